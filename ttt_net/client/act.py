@@ -27,6 +27,7 @@ from ttt_net.client.screens.chat import PHRASES, ask_whom_to_mute, chat, muted
 from ttt_net.client.screens.games import request_for
 from ttt_net.client.screens.lobby_offers import challenge_to, chosen_bot, no_bot, request_of
 from ttt_net.client.screens.match_commands import act_in_match, followed, gone_on, is_next_to_watch
+from ttt_net.client.screens.match_status import may_name_move
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.rules import help_on
 from ttt_net.client.screens.screen import Effect, Row, cursor_of, moved, next_section
@@ -76,9 +77,7 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
         case Command.ERASE:
             return replace(display, typed=display.typed[:-1]), ()
         case Type(text):
-            entry = screen_of(display).entry
-            display = replace(display, entry=entry) if entry is not None else display
-            return replace(display, typed=(display.typed + text)[: _LONGEST[display.entry]]), ()
+            return _typed(display, text), ()
         case Choose(index) if display.entry is Entry.CHAT:
             return replace(display, entry=Entry.MOVE, typed=""), chat(display, phrase=PHRASES[index])
         case Choose(index) if display.overlay is Overlay.MUTE:
@@ -178,6 +177,19 @@ def _filtered(display: Display) -> Display:
     """Keep the filter that was typed, so that keys are commands again."""
     page = replace(display.page, filter=display.typed.strip())
     return replace(display.with_page(page), entry=Entry.MOVE, typed="")
+
+
+def _typed(display: Display, text: str) -> Display:
+    """Go on with what is typed. What is pasted in the lobby begins a code; where nothing is typed, nothing happens."""
+    entry = screen_of(display).entry
+    page = display.page.screen
+    if entry is None and display.entry is Entry.MOVE:
+        if page == "lobby" and display.has_lobby:
+            entry = Entry.CODE
+        elif page != "puzzle" and not (page == "match" and may_name_move(display)):
+            return display
+    display = replace(display, entry=entry) if entry is not None else display
+    return replace(display, typed=(display.typed + text)[: _LONGEST[display.entry]])
 
 
 def _copied(display: Display) -> Display:

@@ -21,7 +21,7 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.act import act
-from ttt_net.client.commands import AnyCommand, Open, Send
+from ttt_net.client.commands import AnyCommand, Open, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
@@ -43,6 +43,7 @@ from ttt_net.messages import (
     ListedPlayer,
     LiveList,
     LiveMatch,
+    OutcomeInfo,
     PlayerInfo,
     PlayerList,
     ProfileRequest,
@@ -233,6 +234,17 @@ def test_a_code_is_typed_and_sent() -> None:
     assert requests == (JoinRequest(0, code="K7QMX2"),)
     display, requests = pressed(lobby(), "c", "k", "escape")
     assert (display.typed, requests) == ("", ())
+
+
+def test_what_is_pasted_in_the_lobby_is_a_code_and_at_a_finished_match_nothing() -> None:
+    pasted, _ = act(lobby(), Type("BCD234"), SEEK)
+    assert "Code or link: BCD234_" in drawn(pasted)
+    assert pressed(pasted, "c-m")[1] == (JoinRequest(0, code="BCD234"),)
+    assert act(lobby().with_page(Page("history")), Type("b2"), SEEK)[0].typed == ""
+    playing = lobby(snapshot(opponent=BEN))
+    assert act(playing, Type("b2"), SEEK)[0].typed == "b2"
+    over = update(playing, structs.replace(snapshot(opponent=BEN), outcome=OutcomeInfo(0, "resign")), 0)
+    assert (over.page.screen, act(over, Type("b2"), SEEK)[0].typed) == ("match", "")
 
 
 def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:

@@ -69,7 +69,7 @@ class LineMenu:
         servers = search(choices)
         for line in server_lines(servers):
             self._write(line)
-        rows = [*numbered(servers), *_BESIDES]
+        rows: list[Destination | str] = [*numbered(servers), *_BESIDES]
         while True:
             answer = self._ask(_QUESTION).strip() or "1"
             try:
