@@ -2,11 +2,12 @@
 
 import random
 import re
+from dataclasses import replace
 from xml.dom import minidom
 
 import pytest
 
-from ttt_net.client.film import MAX_PLIES, film_of
+from ttt_net.client.film import LETTER, MARGIN, MAX_PLIES, film_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
@@ -47,6 +48,14 @@ def test_names_are_no_markup_and_nothing_is_fetched() -> None:
     assert "<script" not in picture
     assert "Ann &lt;script&gt;" in picture
     assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_names_of_the_players_are_whole_above_a_small_board() -> None:
+    name = "Maximiliane Wagner 2"
+    record = replace(played("tictactoe"), players=(RecordedPlayer(name), RecordedPlayer("Mia", "alphabeta")))
+    found = re.search('viewBox="0 0 ([0-9]+) ', film_of(record))
+    assert found is not None
+    assert int(found[1]) >= 2 * MARGIN + LETTER * len(f"Tic-tac-toe: {name} – Mia")
 
 
 def test_marks_fall_only_where_they_fall_in_the_game() -> None:

@@ -13,6 +13,8 @@ from ttt_net.text import clean
 
 CELL, GAP, MARGIN, HEAD = 44, 24, 20, 54
 """Sizes in units of the picture: a cell, the space between layers, around all, and for the words above."""
+LETTER = 9
+"""The room of a letter of the title; most need less."""
 STEP_S, HOLD_S = 0.7, 3.0
 """How long each move takes, and how long the end stays to be seen."""
 MAX_PLIES = 400
@@ -45,7 +47,9 @@ def film_of(record: Record) -> str:
     plies = len(boards) - 1
     whole_s = plies * STEP_S + HOLD_S
     width, height = _size(game)
-    first, second = (escape(clean(player.name, 20)) for player in record.players)
+    first, second = (clean(player.name, 20) for player in record.players)
+    width = max(width, 2 * MARGIN + LETTER * len(f"{game.title}: {first} – {second}"))
+    first, second = escape(first), escape(second)
     words = escape(_result(record))
     return "\n".join(
         [
