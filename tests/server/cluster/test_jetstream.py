@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from unittest.mock import AsyncMock
 
@@ -84,6 +84,63 @@ async def test_without_a_majority_nothing_is_known_and_nothing_is_acknowledged(
     assert await end_of(log) == place
 
 
+class Interrupted:
+    """The way to one server of NATS, on which words can be put into its mouth."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.url = ""
+        self.clients: list[asyncio.StreamWriter] = []
+        self._tasks = asyncio.TaskGroup()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Forward connections within the block; after it, those that are there end with their clients."""
+        async with self._tasks, await asyncio.start_server(self._forward, "127.0.0.1", 0) as server:
+            self.url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            yield
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.clients.append(writer)
+        other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        self._tasks.create_task(self._pump(reader, other_writer))
+        self._tasks.create_task(self._pump(other_reader, writer))
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+async def test_a_connection_that_its_library_gives_up_for_good_is_made_anew(
+    servers: NatsServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jetstream, "RENEW_S", 3.0)
+    way = Interrupted(int(servers.urls[0].rpartition(":")[2]))
+    async with (
+        way.open(),
+        open_log(JetStreamAddress((way.url,)), "a") as log,
+        open_log(JetStreamAddress(servers.urls), "b") as other,
+    ):
+        heard, told = following(log), Heard()
+        log.listen("news", told)
+        await published_at_last(log, b"before")
+        way.clients[-1].write(b"-ERR 'maximum connections exceeded'\r\n")
+        place = await published_at_last(other, b"meanwhile")
+        assert (await heard.first(place))[-1] == (place, b"meanwhile")
+        last = await published_at_last(log, b"after")
+        assert (await heard.first(last))[-1] == (last, b"after")
+        done = Heard()
+        log.put_snapshot(last, io.BytesIO(b"all"), done)
+        assert await done.one() is True
+        other.tell("news", b"of b")
+        assert await told.one() == b"of b"
+
+
 class Deaf(JetStreamContext):
     """A stream whose client swallows a cancellation, once, as `asyncio.wait_for` of Python 3.11 may."""
 
@@ -103,7 +160,7 @@ async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> No
     client = Client()
     client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
-        log = JetStreamLog(JetStreamParts(client, deaf, ObjectStore("t", "t", deaf), "t", b""), tasks)
+        log = JetStreamLog(JetStreamParts(client, deaf, ObjectStore("t", "t", deaf), "t", b"", AsyncMock()), tasks)
         following(log)
         await deaf.is_asked.wait()
         log.cancel()
@@ -133,7 +190,7 @@ async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for
     monkeypatch.setattr(jetstream, "STALL_S", 0.1)
     deaf = Deaf()
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
-        log = JetStreamLog(JetStreamParts(Client(), deaf, Stalling("t", "t", deaf), "t", b""), tasks)
+        log = JetStreamLog(JetStreamParts(Client(), deaf, Stalling("t", "t", deaf), "t", b"", AsyncMock()), tasks)
         done, into = Heard(), [io.BytesIO(), io.BytesIO()]
         for file, position in zip(into, (None, 7), strict=True):
             log.get_snapshot(file, done)

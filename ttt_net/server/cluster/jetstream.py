@@ -10,8 +10,9 @@ import io
 import logging
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -52,6 +53,12 @@ MOST_AT_ONCE = 10_000
 """How many calls may be under way; what is told beyond that is lost, as anything told may be."""
 STALL_S = 5.0
 """After so long without another byte a snapshot is given up: the server that sent it died, or it was replaced."""
+RENEW_S = 8.0
+"""After so long without an answer the connection is made anew: the client's library gives up for good where a server
+says something that it does not expect, and waits for what it has written to one that is gone.
+"""
+CONNECT_S, CLOSE_S = 5.0, 2.0
+"""How long it may take to connect, and to end such a connection."""
 SNAPSHOT = "journal"
 """The name of the one object in the store."""
 
@@ -100,7 +107,9 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
     failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
-            opened = JetStreamLog(JetStreamParts(client, jetstream, store, address.stream, secret), tasks)
+            again = partial(_connect, address=address, node=node)
+            opened = JetStreamLog(JetStreamParts(client, jetstream, store, address.stream, secret, again), tasks)
+            opened.look_after()
             try:
                 yield opened
             except Exception as error:  # noqa: BLE001 - of the block, as it is, and not in a group
@@ -108,7 +117,7 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
             finally:
                 opened.cancel()
     finally:
-        await client.close()
+        await opened.close()
     if failure is not None:
         raise failure
 
@@ -174,6 +183,12 @@ async def _secret(jetstream: JetStreamContext, address: JetStreamAddress) -> byt
     return (await kept.get("secret")).value or b""
 
 
+def _store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
+    """Return the store of snapshots, which is there."""
+    bucket = f"{name}_snapshots"
+    return ObjectStore(bucket, f"OBJ_{bucket}", jetstream)
+
+
 def _stream_of(address: JetStreamAddress) -> StreamConfig:
     name = address.stream
     return StreamConfig(
@@ -197,13 +212,18 @@ class JetStreamParts(NamedTuple):
     name: str
     secret: bytes
     """What all nodes of this log share, and nobody else knows."""
+    connect: Callable[[Client], Awaitable[None]]
+    """Connects another client in the same way."""
 
 
 class JetStreamLog:
     """One node's connection to the log; made by `open_log`."""
 
     def __init__(self, parts: JetStreamParts, tasks: asyncio.TaskGroup) -> None:
-        self._client, self._jetstream, self._store, self._name, self.secret = parts
+        self._client, self._jetstream, self._store, self._name, self.secret, self._connect = parts
+        self._subscribed: list[tuple[str, Callable[[Msg], Awaitable[None]]]] = []
+        """What is heard, on which subjects; on a new connection, too."""
+        self._answered_s = asyncio.get_running_loop().time()
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
@@ -226,6 +246,46 @@ class JetStreamLog:
         for task in self._running:
             task.cancel()
 
+    async def close(self) -> None:
+        """End the connection, which may take `CLOSE_S`."""
+        with suppress(NatsError, OSError, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await self._client.close()
+
+    def look_after(self) -> None:
+        """See that there is a connection for as long as nobody has called `cancel`."""
+        self._start(self._look_after())
+
+    async def _look_after(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._is_over:
+            await asyncio.sleep(POLL_S)
+            if loop.time() - self._answered_s > RENEW_S:
+                try:
+                    await self._renew()
+                except (NatsError, OSError, TimeoutError) as error:
+                    log.warning("no connection to the log: %s", error or type(error).__name__)
+                self._answered_s = loop.time()
+
+    async def _renew(self) -> None:
+        """Connect anew, and hear there what was heard before."""
+        log.warning("the log has answered nothing for %.0f s: connecting anew", RENEW_S)
+        await self.close()
+        client = Client()
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await self._connect(client)
+                for subject, heard in self._subscribed:
+                    await client.subscribe(subject, cb=heard)
+        except BaseException:
+            await client.close()
+            raise
+        self._client, self._jetstream = client, client.jetstream(timeout=PATIENCE_S)
+        self._store = _store_of(self._name, self._jetstream)
+
+    def _answered(self) -> None:
+        self._answered_s = asyncio.get_running_loop().time()
+
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
         """Append a batch: its place is told once a majority of the servers has it."""
         self._start(self._publish(batch, done))
@@ -234,6 +294,7 @@ class JetStreamLog:
         place = None
         try:
             place = (await self._jetstream.publish(f"{self._name}.log", batch, timeout=PATIENCE_S)).seq
+            self._answered()
         except (NatsError, OSError, TimeoutError):
             await asyncio.sleep(PAUSE_S)
         _call(done, place)
@@ -247,6 +308,7 @@ class JetStreamLog:
         async with self._api:
             try:
                 end = (await self._jetstream.stream_info(self._name)).state.last_seq
+                self._answered()
             except (NatsError, OSError, TimeoutError):
                 await asyncio.sleep(PAUSE_S)
         _call(done, end)
@@ -268,10 +330,13 @@ class JetStreamLog:
         self._start(self._follow(hear, gone))
 
     async def _follow(self, hear: Hear, gone: Callable[[], None]) -> None:
-        async def delivered(message: Msg) -> None:
-            self._offer(int((message.headers or {})["Nats-Sequence"]), message.data, hear)
+        is_gone = False
 
-        subscription = await self._client.subscribe(f"{self._name}.delivered", cb=delivered)
+        async def delivered(message: Msg) -> None:
+            if not is_gone:
+                self._offer(int((message.headers or {})["Nats-Sequence"]), message.data, hear)
+
+        await self._subscribe(f"{self._name}.delivered", delivered)
         while not self._is_over:  # looked at, since the client's library may swallow a cancellation
             self._is_behind.clear()
             try:
@@ -282,10 +347,9 @@ class JetStreamLog:
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await self._is_behind.wait()
+        is_gone = True
         self._early.clear()
         if not self._is_over:
-            with suppress(NatsError):
-                await subscription.unsubscribe()
             _call(gone)
 
     def _offer(self, position: Position, batch: bytes, hear: Hear) -> None:
@@ -306,6 +370,7 @@ class JetStreamLog:
     async def _catch_up(self, hear: Hear) -> bool:
         """Fetch what was missed, and return whether all of it was there still."""
         state = (await self._jetstream.stream_info(self._name)).state
+        self._answered()
         while self._heard < state.last_seq:
             if state.first_seq > self._heard + 1:
                 return False
@@ -372,8 +437,10 @@ class JetStreamLog:
 
         self._start(self._subscribe(f"{self._name}.told.{subject}", heard))
 
-    async def _subscribe(self, subject: str, heard: Callable[[Msg], Coroutine[Any, Any, None]]) -> None:
-        await self._client.subscribe(subject, cb=heard)
+    async def _subscribe(self, subject: str, heard: Callable[[Msg], Awaitable[None]]) -> None:
+        self._subscribed.append((subject, heard))
+        with suppress(NatsError):  # of a connection that is made anew
+            await self._client.subscribe(subject, cb=heard)
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         """Ask by a request of core NATS; where nobody answers it is known at once."""
