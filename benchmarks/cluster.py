@@ -261,13 +261,12 @@ class Cluster:
         return self.servers, self.rng.randrange(3)
 
     async def _server_ready(self, servers: NatsServers, number: int) -> None:
-        try:
-            async with asyncio.timeout(SERVER_START_S):
-                while not await asyncio.to_thread(servers.is_ready, number):  # noqa: ASYNC110 - of another process
-                    await asyncio.sleep(0.1)
-        except TimeoutError:
-            sentence = f"nats-server {number} is not ready after {SERVER_START_S:.0f} s: {servers.last_words(number)}"
-            raise NotReadyError(sentence) from None
+        until_s = time.monotonic() + SERVER_START_S
+        while (trouble := await asyncio.to_thread(servers.health, number)) is not None:
+            if time.monotonic() > until_s:
+                sentence = f"nats-server {number} is not ready after {SERVER_START_S:.0f} s: {trouble}"
+                raise NotReadyError(f"{sentence}; its log ends: {servers.last_words(number)}")
+            await asyncio.sleep(0.1)  # of another process: there is nothing to wait on
 
 
 @asynccontextmanager

@@ -11,7 +11,6 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 
 READY_S = 30.0
@@ -97,11 +96,19 @@ class NatsServers:
 
     def is_ready(self, number: int) -> bool:
         """Return whether one says of itself that it serves JetStream."""
-        with suppress(OSError, urllib.error.URLError):
-            address = f"http://127.0.0.1:{self._monitors[number]}/healthz"
+        return self.health(number) is None
+
+    def health(self, number: int) -> str | None:
+        """Return what keeps one from serving JetStream, as it says itself; None if nothing does."""
+        address = f"http://127.0.0.1:{self._monitors[number]}/healthz"
+        try:
             with urllib.request.urlopen(address, timeout=1) as answer:
-                return bool(answer.status == 200)
-        return False
+                return None if answer.status == 200 else f"status {answer.status}"
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.read().decode(errors="replace").strip()
+        except OSError as error:
+            return str(error)
 
     def last_words(self, number: int) -> str:
         """Return the last line that one wrote into its log."""

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cluster import Cluster, differing_tables, judge, running
+from benchmarks import cluster as benchmark
+from benchmarks.cluster import Cluster, NotReadyError, differing_tables, judge, running
 from benchmarks.cluster_checker import Account, Player, wait_for_end
-from benchmarks.nats_servers import nats_server
+from benchmarks.nats_servers import NatsServers, nats_server
 from tests.end_to_end.process import ROOT
 from tests.ports import reserved
+from ttt_net.server.cluster.entries import FORM
 
 pytestmark = pytest.mark.skipif(nats_server() is None, reason="nats-server is not installed")
 PATIENCE_S = 60.0
@@ -56,6 +58,80 @@ async def test_nothing_acknowledged_is_lost_whatever_of_a_cluster_dies(tmp_path:
         for node in cluster.nodes:
             await node.end(signal.SIGTERM)
         assert differing_tables([node.journal for node in cluster.nodes]) == []
+
+
+def begin_with(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None:
+    """Let each Python process that is started from now on run some code first."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+FENCE = "a fence left out: what a lost node writes counts"
+
+
+@pytest.mark.long
+async def test_a_fence_that_is_left_out_is_found_by_who_knows_only_the_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"from tests.simulation.planted import planted\nfault = planted({FENCE!r})\nfault.__enter__()"
+    begin_with(monkeypatch, tmp_path / "first", code)
+    monkeypatch.setattr(benchmark, "START_S", PATIENCE_S / 2)
+    account = Account()
+    found: list[str] = []
+    async with running(tmp_path, 3, random.Random(1), is_alone=False) as cluster, playing(cluster, account, 8):
+        await get_on(account)
+        try:
+            while not found and len(cluster.events) < 5:
+                await cluster.cut_link()
+                found += account.wrong
+        except NotReadyError as error:
+            found.append(str(error))
+    assert found
+
+
+@pytest.mark.long
+async def test_all_nodes_become_a_newer_release_one_by_one_while_people_play_and_then_an_older_one_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = Account()
+    async with running(tmp_path, 3, random.Random(1), is_alone=False) as cluster:
+        async with playing(cluster, account, 8):
+            await get_on(account)
+            newer = "import ttt_net.server.cluster.entries as entries\nentries.FORM += 1"
+            begin_with(monkeypatch, tmp_path / "first", newer)
+            for _ in cluster.nodes:
+                await cluster.restart_in_turn()
+                await get_on(account)
+        verdict = await judge(cluster, account)
+        assert verdict.complaints == []
+        assert (verdict.lost, verdict.doubled) == (0, 0)
+        monkeypatch.delenv("PYTHONPATH")
+        older = cluster.nodes[0]
+        await older.end(signal.SIGTERM)
+        await older.start()
+        assert older.process is not None
+        async with asyncio.timeout(PATIENCE_S):
+            assert await older.process.wait() == 2
+        (sentence,) = older.last_words().splitlines()[-1:]
+        assert sentence.endswith(
+            f"the log is of form {FORM + 1}, this release knows {FORM}; install the release of the others"
+        )
+
+
+async def test_a_server_of_nats_that_does_not_come_back_is_said_to_be_so_with_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = NatsServers(tmp_path)
+    monkeypatch.setattr(benchmark, "SERVER_START_S", 0.1)
+    monkeypatch.setattr(servers, "start_one", lambda number: None)
+    for number in range(3):
+        NatsServers.start_one(servers, number)
+    try:
+        with pytest.raises(NotReadyError, match=r"nats-server \d is not ready after 0 s: .*refused"):
+            await Cluster([], servers, random.Random(1)).kill_server()
+    finally:
+        servers.close()
 
 
 async def test_a_node_without_its_log_says_so_in_a_line_and_does_not_start(tmp_path: Path) -> None:
