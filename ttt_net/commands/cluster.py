@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import io
 from pathlib import Path
 
 from ttt_net.commands.source import add_data
@@ -85,10 +84,9 @@ async def reseed(stream: Log, replica: Replica) -> None:
     if await published != 1:
         raise ConfigurationError("the log did not take its first place; look after its servers, and try again")
     replica.move_to(1)
-    file = io.BytesIO()
-    replica.write_to(file)
-    file.seek(0)
     kept: asyncio.Future[bool] = loop.create_future()
-    stream.put_snapshot(1, file, kept.set_result)
-    if not await kept:
+    with replica.snapshot().file as file:
+        stream.put_snapshot(1, file, kept.set_result)
+        is_kept = await kept
+    if not is_kept:
         raise ConfigurationError("the log did not take the snapshot; look after its servers, and try again")

@@ -39,8 +39,7 @@ async def running(log: Log, name: str, file: Path | None = None) -> AsyncIterato
     loop = asyncio.get_running_loop()
     replica, worker, began = Replica(file), Worker(loop), asyncio.Event()
     try:
-        async with asyncio.timeout(WAIT_S):
-            await catch_up(log, replica)
+        await catch_up(log, replica, WAIT_S)
         with worker.working():
             ledger = ReplicatedLedger(name, log, replica, worker, loop, random.Random(name))
             ledger.start(NodeHooks(lambda *_: None, began.set, lambda: None))

@@ -22,6 +22,6 @@ class SilentLog(MemoryLog):
 async def test_a_log_that_does_not_answer_at_the_start_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "JOIN_S", 0.05)
     replica = Replica(None)
-    with pytest.raises(ConfigurationError, match="the log did not tell its end, and its snapshot if one is needed"):
+    with pytest.raises(ConfigurationError, match="the log did not tell its end, or a snapshot of it went no further"):
         await caught_up(SilentLog(MemoryStream(), lambda call: None), replica)
     replica.close()

@@ -7,6 +7,7 @@ from contextlib import closing
 import msgspec
 import pytest
 
+from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.batch import Batch
@@ -105,4 +106,4 @@ async def test_a_snapshot_of_a_newer_release_is_not_taken_by_an_older() -> None:
             ConfigurationError, match="the snapshot is of a newer release; install the release of the others"
         ),
     ):
-        await catch_up(log, older)
+        await catch_up(log, older, WAIT_S)

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from tests.server.cluster.logs import Cluster, Heard, end_of
+from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of
 from tests.server.cluster.nodes import names, running
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.commands.cluster import reseed
@@ -17,6 +18,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import EVERY_PLACES, KEPT_PLACES, REST_S, SnapshotKeeper, catch_up
+from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.players import Player
 
 
@@ -53,13 +55,69 @@ async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_fr
         assert len(known) == 6
         newcomer = Replica(None)
         other = await cluster.node()
-        await catch_up(other, newcomer)
+        await catch_up(other, newcomer, WAIT_S)
         assert newcomer.position >= position
         assert names(newcomer) == known
         async with running(await cluster.node(), "b") as second:
             assert names(second.replica) == known
             await second.register("from the second")
     assert len(log.trimmed.calls) == 1
+
+
+def snapshots_in(folder: Path) -> list[str]:
+    """Return what was left of snapshots."""
+    return [each.name for each in folder.iterdir() if "snapshot" in each.name]
+
+
+async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 3)
+    stream, loop = MemoryStream(), asyncio.get_running_loop()
+    log, copier, is_over = Noted(MemoryLog(stream, loop.call_soon)), Worker(loop), threading.Event()
+    with copier.working():
+        async with running(log, "a", tmp_path / "journal.sqlite") as node:  # type: ignore[arg-type]
+            keeper = SnapshotKeeper(node.ledger, log, node.replica, copier)  # type: ignore[arg-type]
+            for number in range(4):
+                await node.register(f"n{chr(97 + number)}")
+            node.worker(is_over.wait, lambda _: None)
+            keeper.tick(1_000.0)
+            assert await log.trimmed.one() == node.ledger.position - KEPT_PLACES
+            is_over.set()
+            known = names(node.replica)
+        assert snapshots_in(tmp_path) == []
+        newcomer = Replica(tmp_path / "b.sqlite")
+        await catch_up(MemoryLog(stream, loop.call_soon), newcomer, WAIT_S)
+        assert names(newcomer) == known
+        newcomer.close()
+    assert snapshots_in(tmp_path) == []
+
+
+class Slow(MemoryLog):
+    """A log whose snapshot comes in parts, each later than the newcomer began to wait."""
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[int | None], None]) -> None:
+        position, data = self._stream.snapshot
+        into.write(data)
+        self._later(partial(done, position))
+
+
+async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = MemoryStream()
+    source, into, image = Replica(None), Replica(None), io.BytesIO()
+    source.move_to(7)
+    source.write_to(image)
+    stream.append(b"")
+    stream.trimmed, stream.snapshot = 7, (7, image.getvalue())
+    put_off: list[float | None] = []
+    monkeypatch.setattr(asyncio.Timeout, "reschedule", lambda limit, when: put_off.append(when))
+    await catch_up(Slow(stream, asyncio.get_running_loop().call_soon), into, WAIT_S)
+    begun_s, later_s = put_off
+    assert begun_s is not None
+    assert later_s is not None
+    assert later_s >= begun_s  # the clock of a loop may stand still for a millisecond
+    for each in (source, into):
+        each.close()
 
 
 class Halting(MemoryLog):
@@ -84,7 +142,7 @@ async def test_a_snapshot_that_broke_off_is_asked_for_again_from_its_beginning()
     stream.append(b"")
     stream.trimmed, stream.snapshot = 7, (7, image.getvalue())
     log = Halting(stream, asyncio.get_running_loop().call_soon)
-    await catch_up(log, into)
+    await catch_up(log, into, WAIT_S)
     assert (into.position, log.breaks) == (7, 0)
     for each in (source, into):
         each.close()
@@ -120,7 +178,7 @@ async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster
     begun = cluster.another()
     anew = await begun.node()
     with pytest.raises(ConfigurationError, match="was lost or is another one"):
-        await catch_up(anew, replica)
+        await catch_up(anew, replica, WAIT_S)
     await reseed(anew, replica)
     replica.close()
     assert await end_of(anew) == 1

@@ -21,7 +21,7 @@ from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
 
 JOIN_S = 60.0
-"""How long the log may take to answer at the start, with a snapshot if one is needed."""
+"""How long a node that starts waits for an answer of the log, or for the next part of a snapshot."""
 _TICK_S = 1.0
 
 
@@ -70,14 +70,13 @@ def address_of(configuration: Configuration) -> JetStreamAddress:
 
 
 async def caught_up(stream: Log, replica: Replica) -> None:
-    """Bring the tables up to a snapshot. Raises `ConfigurationError` if the log gives none within `JOIN_S`."""
+    """Bring the tables up to a snapshot. Raises `ConfigurationError` if nothing of one comes for `JOIN_S`."""
     try:
-        async with asyncio.timeout(JOIN_S):
-            await catch_up(stream, replica)
+        await catch_up(stream, replica, JOIN_S)
     except TimeoutError:
         raise ConfigurationError(
-            f"the log did not tell its end, and its snapshot if one is needed, within {JOIN_S:.0f} s: "
-            f"has it a majority of its servers, and is the way to them fast enough?"
+            f"the log did not tell its end, or a snapshot of it went no further, for {JOIN_S:.0f} s: "
+            f"has it a majority of its servers?"
         ) from None
 
 
@@ -92,14 +91,14 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     try:
         async with open_log(address_of(configuration), configuration.node) as stream:
             await caught_up(stream, replica)
-            worker = Worker(loop)
-            with worker.working():
+            worker, copier = Worker(loop), Worker(loop)
+            with worker.working(), copier.working():
                 rng, wall_ms = random.SystemRandom(), ServerClock().wall_ms
                 ledger = ReplicatedLedger(
                     configuration.node, stream, replica, worker, loop, rng, configuration.public_url, wall_ms
                 )
                 worker.on_fault = ledger.stop_for
-                snapshots = SnapshotKeeper(ledger, stream, replica, worker)
+                snapshots = SnapshotKeeper(ledger, stream, replica, copier)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
     finally:
         replica.close()

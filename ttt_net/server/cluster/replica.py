@@ -4,17 +4,19 @@
 repeated, delayed or written by a node that was declared lost. Knows no log, no thread and no event loop.
 """
 
+import io
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, assert_never
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, NamedTuple, assert_never, cast
 
 import msgspec
 
-from ttt_net.errors import Code, Overtaken, Refusal, StorageError
+from ttt_net.errors import Code, ConfigurationError, Overtaken, Refusal, StorageError
 from ttt_net.messages import Started
 from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
 from ttt_net.server.cluster.entries import (
@@ -123,6 +125,13 @@ class Connected(NamedTuple):
     player: Player
 
 
+class TablesImage(NamedTuple):
+    """The tables of one moment, as they can be read from a file."""
+
+    position: Position
+    file: BinaryIO
+
+
 class Replica:
     """The tables of one node, in a file or in memory."""
 
@@ -225,8 +234,38 @@ class Replica:
 
     # As a whole.
 
+    def snapshot(self) -> TablesImage:
+        """Copy the tables of this moment, of a file into another beside it; to be closed by the caller.
+
+        Of a file on any thread, since it reads one state of it while others are written. Raises `StorageError` if the
+        tables cannot be read, or the copy cannot be written.
+        """
+        if self._path is None:
+            image = io.BytesIO()
+            self.write_to(image)
+            image.seek(0)
+            return TablesImage(self.position, image)
+        copy = self._path.with_name(f"{self._path.name}.snapshot")
+        try:
+            copy.unlink(missing_ok=True)  # of a process that was killed
+            back_up(self._path, copy)
+            try:
+                with closing(sqlite3.connect(copy)) as tables:
+                    (position,) = tables.execute("SELECT position FROM place").fetchone()
+                return TablesImage(position, copy.open("rb"))
+            finally:
+                copy.unlink()  # what is open can still be read
+        except (OSError, sqlite3.Error, ConfigurationError) as error:
+            raise StorageError(str(error)) from None
+
+    def room_for_snapshot(self) -> BinaryIO:
+        """Return an empty file for `read_from`: beside the tables if they are in one, since memory may be short."""
+        if self._path is None:
+            return io.BytesIO()
+        return cast(BinaryIO, NamedTemporaryFile(dir=self._path.parent, prefix="snapshot-"))
+
     def write_to(self, file: BinaryIO) -> None:
-        """Write the tables to a snapshot. Raises `StorageError` if they cannot be read, or memory is short."""
+        """Write the tables in memory to a file. Raises `StorageError` if they cannot be read, or memory is short."""
         try:
             image = bytearray(self.database.connection.serialize())
         except (sqlite3.Error, MemoryError) as error:
@@ -237,8 +276,7 @@ class Replica:
     def read_from(self, file: BinaryIO) -> None:
         """Put the tables of a snapshot in place of these. Raises `StorageError` if it is none, or the disk fails."""
         try:
-            with closing(sqlite3.connect(":memory:")) as snapshot:
-                snapshot.deserialize(file.read())
+            with closing(_opened(file)) as snapshot:
                 position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
                 (version,) = snapshot.execute("PRAGMA user_version").fetchone()
                 if form > self.form or version > SCHEMA_VERSION:
@@ -265,6 +303,17 @@ class Replica:
     def close(self) -> None:
         """Close the file."""
         self.database.close()
+
+
+def _opened(file: BinaryIO) -> sqlite3.Connection:
+    """Return the tables of a snapshot: of a file that has a name where they are, else in memory."""
+    name = getattr(file, "name", None)
+    if name is not None:
+        file.flush()
+        return sqlite3.connect(name)
+    tables = sqlite3.connect(":memory:")
+    tables.deserialize(file.read())
+    return tables
 
 
 def _is_of_the_disk(error: Exception) -> bool:

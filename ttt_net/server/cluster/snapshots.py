@@ -4,11 +4,12 @@ import asyncio
 import io
 import logging
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import ExitStack, suppress
+from typing import BinaryIO, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position
-from ttt_net.server.cluster.replica import NewerFormError, Replica
+from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
 
 log = logging.getLogger(__name__)
@@ -21,13 +22,28 @@ KEPT_PLACES = 1_000
 """So many places before a snapshot stay in the log, for nodes that are a little behind."""
 
 
-class _Taken(NamedTuple):
-    position: Position
-    data: io.BytesIO
+class _Arriving:
+    """A snapshot as it comes: as long as it does, it is waited for."""
+
+    def __init__(self, file: BinaryIO, limit: asyncio.Timeout, patience_s: float) -> None:
+        self._file, self._limit, self._patience_s = file, limit, patience_s
+        self._loop = asyncio.get_running_loop()
+
+    def write(self, data: bytes) -> int:
+        """Write, on any thread, and let there be as much time again."""
+        self._loop.call_soon_threadsafe(self._go_on)
+        return self._file.write(data)
+
+    def _go_on(self) -> None:
+        with suppress(RuntimeError):  # it is over
+            self._limit.reschedule(self._loop.time() + self._patience_s)
 
 
 class SnapshotKeeper:
-    """Has the steward put a snapshot into the log now and then, and trim the log behind it."""
+    """Has the steward put a snapshot into the log now and then, and trim the log behind it.
+
+    `work` does so beside the thread of the tables: with large ones it takes longer than the others wait for a node.
+    """
 
     def __init__(self, ledger: ReplicatedLedger, stream: Log, replica: Replica, work: Work) -> None:
         self._ledger, self._log, self._replica, self._work = ledger, stream, replica, work
@@ -42,62 +58,70 @@ class SnapshotKeeper:
             self._is_busy, self._next_s = True, now_s + REST_S
             self._work(self._take, self._taken)
 
-    def _take(self) -> _Taken | StorageError:
-        file = io.BytesIO()
+    def _take(self) -> TablesImage | StorageError:
         try:
-            self._replica.write_to(file)
+            return self._replica.snapshot()
         except StorageError as error:
             return error
-        return _Taken(self._replica.position, file)
 
-    def _taken(self, taken: _Taken | StorageError) -> None:
+    def _taken(self, taken: TablesImage | StorageError) -> None:
         if isinstance(taken, StorageError):
             self._is_busy = False
             log.error("a snapshot could not be taken: %s", taken.cause)
             return
 
-        size = taken.data.tell()
-        taken.data.seek(0)
+        size = taken.file.seek(0, io.SEEK_END)
+        taken.file.seek(0)
 
         def done(is_kept: bool) -> None:
+            taken.file.close()
             self._is_busy = False
             if is_kept:
                 log.info("the log has a snapshot of place %d, of %d bytes", taken.position, size)
                 self._last = taken.position
                 self._ledger.trim(taken.position - KEPT_PLACES)
 
-        self._log.put_snapshot(taken.position, taken.data, done)
+        self._log.put_snapshot(taken.position, taken.file, done)
 
 
-async def catch_up(stream: Log, replica: Replica) -> None:
+async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
     """Put the newest snapshot in place of tables that are behind it, and see that these belong to this log.
 
-    Raises `ConfigurationError` if they do not, or the log does not answer.
+    Raises `ConfigurationError` if they do not, and `TimeoutError` if nothing comes of the log for `patience_s`.
     """
-    file = io.BytesIO()
-
-    def ask(done: Callable[[Position | None], None]) -> None:
-        nonlocal file
-        file = io.BytesIO()  # into the last one may still be written
-        stream.get_snapshot(file, done)
-
-    position = await _answer_of(ask)
-    if position > replica.position:
-        file.seek(0)
-        try:
-            replica.read_from(file)
-        except StorageError as error:
-            raise ConfigurationError(error.cause) from None
-        log.info("the tables were taken from a snapshot of place %d", position)
-    if replica.in_force() > replica.form:
-        raise ConfigurationError(str(NewerFormError(replica.in_force(), replica.form)))
-    end = await _answer_of(stream.end)
+    async with asyncio.timeout(patience_s) as limit:
+        await _take_newest(stream, replica, limit, patience_s)
+        if replica.in_force() > replica.form:
+            raise ConfigurationError(str(NewerFormError(replica.in_force(), replica.form)))
+        end = await _answer_of(stream.end)
     if end < replica.position:
         raise ConfigurationError(
             f"the log ends at place {end}, and this node's tables know {replica.position}: the log was lost or is "
             f"another one. If it was lost, `python -m ttt_net cluster reseed` begins it anew from these tables; "
             f"if these are of no use, delete them"
         )
+
+
+async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, patience_s: float) -> None:
+    """Put the newest snapshot in place of tables that are behind it."""
+    with ExitStack() as files:
+        tried: list[BinaryIO] = []
+
+        def ask(done: Callable[[Position | None], None]) -> None:
+            if tried:
+                tried[-1].truncate(0)  # and not closed: into it may still be written
+            tried.append(files.enter_context(replica.room_for_snapshot()))
+            arriving = _Arriving(tried[-1], limit, patience_s)
+            stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is written to, no more
+
+        position = await _answer_of(ask)
+        if position > replica.position:
+            tried[-1].seek(0)
+            try:
+                replica.read_from(tried[-1])
+            except StorageError as error:
+                raise ConfigurationError(error.cause) from None
+            log.info("the tables were taken from a snapshot of place %d", position)
 
 
 async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -> Position:
