@@ -117,7 +117,11 @@ class Hub:
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self.limiter = ConnectionLimiter(
-            services.configuration, services.rate_limiter, services.sanctions, services.connections
+            services.configuration,
+            services.rate_limiter,
+            services.sanctions,
+            services.connections,
+            is_hashing=services.membership is not None,
         )
         rooms: dict[str, MatchRoom] = {}
         eligibility = Eligibility(services, rooms)

@@ -5,13 +5,17 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.simulation.cluster import ClusterWorld, NodeServer
 from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
+from ttt_net.errors import Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
+from ttt_net.server.settings.rate import Rate
 
 
 class Evening:
@@ -223,6 +227,38 @@ def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_
     evening.go(1.0)
     banned = a.hub.services.sanctions.in_force()
     assert {each.whom for each in banned} >= {own}
+
+
+def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = Evening("a", "b", "c")
+    one = evening.people[0]
+    monkeypatch.setattr(evening.node("a").hub.limits, "renames", Rate(3, 3_600.0))
+    for place in "abc":
+        evening.node(place).hub.settings_changed(["limits.renames"])
+    for number, place in enumerate("abc"):
+        if number:
+            evening.world.places[0] = place
+            assert one.link is not None
+            one.lost(one.link)
+            evening.go(2.0)
+        one.say(wire.RenameRequest(0, name=f"Ann {place}"))
+        evening.go(1.0)
+    assert evening.heard(0, "refused") == []
+    one.say(wire.RenameRequest(0, name="Ann again"))
+    evening.go(1.0)
+    (refused,) = evening.heard(0, "refused")
+    assert (refused["code"], "limits.renames" in refused["message"]) == ("too_fast", True)
+
+
+def test_what_players_of_one_address_have_written_down_is_counted_on_all_nodes() -> None:
+    evening = Evening("a", "b", "c")
+    address = evening.people[0].address
+    key = evening.node("a").hub.services.sanctions.key_of_address(address)
+    evening.node("a").hub.services.rate_limiter.wrote(key, 10_000_000_000)
+    evening.go(1.0)
+    for name in "abc":
+        with pytest.raises(Refusal, match=r"limits\.daily_mb"):
+            evening.node(name).hub.services.rate_limiter.may_write(key)
 
 
 def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:

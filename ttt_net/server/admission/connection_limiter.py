@@ -29,7 +29,13 @@ class ConnectionLimiter:
     """Counts who comes in and leaves; what it refuses is kept with the connection until it can be said."""
 
     def __init__(
-        self, configuration: Configuration, rate_limiter: RateLimiter, sanctions: Sanctions, connections: Sized
+        self,
+        configuration: Configuration,
+        rate_limiter: RateLimiter,
+        sanctions: Sanctions,
+        connections: Sized,
+        *,
+        is_hashing: bool = False,
     ) -> None:
         self._limits = configuration.limits
         self._proxies = networks(configuration.proxies) if configuration.behind_proxy else ()
@@ -38,6 +44,8 @@ class ConnectionLimiter:
         self._rate_limiter = rate_limiter
         self._sanctions = sanctions
         self._connections = connections
+        self._is_hashing = is_hashing
+        """Whether what an address does is kept under its keyed hash, as other nodes of a cluster know it."""
         self._live: Counter[str] = Counter()
         self._newcomers: dict[Connection, None] = {}
         self._has_warned = False
@@ -56,7 +64,7 @@ class ConnectionLimiter:
             return "full"
         if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
             return None
-        network = network_of(peer)
+        network = self._holder(peer)
         most = self._limits.max_per_address + POLITE_TO_ONE
         return "address" if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network) else None
 
@@ -103,6 +111,11 @@ class ConnectionLimiter:
             if not self._live[one.metered_as]:
                 del self._live[one.metered_as]
 
+    def _holder(self, address: str) -> str:
+        """Return what counts as one address."""
+        key = self._sanctions.key_of_address(address) if self._is_hashing else None
+        return network_of(address) if key is None else key
+
     def _count(self, one: Connection) -> None:
         self._meter(one)
         ban = self._sanctions.on_address("ban", one.address)
@@ -112,7 +125,7 @@ class ConnectionLimiter:
     def _meter(self, one: Connection) -> None:
         if is_among(one.address, self._unmetered):
             return
-        network = one.metered_as = network_of(one.address)
+        network = one.metered_as = self._holder(one.address)
         self._live[network] += 1
         most = self._limits.max_per_address
         if self._live[network] > most:

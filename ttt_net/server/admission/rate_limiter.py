@@ -1,8 +1,8 @@
 """Limit rates: token buckets by player and by address, in bounded memory."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Hashable
-from typing import Literal
+from typing import Literal, get_args
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.settings.configuration import Limits
@@ -14,6 +14,9 @@ Act = Literal[
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """What is metered for each address alone."""
+_OF_ADDRESSES = frozenset(get_args(AddressAct))
+TOLD = frozenset({"registrations", "renames", "wrong_codes", "codes", "reports", "challenges", "matches", "bytes"})
+"""What the nodes of a cluster count together; all else protects one node, and is counted there alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""
 _MB = 1_000_000
@@ -34,6 +37,16 @@ class RateLimiter:
         self._now_ms = now_ms
         self._most = most
         self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
+        self.untold: Counter[tuple[str, int | str]] | None = None
+        """What was taken here of what is `TOLD`, by player or address, and not told to the other nodes yet; None
+        without a cluster.
+        """
+
+    def taken_elsewhere(self, act: str, holder: int | str, count: float) -> None:
+        """Count what a player, or an address, took on another node of the cluster."""
+        is_shared = isinstance(holder, str) and act not in _OF_ADDRESSES and act != "bytes"
+        people = self._limits.players_per_address if is_shared else 1
+        self._bucket(act, holder, people).take(self._now_ms(), count)
 
     def spend(self, act: Act, player: int, address: str | None) -> None:
         """Count one act of a player; `Refusal` says which limit it is over, and when it may be done."""
@@ -88,6 +101,8 @@ class RateLimiter:
         """Count bytes that were written down for an address; what is over its limit is refused the next time."""
         if address is not None:
             self._bucket("bytes", address).take(self._now_ms(), count)
+            if self.untold is not None:
+                self.untold["bytes", address] += count
 
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
         """Count one try of a code. Raises `Refusal` for a wrong one, and for one too many."""
@@ -122,10 +137,12 @@ class RateLimiter:
         if wait_ms:
             raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
-    def _take(self, act: str, holder: Hashable, whose: str, times: int = 1, people: int = 1) -> None:
+    def _take(self, act: str, holder: int | str, whose: str, times: int = 1, people: int = 1) -> None:
         wait_ms = self._bucket(act, holder, people).take(self._now_ms(), times)
         if wait_ms:
             raise _too_many(act, self._rate(act, people), whose, wait_ms)
+        if self.untold is not None and act in TOLD:
+            self.untold[act, holder] += times
 
     def _rate(self, act: str, people: int) -> Rate:
         """Return what so many people may do together."""

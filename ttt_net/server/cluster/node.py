@@ -6,7 +6,9 @@ of the lobby, and pass on what it says. That may be lost on the way: then the pl
 """
 
 import logging
+from collections import Counter
 from functools import partial
+from itertools import islice
 
 import msgspec
 
@@ -16,6 +18,7 @@ from ttt_net.messages.codec import refused
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import session_elsewhere
 from ttt_net.server.admin.moderation import close_banned
+from ttt_net.server.admission.rate_limiter import TOLD
 from ttt_net.server.cluster.entries import Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
 from ttt_net.server.cluster.log import Log, Reply
 from ttt_net.server.cluster.replica import EntryOutcome, Replica
@@ -38,7 +41,9 @@ SEEKS_S = 0.2
 CUT_OFF_S = 6.0
 """After so long without contact the node sends its players away: elsewhere they can play on."""
 _SEEKS = "lobby.seeks"
-_CHAT, _WATCHING = "rooms.chat", "rooms.watching"
+_CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
+MOST_TAKEN = 5_000
+"""Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
 RETELL_S = 5.0
 """How often it is told again how many watch here, and which seeks stand: it may have been lost, or a node is new."""
 
@@ -81,6 +86,13 @@ class _Watching(msgspec.Struct, frozen=True):
     """Whether nobody watches any other match there."""
 
 
+class _Taken(msgspec.Struct, frozen=True):
+    """What players and addresses took of their limits on a node since it was told last."""
+
+    node: NodeName
+    counts: list[tuple[str, int | str, int]]
+
+
 class ClusterNode:
     """Brings together a server and its ledger; see the module."""
 
@@ -117,6 +129,8 @@ class ClusterNode:
         self._hub.chat.pass_on = self._pass_on
         self._log.listen(_CHAT, self._chatted)
         self._log.listen(_WATCHING, self._counted)
+        self._services.rate_limiter.untold = Counter()
+        self._log.listen(_TAKEN, self._taken_elsewhere)
         self._log.answer(f"steward.{self._ledger.node}", self._asked_as_steward)
         self._log.listen(f"node.{self._ledger.node}", self._delivered)
         self._log.listen(_SEEKS, self._seeks_told)
@@ -139,6 +153,7 @@ class ClusterNode:
             self._next_seeks_s = now_s + SEEKS_S
             self._tell_seeks(now_s)
         self._tell_counts(now_s)
+        self._tell_taken()
 
     # What the others write.
 
@@ -277,6 +292,20 @@ class ClusterNode:
             for match, room in list(self._hub.registry.rooms.items()):
                 if match not in told.matches:
                     room.count_elsewhere(told.node, 0)
+
+    def _tell_taken(self) -> None:
+        """Tell the other nodes what was done here of what may be done only so often, by whichever node."""
+        untold = self._services.rate_limiter.untold
+        if untold:
+            counts = [(act, holder, untold.pop((act, holder))) for act, holder in list(islice(untold, MOST_TAKEN))]
+            self._log.tell(_TAKEN, msgspec.json.encode(_Taken(self._ledger.node, counts)))
+
+    def _taken_elsewhere(self, data: bytes) -> None:
+        told = msgspec.json.decode(data, type=_Taken)
+        if told.node != self._ledger.node:
+            for act, holder, count in told.counts:
+                if act in TOLD:
+                    self._services.rate_limiter.taken_elsewhere(act, holder, count)
 
     # The lobby.
 
