@@ -37,7 +37,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.http import HEALTH, YEAR_S, answer_http, invitation_code, own_pages, turn_away
+from ttt_net.server.wire.http import HEALTH, READY, YEAR_S, answer_http, invitation_code, own_pages, turn_away
 from ttt_net.server.wire.page import find_asset
 
 _HARMLESS = (
@@ -210,6 +210,12 @@ class Hub:
         if self.services.shutdown.is_draining and not self.services.connections:
             self.emptied.set()
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether players can be let in: not where a node of a cluster has lost touch with the others."""
+        membership = self.services.membership
+        return membership is None or membership.is_fresh
+
     def read_page(self) -> None:
         """Read the files of the page, which takes a moment."""
         find_asset("/", self._own_pages.address)
@@ -217,14 +223,16 @@ class Hub:
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain HTTP request, or a handshake that is one too many; return None for one that is taken."""
         turned_away = self.limiter.identify(connection, request.headers.get_all("X-Forwarded-For"))
-        if turned_away and request.path != HEALTH:  # who looks after the server still sees that it lives
+        if turned_away and request.path not in (HEALTH, READY):  # who looks after the server still sees that it lives
             return turn_away(turned_away)
         origins = self.services.configuration.origins
         code = invitation_code(request)
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
         is_closed = self.services.shutdown.is_draining
         nodes = self.services.membership.known_urls() if self.services.membership else ()
-        answer = answer_http(request, origins, self._own_pages, preview, is_closed=is_closed, nodes=nodes)
+        answer = answer_http(
+            request, origins, self._own_pages, preview, is_closed=is_closed, is_ready=self.is_ready, nodes=nodes
+        )
         if answer and self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
         return answer

@@ -229,6 +229,19 @@ def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_
     assert {each.whom for each in banned} >= {own}
 
 
+def test_a_node_that_is_cut_off_is_not_ready_until_it_is_back() -> None:
+    evening = Evening("a", "b", "c")
+    c = evening.node("c")
+    assert c.hub.is_ready
+    c.log.is_cut_off = True
+    evening.go(3.0)
+    assert [evening.node(name).hub.is_ready for name in "abc"] == [True, True, False]
+    c.log.is_cut_off = False
+    c.log.deliver()
+    evening.go(3.0)
+    assert c.hub.is_ready
+
+
 def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeypatch: pytest.MonkeyPatch) -> None:
     evening = Evening("a", "b", "c")
     one = evening.people[0]

@@ -241,7 +241,18 @@ async def test_the_one_style_sheet_in_the_page_is_the_one_that_its_policy_names(
         assert f"style-src 'self' {sources[0]};" in headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("path", ["/", "/healthz", "/nothing"])
+async def test_a_balancer_is_told_on_the_public_port_whether_players_are_to_be_sent_here(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        status, _, body = await answer(server, "/readyz")
+        assert (status, body) == (200, b"ready\n")
+    request = Request("/readyz", Headers())
+    for closed, ready in ((True, True), (False, False)):
+        refused = answer_http(request, is_closed=closed, is_ready=ready)
+        assert refused is not None
+        assert (refused.status_code, refused.body) == (503, b"not ready\n")
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/nothing"])
 async def test_every_answer_forbids_what_a_page_need_not_do(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
         _, headers, _ = await answer(server, path)

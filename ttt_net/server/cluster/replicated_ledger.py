@@ -405,7 +405,10 @@ class ReplicatedLedger:
 
     def _lost(self) -> None:
         """End this epoch: nothing that waits will be written any more."""
-        log.warning("node %s was declared lost, and begins anew", self.node)
+        if self._is_leaving:
+            log.info("node %s has left the cluster", self.node)
+        else:
+            log.warning("node %s was declared lost, and begins anew", self.node)
         self.is_member = False
         self._fail_all("this node was declared lost")
         self._hooks.ended()

@@ -19,7 +19,8 @@ from websockets.http11 import Request, Response
 from ttt_net.networks import is_address
 from ttt_net.server.wire.page import Asset, find_asset, style_source
 
-HEALTH = "/healthz"
+HEALTH, READY = "/healthz", "/readyz"
+"""What a balancer asks: whether the server lives, and whether players are to be sent here."""
 YEAR_S = 31_536_000
 _INVITATIONS = "/j"
 """Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
@@ -107,6 +108,7 @@ def answer_http(
     preview: Struct | None = None,
     *,
     is_closed: bool,
+    is_ready: bool = True,
     nodes: Collection[str] = (),
 ) -> Response | None:
     """Answer a plain request, or a handshake that is not accepted; return None for one that is.
@@ -117,7 +119,7 @@ def answer_http(
     """
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
-        response = _answer_plain(request, preview, own.address, is_closed=is_closed)
+        response = _answer_plain(request, preview, own.address, is_closed=is_closed, is_ready=is_ready)
         if addresses:
             del response.headers["Content-Security-Policy"]
             response.headers["Content-Security-Policy"] = f"{_CONTENT_POLICY}; connect-src 'self' {' '.join(addresses)}"
@@ -158,12 +160,19 @@ def turn_away(why: TurnedAway) -> Response:
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 
 
-def _answer_plain(request: Request, preview: Struct | None, address: str, *, is_closed: bool) -> Response:
+def _answer_plain(
+    request: Request, preview: Struct | None, address: str, *, is_closed: bool, is_ready: bool
+) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
     path = request.path.partition("?")[0]
     if path == HEALTH:
         response = _respond(HTTPStatus.OK, b"ok\n", {"Cache-Control": "no-store"})
+    elif path == READY:
+        status = HTTPStatus.OK if is_ready and not is_closed else HTTPStatus.SERVICE_UNAVAILABLE
+        response = _respond(
+            status, b"ready\n" if status is HTTPStatus.OK else b"not ready\n", {"Cache-Control": "no-store"}
+        )
     elif path == _INVITATIONS and "Invitation" in request.headers:
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
