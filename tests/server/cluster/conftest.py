@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.server import conftest as of_the_server
-from tests.server.cluster.logs import BACKENDS, Cluster
+from tests.server.cluster.logs import BACKENDS, WAIT_S, Cluster
+from ttt_net.server.cluster import jetstream
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, of_the_server.Factory]:
@@ -42,7 +43,8 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
 
 
 @pytest.fixture(params=BACKENDS)
-async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
+async def cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
+    monkeypatch.setattr(jetstream, "PATIENCE_S", WAIT_S)  # a machine that has much else to do is no unknown outcome
     made = BACKENDS[request.param](request)
     yield made
     await made.end()
