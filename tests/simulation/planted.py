@@ -39,7 +39,6 @@ from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
-from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.presence import Seats
@@ -126,8 +125,8 @@ def _rate_twice(rate: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-def _set_back(restruct: Callable[..., Any]) -> Callable[..., Any]:
-    return _every(9, restruct, lambda event, **changes: restruct(event, **{**changes, "at_ms": event.at_ms - 60_000}))
+def _set_back(next_at_ms: Callable[..., Any]) -> Callable[..., Any]:
+    return _every(9, next_at_ms, lambda match, _: match.events[-1].at_ms - 60_000)
 
 
 def _forget_by_time_of_play(expired: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,7 +156,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a snapshot of the moment before": (Match, "snapshot", _a_snapshot_of_before),
     "a lost wake-up": (MatchRoom, "_settle", lambda real: _every(60, real)),
     "a room that is never let go": (MatchRegistry, "_let_go", lambda real: _every(5, real)),
-    "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms: []),
+    "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms, at_ms: []),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
     "a mute that is not looked at": (Chat, "_may_say", lambda real: _every(3, real)),
     "a forget that sheds a mute": (
@@ -171,7 +170,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a clock that runs while the server stands still": (server_clock, "MOST_CHARGED_MS", lambda _: _FOR_EVER),
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),
     "a rating applied twice": (apply_events, "_rate_match", _rate_twice),
-    "a time of day that goes back": (room, "restruct", _set_back),
+    "a time of day that goes back": (Match, "next_at_ms", _set_back),
     "an upgrade that loses invitations": (migrations, "STEPS", _lose_invitations),
     "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),
     "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),

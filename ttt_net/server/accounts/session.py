@@ -79,7 +79,7 @@ class Session:
         self.serial = serial
         """Tells the connections of one node of a cluster apart; 0 without one."""
         self._rooms: dict[str, None] = {}
-        self._live = set(unfinished)
+        self._live = dict.fromkeys(unfinished)
         self.places: int | None = None
         """How many matches at once a bot plays; people as many as they like."""
         self.reserved = 0
@@ -93,7 +93,7 @@ class Session:
         self.plays: tuple[str, ...] | None = None
         """The games that a bot has sought, none if any; None if it has sought nothing."""
         self._hears_nobody = False
-        self._muted: dict[PlayerId, None] = {}
+        self._muted: tuple[PlayerId, ...] = ()
         """In the order in which they were muted."""
 
     @property
@@ -114,7 +114,7 @@ class Session:
     @property
     def live(self) -> Set[str]:
         """The ids of their unfinished matches."""
-        return self._live
+        return self._live.keys()
 
     def enter(self, room: str) -> None:
         """Hear the events of a match from now on."""
@@ -126,11 +126,11 @@ class Session:
 
     def began(self, match: str) -> None:
         """Add a match to the unfinished ones."""
-        self._live.add(match)
+        self._live[match] = None
 
     def finished(self, match: str) -> None:
         """Take a match off the unfinished ones."""
-        self._live.discard(match)
+        self._live.pop(match, None)
 
     def offer_places(self, places: int, reserved: int) -> None:
         """Set how many matches at once a bot plays, and how many of them only against people."""
@@ -151,11 +151,8 @@ class Session:
 
     def mute(self, player: PlayerId, *, on: bool) -> None:
         """Hear that player in the chat no more, or again; the one muted first is forgotten for one too many."""
-        self._muted.pop(player, None)
-        if on:
-            self._muted[player] = None
-            if len(self._muted) > MAX_MUTED:
-                del self._muted[next(iter(self._muted))]
+        others = tuple(each for each in self._muted if each != player)
+        self._muted = (*others, player)[-MAX_MUTED:] if on else others
 
     def mute_all(self, *, on: bool) -> None:
         """Hear nobody in the chat, or again all but those who are muted."""
