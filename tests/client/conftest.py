@@ -88,7 +88,7 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
     def started(*arguments: str) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
         process = forked.start("client.py", *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
-        timer = threading.Timer(PATIENCE_S, process.kill)
+        timer = threading.Timer(3 * PATIENCE_S, process.kill)
         timer.start()
         processes.append(process)
         timers.append(timer)
