@@ -31,7 +31,7 @@ MAX_LOG_BYTES = 4 << 20
 """From this size on a log begins anew; the one before is kept beside it."""
 _LAUNCH = Path(__file__).with_name("launch.py")
 _SHOWN_CELLS = 160
-_LEAVE_S = 0.3
+_LEAVE_S = 1.0
 """How long it may take to leave by itself."""
 _IS_POSIX = os.name == "posix"
 
@@ -140,11 +140,9 @@ class EngineProgram:
         self._process.kill()
         self._process.wait()
         self._log.write("#", f"ended with {self._process.returncode}")
-        for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
+        for reader in self._readers:
             self._drain()
             reader.join(_LEAVE_S)  # one whose pipe somebody else still holds is left behind
-            if not reader.is_alive() and stream is not None:
-                stream.close()
 
     def _drain(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -167,11 +165,12 @@ class EngineProgram:
     def _read(self, stream: IO[bytes], is_error: bool) -> None:
         """Cut what comes into lines; a line too long loses its end, and one that is empty is none."""
         rest = b""
-        while chunk := stream.read(65536):
-            *lines, rest = (rest + chunk.replace(b"\r", b"\n")).split(b"\n")
-            rest = rest[:MAX_LINE_BYTES]
-            for line in lines:
-                self._take(line, is_error)
+        with stream:
+            while chunk := stream.read(65536):
+                *lines, rest = (rest + chunk.replace(b"\r", b"\n")).split(b"\n")
+                rest = rest[:MAX_LINE_BYTES]
+                for line in lines:
+                    self._take(line, is_error)
         self._take(rest, is_error)
         if not is_error:
             self._put(None)
