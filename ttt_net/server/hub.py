@@ -344,7 +344,7 @@ class Hub:
                 session.tell(rules)
             case wire.MatchesRequest():
                 session.ok(request.id)
-                session.connection.send(self.services.feed.frame("live"))
+                self.services.feed.show(session, "live")
             case (
                 wire.ProfileRequest()
                 | wire.HistoryRequest()

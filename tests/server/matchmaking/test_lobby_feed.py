@@ -171,3 +171,19 @@ async def test_a_match_is_listed_again_once_somebody_hears_it_again(tmp_path: Pa
         await gil.hear("live", count=0)
         await eve.ok("watch", match=match)
         assert (await gil.hear("live", count=1))["matches"][0]["match"] == match
+
+
+async def test_who_asked_for_a_list_between_two_tellings_hears_that_it_is_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 300))
+    async with running(tmp_path) as server:
+        ann, gil = await server.join("Ann"), await server.join("Gil")
+        await gil.ok("lobby", on=True)
+        before = await gil.hear("players")
+        await ann.ok("seek")
+        await gil.ok("who")
+        assert await gil.hear("players") != before
+        await ann.ok("unseek")
+        while await gil.hear("players") != before:
+            pass

@@ -78,6 +78,13 @@ class LobbyFeed:
         self._readers[session.player] = session
         self.changed(*(subject for subject in self._sources if subject in self._changed), slightly=True)
 
+    def show(self, session: Session, subject: Subject) -> None:
+        """Tell one session a list as it is now."""
+        told = self.frame(subject)
+        if session.player in self._readers and told != self._told.get(subject):
+            self._told.pop(subject, None)
+        session.connection.send(told)
+
     def unsubscribe(self, session: Session) -> None:
         """Tell this session no more."""
         if self._readers.get(session.player) is session:
@@ -113,7 +120,7 @@ class LobbyFeed:
                     self._guard.attempt(f"list of {subject}", partial(self._tell_late, player, subject))
 
     def _tell_late(self, player: PlayerId, subject: Subject) -> None:
-        self._readers[player].connection.send(self.frame(subject))
+        self.show(self._readers[player], subject)
         self._late[player].pop(subject, None)
         if not self._late[player]:
             del self._late[player]

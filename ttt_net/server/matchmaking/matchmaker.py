@@ -60,7 +60,7 @@ class Matchmaker:
                 self.invitations.join(session, request)
             case wire.WhoRequest():
                 session.ok(request.id)
-                session.connection.send(self._services.feed.frame("players"))
+                self._services.feed.show(session, "players")
             case wire.LobbyRequest():
                 session.ok(request.id)
                 if request.on:
