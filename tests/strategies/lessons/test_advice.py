@@ -10,7 +10,7 @@ from ttt_net.games.notation import read_position
 from ttt_net.strategies.lessons.advice import advise
 from ttt_net.strategies.strategy import Limit
 
-LIMIT = Limit(ms=20)
+LIMIT = Limit(nodes=2000)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,6 +27,17 @@ def test_in_every_game_a_legal_move_is_advised_and_named_until_the_end(name: str
         assert game.move_names[found.moves[0]] in found.text
         assert found.text.endswith(".")
         state = game.result(state, rng.choice(list(game.actions(state))))
+
+
+def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
+    pytest.importorskip("numba")
+    game = find_game("gomoku")
+    state = game.initial
+    for name in ["h8", "a1", "i8", "g8", "j8", "o15", "l9", "o1", "l10", "a15"]:
+        state = game.result(state, game.move_names.index(name))
+    found = advise(game, state, Limit(nodes=6000))
+    assert found is not None
+    assert found.text == "l8 makes two threats at once, and they can stop one."
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,15 @@ def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -
     assert last.in_words(game) == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
 
 
+def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
+    pytest.importorskip("numba")
+    text = "h8 a1 i8 g8 j8 o15 l9 o1 l10 a15 l8 k8 l11 l12 l7"
+    game, _, lesson, reviewed = lessons("gomoku", text, nodes=6000)
+    assert lesson.ply == 10
+    assert "you let them make two threats at once at l8" in lesson.in_words(game)
+    assert reviewed[9].sign == "?"
+
+
 def test_an_open_row_is_no_fork_when_it_was_there_before() -> None:
     game, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
     assert "two open rows" not in first.in_words(game)

@@ -1,14 +1,13 @@
 """Advise a move with a reason: by what can be seen at a glance, or else by a short search."""
 
 import random
-from typing import Any
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.hints import Hint, hint
-from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.lessons.sight import look, makes_two_rows
 from ttt_net.strategies.lessons.words import names_of
 from ttt_net.strategies.strategy import Choice, Limit, S, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap
@@ -30,16 +29,19 @@ def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
     if seen is not None and is_clear and len(seen.moves) <= FEW and sight.value(seen.moves[0]) >= 0:
         return seen
     choice = deepening(game, limit, random.Random(0)).choose(state)
-    return Hint((choice.move,), _proved(game, choice) or _reason(game, state, choice))
+    return Hint((choice.move,), _proved(game, state, choice) or _reason(game, state, choice))
 
 
-def _proved(game: Game[Any], choice: Choice) -> Explanation | None:
+def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
     """Return what a search has proved of the move that it chose; None if it has proved nothing."""
     names, value = names_of(game, (choice.move,)), choice.value or 0
     if not is_decided(value):
         return None
     if value < 0:
         return Explanation(ExplanationKind.LOSING, names)
+    inner, position = beneath(game, state)
+    if is_line_game(inner) and isinstance(position, LineState) and makes_two_rows(inner, position, choice.move):
+        return Explanation(ExplanationKind.TWO_THREATS, names)
     if not choice.exact:
         return Explanation(ExplanationKind.WINNING, names)
     return Explanation(ExplanationKind.WINNING_IN, names, plies=(plies_to_end(value) + 1) // 2)

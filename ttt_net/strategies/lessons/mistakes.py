@@ -8,7 +8,16 @@ from ttt_net.games.line import LineState
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, Sight, is_fork, look
+from ttt_net.strategies.lessons.sight import (
+    LOSS_IN_2,
+    LOSS_IN_4,
+    WIN_IN_1,
+    WIN_IN_3,
+    Sight,
+    is_fork,
+    look,
+    makes_two_rows,
+)
 from ttt_net.strategies.lessons.words import names_of, row_of_double_threat, row_of_threat
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.swapping import beneath, may_swap
@@ -103,14 +112,20 @@ def allowed_fork(
 ) -> Mistake | None:
     """Return that a move let the other side make two open rows at once, if what follows begins so; else None.
 
+    The same is said of an open row and a four if `line` is a play that wins, and not the reply alone.
+
     `line` is what follows, `better` the moves that a search holds to be better; without one it is the same cell.
     """
     inner, position = beneath(game, state)
     if may_swap(state) or not line or not is_line_game(inner) or not isinstance(position, LineState):
         return None
-    if not is_fork(inner, position, move, line[0]):
-        return None
     there, best = line[:1], better or line[:1]
+    if not is_fork(inner, position, move, line[0]):
+        after = inner.result(position, move)
+        if len(line) == 1 or line[0] not in inner.actions(after) or not makes_two_rows(inner, after, line[0]):
+            return None
+        why = Explanation(ExplanationKind.GAVE_TWO_THREATS, (), names_of(game, there))
+        return Mistake(Kind.ALLOWED_FORK, best, why, line)
     kind = ExplanationKind.FORK_THERE if best == there else ExplanationKind.FORK_AT
     row = MarkRow(inner.k - 2, is_run=True, is_open=True)
     why = Explanation(kind, names_of(game, best), names_of(game, there), row)

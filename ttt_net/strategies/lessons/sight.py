@@ -97,6 +97,29 @@ def is_fork(game: LineGame, state: LineState, move: Move, reply: Move) -> bool:
     return all(any(position.double_threats(other, own | 1 << cell)) for cell in list_cells(around & ~(own | other)))
 
 
+def makes_two_rows(game: LineGame, state: LineState, move: Move) -> bool:
+    """Tell whether a move makes two open rows at once, or one and a four that can be completed in one cell.
+
+    An open row, three marks for five in a row, becomes two threats to win by one mark more. It is looked for on flat
+    boards without gravity. Whether the other side has a better answer is not looked at.
+    """
+    if len(game.shape) != 2 or game.gravity or game.k < 5:
+        return False
+    own, other = (state.second, state.first) if state.ply & 1 else (state.first, state.second)
+    after, by_step = own | 1 << move, dict[int, list[int]]()
+    for line in game.lines_through[move]:
+        first, second, *_ = list_cells(line)
+        by_step.setdefault(second - first, []).append(line)
+    fours = threes = 0
+    for lines in map(tuple, by_step.values()):
+        cells = {cell for line in lines if not line & other for cell in list_cells(line & ~after)}
+        if completing_cells(lines, after, other):
+            fours += 1
+        elif any(completing_cells(lines, after | 1 << cell, other).bit_count() > 1 for cell in cells):
+            threes += 1
+    return threes > 0 and (fours == 1 or (fours == 0 and threes > 1))
+
+
 def _look_by_rules(game: Game[S], state: S) -> Sight:
     """Look one move and one reply ahead in any game."""
     side, values, replies = game.to_move(state), dict[Move, int](), dict[Move, tuple[Move, ...]]()
