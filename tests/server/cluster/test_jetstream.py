@@ -199,6 +199,24 @@ async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for
     assert into[1].getvalue() == b"all of it"
 
 
+async def test_a_log_that_takes_or_gives_a_snapshot_is_not_silent_however_long_that_takes(
+    log: JetStreamLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    real, later_s = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + later_s)
+    monkeypatch.setattr(jetstream, "RENEW_S", 10_000.0)
+    kept, found, into = Heard(), Heard(), io.BytesIO()
+    later_s = 1_000.0
+    log.put_snapshot(1, io.BytesIO(b"all"), kept)
+    assert await kept.one() is True
+    assert log.silence_s < 1_000.0
+    later_s = 2_000.0
+    log.get_snapshot(into, found)
+    assert await found.one() == 1
+    assert log.silence_s < 1_000.0
+
+
 async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):

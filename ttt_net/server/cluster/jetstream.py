@@ -260,12 +260,17 @@ class JetStreamLog:
         loop = asyncio.get_running_loop()
         while not self._is_over:
             await asyncio.sleep(POLL_S)
-            if loop.time() - self._answered_s > RENEW_S:
+            if self.silence_s > RENEW_S:
                 try:
                     await self._renew()
                 except (NatsError, OSError, TimeoutError) as error:
                     log.warning("no connection to the log: %s", error or type(error).__name__)
                 self._answered_s = loop.time()
+
+    @property
+    def silence_s(self) -> float:
+        """For how long the log has answered nothing, and no part of a snapshot went to or fro."""
+        return asyncio.get_running_loop().time() - self._answered_s
 
     async def _renew(self) -> None:
         """Connect anew, and hear there what was heard before."""
@@ -393,7 +398,8 @@ class JetStreamLog:
 
     async def _put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
         is_kept = False
-        reader = io.BufferedReader(_Raw(source))
+        loop = asyncio.get_running_loop()
+        reader = io.BufferedReader(_Raw(source, lambda: loop.call_soon_threadsafe(self._answered)))
         try:
             await self._store.put(SNAPSHOT, reader, ObjectMeta(name=SNAPSHOT, description=str(position)))
             is_kept = True
@@ -409,7 +415,7 @@ class JetStreamLog:
         position: Position | None = None
         try:
             async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
-                watched = _Watched(into, limit)
+                watched = _Watched(into, limit, self._answered)
                 found = await self._store.get(SNAPSHOT, writeinto=watched)  # type: ignore[arg-type]  # written to, no more
             position = int(found.info.description or "0")
         except (ObjectNotFoundError, NotFoundError):
@@ -486,8 +492,8 @@ class JetStreamLog:
 class _Watched:
     """A file that is written to on another thread, and keeps off a timeout as long as it is."""
 
-    def __init__(self, into: BinaryIO, limit: asyncio.Timeout) -> None:
-        self._into, self._limit, self._loop = into, limit, asyncio.get_running_loop()
+    def __init__(self, into: BinaryIO, limit: asyncio.Timeout, moved: Callable[[], None]) -> None:
+        self._into, self._limit, self._moved, self._loop = into, limit, moved, asyncio.get_running_loop()
 
     def write(self, data: bytes) -> int:
         """Write, and let there be another `STALL_S`."""
@@ -495,6 +501,7 @@ class _Watched:
         return self._into.write(data)
 
     def _go_on(self) -> None:
+        self._moved()
         with suppress(RuntimeError):  # it is over
             self._limit.reschedule(self._loop.time() + STALL_S)
 
@@ -502,8 +509,8 @@ class _Watched:
 class _Raw(io.RawIOBase):
     """A binary file of any kind as one that can be read into a buffer, which is what the object store asks for."""
 
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
+    def __init__(self, source: BinaryIO, moved: Callable[[], object]) -> None:
+        self._source, self._moved = source, moved
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -511,6 +518,7 @@ class _Raw(io.RawIOBase):
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what it is called with
         """Read into a buffer, and return how many bytes were there."""
+        self._moved()  # what was read before has arrived
         data = self._source.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
