@@ -1,6 +1,7 @@
 """When the link breaks, the server restarts, a second window opens, or a foreign page tries to connect."""
 
 import http.server
+import json
 import threading
 from functools import partial
 from pathlib import Path
@@ -207,3 +208,52 @@ def test_a_page_of_another_origin_cannot_connect(place: Place, tmp_path: Path) -
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
+
+
+def test_a_host_who_closes_the_server_is_named_as_the_reason(place: Place) -> None:
+    ann = place.visitor()
+    routes: list[Any] = []
+
+    def let_in_once(route: Any) -> None:
+        routes.append(route)
+        if len(routes) == 1:
+            route.connect_to_server()
+        else:
+            route.close(code=4006, reason="the host has closed the server")
+
+    ann.page.route_web_socket("**", let_in_once)
+    ann.come("Ann")
+    routes[0].close(code=4006, reason="the host has closed the server")
+    ann.page.locator(".banner", has_text="the host has closed the server").wait_for()
+
+
+def test_a_silent_node_is_left_for_another_while_a_match_goes_on(place: Place) -> None:
+    ann, bob = place.visitor(), place.visitor().come("Bob")
+    is_silent = threading.Event()
+    came: list[str] = []
+
+    def answer(route: Any) -> None:
+        if ":9/" in f"{route.url}/":
+            came.append(route.url)
+            return
+        server = route.connect_to_server()
+        server.on_message(lambda text: None if is_silent.is_set() else route.send(with_another_node(text)))
+
+    ann.page.clock.install()
+    ann.page.route_web_socket("**", answer)
+    ann.come("Ann").seek()
+    bob.seek()
+    ann.page.locator("main.match").wait_for()
+    is_silent.set()
+    ann.page.clock.run_for(3_900)
+    wait_for(lambda: bool(came), ann)
+
+
+def with_another_node(text: str) -> str:
+    """Return what a server says, with a second node in its welcome."""
+    said = json.loads(text)
+    return (
+        json.dumps(said | {"nodes": [*said.get("nodes", []), "ws://127.0.0.1:9"]})
+        if said["type"] == "welcome"
+        else text
+    )

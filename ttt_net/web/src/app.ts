@@ -1,6 +1,6 @@
 /** What the player has chosen, and what a tap has said. Draws nothing. */
 
-import { type Choice, chosenOf, wishOf, type Wish } from "./games.js";
+import { type Choice, chosenOf, KINDS, wishOf, type Wish } from "./games.js";
 import { w, f } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { link, say } from "./link.js";
@@ -19,7 +19,7 @@ const STEP_MS = 900;
 /** What belongs to the screen that is shown, and is forgotten with it. */
 export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
 
-const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false, level: 3 };
+const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, kind: "either", falls: false, level: 3 };
 
 /** What a bot may be asked besides: to play on from a position, and to leave a side to us. */
 type Asked = { start?: string; side?: 0 | 1 };
@@ -78,6 +78,7 @@ export function fitChoice(): void {
   choice.width = side(choice.width);
   choice.height = side(choice.height);
   choice.row = Math.min(side(choice.row), Math.max(choice.width, choice.height));
+  if (!KINDS.includes(choice.kind)) choice.kind = "either";
   choice.level = Math.min(8, side(choice.level));
   choice.game = chosenOf(choice).name;
 }
@@ -152,9 +153,10 @@ export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
   request({ type: "challenge", name, ...wish });
 }
 
-/** Challenge a bot; one that plays at any level, at the one chosen, which is never for ratings. */
+/** Challenge a bot, for ratings only if they were asked for; one that plays at any level, at the one chosen, which is never for them. */
 export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wish & Asked = wishOf(ui.choice)): void {
-  request({ type: "challenge", name, ...wish, ...(isAny && { level: ui.choice.level, rated: false }) });
+  const { or_casual: isEither, ...asked } = wish;
+  request({ type: "challenge", name, ...asked, rated: asked.rated && !isEither && !isAny, ...(isAny && { level: ui.choice.level }) });
 }
 
 /** Whether a bot would play that now. */

@@ -23,6 +23,7 @@ import {
   hint,
   icon,
   isMyTurn,
+  kindOf,
   many,
   type Match,
   mayHint,
@@ -202,7 +203,7 @@ const change = ({ before, after }: RatingChange): Child => [
 
 function seekLike({ game, time, rated = false }: Match): void {
   go("/");
-  seek({ game: game.name, time: time ?? null, rated });
+  seek({ game: game.name, time: time ?? null, ...kindOf(rated ? "either" : "casual") });
 }
 
 export const share = ({ match, code }: Match): Tree =>

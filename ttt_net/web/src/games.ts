@@ -3,9 +3,13 @@
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { f, w } from "./i18n.js";
 import type { SeekRequest, TimeControl } from "./protocol.js";
+import { state } from "./state.js";
 
 /** Clocks, in minutes and seconds. */
 export const PACES = ["No clock", "1+0", "3+2", "10+5"];
+
+export const KINDS = ["either", "rated", "casual"] as const;
+export type MatchKind = (typeof KINDS)[number];
 
 /** What to play: the numbers are for a size of one's own. */
 export type Choice = {
@@ -15,12 +19,14 @@ export type Choice = {
   height: number;
   row: number;
   swap: boolean;
-  rated: boolean;
+  /** For ratings, not for them, or whichever the other one likes. */
+  kind: MatchKind;
   falls: boolean;
   /** How strong a bot is to be that plays at any level. */
   level: number;
 };
-export type Wish = { game: string; time: TimeControl | null; rated: boolean };
+/** With `or_casual` as well as `rated`, a match between people is rated if both like it. */
+export type Wish = { game: string; time: TimeControl | null; rated: boolean; or_casual?: boolean | undefined };
 export type Offered = Listed & { asked: string };
 
 /** The games to choose from, the last of them of any size. */
@@ -47,8 +53,14 @@ export function wishOf(choice: Choice): Wish {
   return {
     game: swap && choice.swap ? `${asked}+swap` : asked,
     time: minutes ? ({ initial_ms: minutes * 60000, increment_ms: seconds * 1000 } as TimeControl) : null,
-    rated: rated && choice.rated,
+    ...kindOf(rated ? choice.kind : "casual"),
   };
+}
+
+/** What a kind of match asks for; an older server knows no match that is rated or casual, and is asked for a casual one. */
+export function kindOf(kind: MatchKind): Pick<Wish, "rated" | "or_casual"> {
+  const isEither = kind === "either" && state.features.includes("or_casual");
+  return { rated: kind === "rated" || isEither, ...(isEither && { or_casual: true }) };
 }
 
 export function timeName(time: TimeControl | null | undefined): string {
@@ -71,5 +83,5 @@ export const ruleOf = (game: Pick<Listed, "name" | "rule">): string => translate
 const translated = (table: Record<string, string>, name: string): string | undefined => (Object.hasOwn(table, name) ? table[name] : undefined);
 
 /** A seek or a challenge in words. */
-export const terms = (games: string[], time: SeekRequest["time"], isRated: boolean | undefined): string =>
-  [games.map(titleOf).join(w.or) || w.anyGame, timeName(time), isRated && w.rated].filter(Boolean).join(w.comma);
+export const terms = (games: string[], time: SeekRequest["time"], isRated: boolean | undefined, orCasual = false): string =>
+  [games.map(titleOf).join(w.or) || w.anyGame, timeName(time), isRated && (orCasual ? w.ratedOrCasual : w.rated)].filter(Boolean).join(w.comma);

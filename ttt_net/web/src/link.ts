@@ -13,14 +13,22 @@ type Listener = { heard: (message: Heard) => void; changed: (trouble: string) =>
 /** How long to wait before coming back: twice as long each time. */
 const SOON_MS = 50;
 const LATE_MS = 5000;
-/** So long when it matters; and a request that is not answered for so long has the link looked at. */
+/** So long when it matters. */
 const URGENT_MS = 1500;
+/** A request that is not answered for so long has the link looked at, which is looked at so often besides. */
+const ANSWER_MS = 1500;
 const PING_EVERY_MS = 5000;
 /** How long the server is waited for. */
 const WAIT_MS = 3000;
+/** The same while it matters and there is another node to go to, over a way that takes no more than a third of it; and how often. */
+const NODE_WAIT_MS = 700;
+const NODE_PING_MS = 800;
 /** Close codes after which the same again would end the same way. */
+const CLOSED = 4006;
 const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
 const FORGOTTEN = 4004;
+/** A welcome takes a connection, its encryption, its upgrade and our hello. */
+const OPENING_TRIPS = 5;
 const TOKEN = "ttt_net.token";
 /** How a request is answered when there is no link to answer over. */
 const lost = (): Refused => ({ type: "refused", id: null, code: "lost", message: w.noConnection });
@@ -43,6 +51,7 @@ let pingTimer = 0;
 /** Keep a link from now on, if this browser is known to the server. */
 export function keepUp(listener: Listener): void {
   on = listener;
+  setInterval(() => canLeave() && ping(), NODE_PING_MS);
   setInterval(ping, PING_EVERY_MS);
   addEventListener("online", hurry);
   addEventListener("offline", () => link === "online" && lose(w.offlineHere));
@@ -81,19 +90,19 @@ export function say(request: Request): Promise<Answer> {
   return new Promise((resolve) => {
     waiting.set(id, resolve);
     socket?.send(JSON.stringify({ id, ...request }));
-    if (request.type !== "ping" && request.type !== "hello") setTimeout(() => waiting.has(id) && ping(), URGENT_MS);
+    if (request.type !== "ping" && request.type !== "hello") setTimeout(() => waiting.has(id) && ping(), ANSWER_MS);
   });
 }
 
 function open(): void {
   drop();
   socket = new WebSocket(nodes[0]!);
-  timer = setTimeout(lose, WAIT_MS);
+  timer = setTimeout(lose, patience(OPENING_TRIPS));
   socket.onopen = hello;
   socket.onmessage = (event) => receive(JSON.parse(event.data));
   socket.onclose = ({ code, reason }) => {
     if (code === FORGOTTEN || GIVE_UP.includes(code)) stop(code, reason);
-    else lose(code === 1012 ? w.serverRestarts : w.linkCut);
+    else lose(code === CLOSED ? w.serverClosed : code === 1012 ? w.serverRestarts : w.linkCut);
   };
 }
 
@@ -144,6 +153,7 @@ function stop(code: string | number, message: string): void {
 function drop(): void {
   clearTimeout(timer);
   clearTimeout(pingTimer);
+  pingTimer = 0;
   if (socket) {
     socket.onmessage = socket.onclose = null; // one that is closed before it opens never opens
     socket.close();
@@ -153,6 +163,15 @@ function drop(): void {
   waiting.clear();
 }
 
+/** Whether a silent node is left soon: a match of ours goes on, and there is another node. */
+const canLeave = (): boolean => nodes.length > 1 && on.isUrgent();
+
+/** How long an answer is waited for that takes so many trips to the server and back. */
+function patience(trips = 1): number {
+  const isSoon = canLeave() && latencyMs !== null;
+  return isSoon ? Math.min(WAIT_MS, Math.max(NODE_WAIT_MS, 3 * latencyMs! * trips)) : WAIT_MS;
+}
+
 /** Look at once whether the link is there: the machine slept, changed its network, or shows the page again. */
 function hurry(): void {
   if (link === "lost") open();
@@ -160,13 +179,13 @@ function hurry(): void {
 }
 
 async function ping(): Promise<void> {
-  if (link !== "online" || document.hidden) return;
-  clearTimeout(pingTimer);
-  const mine = (pingTimer = setTimeout(lose, WAIT_MS));
+  if (link !== "online" || document.hidden || pingTimer) return;
+  pingTimer = setTimeout(lose, patience());
   const began = performance.now();
-  const { type } = await say({ type: "ping" });
-  clearTimeout(mine);
-  if (type !== "ok") return;
+  const answer = await say({ type: "ping" });
+  if (answer.type === "refused" && answer.code === "lost") return; // with the link, the timer was dropped
+  clearTimeout(pingTimer);
+  pingTimer = 0;
   const way = performance.now() - began;
   latencyMs = latencyMs === null ? way : 0.6 * latencyMs + 0.4 * way;
   on.changed("");

@@ -3,7 +3,7 @@
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
 import {
   accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
-  f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, know, label, line,
+  f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, KINDS, know, label, line,
   linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
   state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
 } from "./shared.js";
@@ -25,7 +25,7 @@ export function lobbyScreen(): Tree {
   const { you, server, players, live, seeks, seeking, invitation } = state;
   const isOther = ({ name }: { name: string }) => name !== you?.name;
   const others = players.filter(isOther);
-  const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated } : wishOf(ui.choice);
+  const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated, or_casual: seeking.or_casual } : wishOf(ui.choice);
   const nearest = nearestBot(wish);
   const bots = others.filter((player) => plays(player, wish) && (!player.any_level || player === nearest)).map((bot) => botEntry(bot, wish));
   const people = others.filter((player) => !isBot(player));
@@ -136,14 +136,14 @@ function unfinished(match: Match): Tree {
 function play(): Tree {
   const { choice } = ui;
   const chosen = chosenOf(choice);
-  const toggle = (name: "swap" | "rated" | "falls", words: string) => check(words, choice[name], (on) => choose({ [name]: on }));
+  const toggle = (name: "swap" | "falls", words: string) => check(words, choice[name], (on) => choose({ [name]: on }));
   return panel(
     w.newMatch,
     shelf(games(choice), chosen, (game) => choose({ game })),
     chosen.name === "own" && ownSize(toggle),
     h("p.row", h("span.quiet", `${capital(chosen.rule)}${w.stop}`), button(icon("help"), () => explain(chosen.asked), "plain ask", w.howToPlay)),
     chosen.swap && toggle("swap", w.maySwap),
-    chosen.rated && toggle("rated", capital(w.rated)),
+    chosen.rated && state.features.includes("or_casual") && choices(w.ratings, KINDS.map((kind) => [kind, capital(w.kinds[kind] ?? "")] as const), choice.kind, (kind) => choose({ kind })),
     choices(w.clock, PACES.map((pace) => [pace, pace === PACES[0] ? capital(w.noClock) : pace] as const), choice.pace, (pace) => choose({ pace })),
     h("div.buttons", button(w.findOpponent, () => seek(), "primary large"), button(w.playComputer, () => wantBot({ ...wishOf(choice), rated: false }), "large"), button(w.inviteFriend, invite, "large")),
   );
@@ -169,8 +169,8 @@ function ownSize(toggle: (name: "falls", words: string) => Tree): Tree {
 }
 
 function alone(bots: Tree[]): Tree {
-  const { games = [], time, rated } = state.seeking ?? {};
-  const looking = f(w.lookingFor, terms(games, time, rated));
+  const { games = [], time, rated, or_casual: isEither } = state.seeking ?? {};
+  const looking = f(w.lookingFor, terms(games, time, rated, isEither));
   return h(
     "section.panel.waiting",
     { label: w.waiting },
@@ -218,9 +218,9 @@ function qrOf(address: string): Tree | null {
 }
 
 function seekEntry(seeking: SeekInfo): Tree {
-  const { by, games, time, rated } = seeking;
+  const { by, games, time, rated, or_casual: isEither } = seeking;
   const act = button(w.play, () => accept(seeking), "primary", f(w.playOne, label(by)));
-  return entryOf(seeking.seek, by, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
+  return entryOf(seeking.seek, by, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated, isEither), act);
 }
 
 function botEntry(player: ListedPlayer, wish: Wish): Tree {

@@ -8,7 +8,7 @@ export { board, isSmall, landing, type Look, moveName, type On, sizes, token } f
 export { CATALOGUE } from "./catalogue.js";
 export { button, check, type Child, choices, form, h, joined, line, panel, screen, select, type Tree } from "./dom.js";
 export { felt } from "./feel.js";
-export { chosenOf, games, PACES, ruleOf, terms, timeName, titleOf, type Wish, wishOf } from "./games.js";
+export { chosenOf, games, kindOf, KINDS, PACES, ruleOf, terms, timeName, titleOf, type Wish, wishOf } from "./games.js";
 export { bring, either, f, type Language, language, LANGUAGES, many, speak, w } from "./i18n.js";
 export { keep, keptFields } from "./kept.js";
 export { lines } from "./lines.js";

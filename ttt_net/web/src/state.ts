@@ -48,7 +48,7 @@ export const state = {
   unfinished: [] as string[],
   matches: new Map<string, Match>(),
   challenges: new Map<number, wire.Challenged>(),
-  seeking: null as { games?: string[]; time?: wire.TimeControl | null; rated?: boolean } | null,
+  seeking: null as { games?: string[]; time?: wire.TimeControl | null; rated?: boolean; or_casual?: boolean | undefined } | null,
   seeks: [] as wire.SeekInfo[],
   players: [] as wire.ListedPlayer[],
   live: [] as wire.LiveMatch[],

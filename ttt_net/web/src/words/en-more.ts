@@ -161,6 +161,8 @@ export const enMore = {
   reportReasons: { chat: "What they write", name: "Their name", cheating: "Cheating", something: "Something else" } as Record<string, string>,
   howToPlay: "How to play",
   clock: "Clock",
+  ratings: "Ratings",
+  kinds: { either: "either", rated: "rated", casual: "casual" } as Record<string, string>,
   maySwap: "The second player may swap sides after the first move",
   findOpponent: "Find an opponent",
   inviteFriend: "Invite a friend",
