@@ -80,6 +80,16 @@ def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:
     assert "Row 1: empty, empty, empty, X, empty, empty, empty." in asked("board", seen("connect4", [38]))
 
 
+def test_a_board_of_small_ones_is_told_by_them_as_moves_are_named() -> None:
+    assert asked("board", seen("ultimate")) == "The board is empty."
+    display = seen("ultimate", [2, 6])
+    assert asked("board", display) == "Board 1: X at c3.\nBoard 3: O at a3."
+    assert display.match is not None
+    position = structs.replace(display.match.position, blocks="X.=......")
+    display = update(display, structs.replace(display.match, position=position), 0)
+    assert asked("board", display) == "Board 1 is won by X.\nBoard 3 is nobody's."
+
+
 def test_lines_that_lack_one_mark_are_told() -> None:
     assert asked("lines", seen()) == "No line lacks only one mark."
     assert asked("lines", seen(moves=[4, 1, 0])) == "X has a3 to c1 but for c1."

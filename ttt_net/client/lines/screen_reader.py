@@ -96,13 +96,36 @@ def _status(display: Display) -> str:
 
 
 def board(match: Snapshot) -> str:
-    """Return the board row by row from the top; of a wide board, only the rows that hold marks."""
+    """Return the board row by row from the top; of a wide board, only the rows that hold marks.
+
+    One that consists of small boards is told by these, as moves are named; of those only the ones that hold marks.
+    """
+    if match.game.block is not None and match.position.blocks:
+        return "\n".join(_small_boards(match, *match.game.block)) or "The board is empty."
     height, width = match.game.shape[-2:]
     rows = [(z, y) for z in range(layers_of(match)) for y in range(height)]
     if width > _SPELLED_COLUMNS or len(rows) > _SPELLED_COLUMNS:
         rows = [(z, y) for z, y in rows if set(_cells(match, z, y)) != {"."}]
     said = [_row_in_words(match, z, y) for z, y in rows]
     return "\n".join(said) if said else "The board is empty."
+
+
+def _small_boards(match: Snapshot, height: int, width: int) -> list[str]:
+    across = match.game.shape[-1] // width
+    said = []
+    for number, owner in enumerate(clean(match.position.blocks, _MOST_MOVES)):
+        top, left = number // across * height, number % across * width
+        cells = "".join(_cells(match, 0, y)[left : left + width] for y in range(top, top + height))
+        marks = [
+            f"{clean(mark, 1)} at {cell_name((height, width), cell)}" for cell, mark in enumerate(cells) if mark != "."
+        ]
+        if owner == "=":
+            said.append(f"Board {number + 1} is nobody's.")
+        elif owner != ".":
+            said.append(f"Board {number + 1} is won by {owner}.")
+        elif marks:
+            said.append(f"Board {number + 1}: {', '.join(marks)}.")
+    return said
 
 
 def _row(match: Snapshot, number: int) -> str:
