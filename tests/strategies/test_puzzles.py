@@ -11,6 +11,12 @@ from ttt_net.games import find_game
 from ttt_net.strategies.puzzles import puzzle_in, puzzles
 
 
+@pytest.mark.parametrize(("name", "reason"), [("misere", "won by a line"), ("gomoku", "gomoku is too large to prove")])
+def test_a_game_without_puzzles_is_refused_at_once(name: str, reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        next(puzzles([find_game(name)], 1))
+
+
 def test_each_puzzle_of_tictactoe_has_one_solution() -> None:
     game = find_game("tictactoe")
     oracle = Oracle(game)

@@ -10,7 +10,7 @@ from rich.console import Console
 from ttt_net.commands.analyse_view import show_position
 from ttt_net.commands.searching import load_engine, positive
 from ttt_net.games import find_game
-from ttt_net.strategies.puzzles import Puzzle, puzzles
+from ttt_net.strategies.puzzles import Puzzle, puzzles, require_puzzles
 
 GAMES = ("connect4", "tictactoe", "tictactoe3d")
 """The games that puzzles are of, in turn, if none is named."""
@@ -29,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the puzzles; return the exit status."""
     games = [find_game(name) for name in args.game or GAMES]
+    for game in games:
+        require_puzzles(game)
     for game in games:
         load_engine(game)
     seed = int(f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%d}") if args.seed is None else args.seed

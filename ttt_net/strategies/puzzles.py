@@ -25,6 +25,8 @@ LATEST = 0.9
 """How full a board is at most."""
 EARLIEST = {"connect4": 14}
 """Marks before which proofs take too long, by game; 2 in the others."""
+MOST_CELLS = 64
+"""Cells of the largest board on which it can be proved of every move whether it wins."""
 NODES = 400_000
 """What a proof of all moves of a position may cost."""
 EASY_SHARE = 0.2
@@ -70,13 +72,20 @@ def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
     kept = {game.name: Kept(line_plies=0) for game in games}
     seen = set[tuple[str, Any]]()
     for game in games:
-        if not is_line_game(game):
-            raise ConfigurationError(f"there are puzzles of games that are won by a line, and not of {game.name}")
+        require_puzzles(game)
     while True:
         for game in games:
             found = _next(game, rng, kept[game.name], seen)
             seen.add((game.name, found.state))
             yield found
+
+
+def require_puzzles(game: Game[Any]) -> None:
+    """Raise `ConfigurationError` unless there can be puzzles of a game."""
+    if not is_line_game(game):
+        raise ConfigurationError(f"there are puzzles of games that are won by a line, and not of {game.name}")
+    if game.size > MOST_CELLS:
+        raise ConfigurationError(f"{game.name} is too large to prove what every move is worth; puzzles are proved")
 
 
 def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, Any]]) -> Puzzle:
