@@ -60,10 +60,10 @@ class Character:
 
 CHARACTERS = (
     Character("Mia", "beginner", 1, "learns the rules, and is easily surprised", 0),
-    Character("Tom", "casual player", 3, "sees their own lines, often yours", 230),
-    Character("Nora", "club player", 5, "blocks in time, waits for a slip", 490),
-    Character("Viktor", "expert", 6, "makes two threats if you let it", 620),
-    Character("Sophia", "master", 8, "plays as well as this machine can", 940),
+    Character("Tom", "casual player", 3, "sees their own lines, often yours", 260),
+    Character("Nora", "club player", 5, "blocks in time, waits for a slip", 520),
+    Character("Viktor", "expert", 6, "makes two threats if you let it", 670),
+    Character("Sophia", "master", 8, "plays as well as this machine can", 870),
 )
 
 
