@@ -173,19 +173,20 @@ def test_a_finished_match_is_looked_back_on_move_by_move(place: Place) -> None:
 def test_an_engine_says_where_the_match_turned(place: Place) -> None:
     pytest.importorskip("numba")
     first, second = place.pair()
-    finish(first, second)
+    for turn, cell in enumerate((4, 0, 1, 2, 7)):  # the fourth move leaves a row of two open
+        (first, second)[turn % 2].play(cell)
     first.press("Analyse")
     first.page.get_by_role("heading", name="Analysis").wait_for()
     first.sees("circle.turn", 1)
-    first.until("Move 2 of 5")  # it opens at the move that decided
+    first.until("Move 4 of 5")  # it opens at the move that decided
     first.page.locator(".cell.hint").first.wait_for()  # what was better is shown on the board
     first.page.locator(".moves .sign").first.wait_for()
     first.page.get_by_role("slider", name="Move").fill("5")
-    first.page.locator(".turns").get_by_role("button", name="Move 2, a2").click()
-    first.until("Move 2 of 5")
+    first.page.locator(".turns").get_by_role("button", name="Move 4, c3").click()
+    first.until("Move 4 of 5")
     loser = second.page.locator(".seat").nth(1).locator("bdi").inner_text()
-    first.page.locator(".learnt", has_text=f"Move 2, a2 by {loser}, decided the match").wait_for()
+    first.page.locator(".learnt", has_text=f"Move 4, c3 by {loser}, decided the match").wait_for()
     assert first.page.get_by_role("button", name="Try again from there").count() == 0
     second.press("Where did I go wrong?")
-    second.page.locator(".learnt", has_text="after this they win").wait_for()
+    second.page.locator(".learnt", has_text="you had to block at b1: they had two in a row").wait_for()
     second.page.get_by_role("button", name="Try again from there").wait_for()
