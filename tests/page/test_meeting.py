@@ -269,7 +269,7 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_tap(p
         ann.page.get_by_role("button", name="Play random").wait_for()
         ann.press("Find an opponent")
         status = ann.page.get_by_role("status")
-        status.get_by_text("Looking for a person: Connect Four, 3+2; or play a bot now").wait_for()
+        status.get_by_text("Looking for a person: Connect Four, 3+2, rated or casual; or play a bot now").wait_for()
         bob.seek("connect4", "3+2")
         for visitor in (ann, bob):
             visitor.page.locator("main.match").wait_for()
