@@ -111,8 +111,9 @@ class NatsServers:
             return str(error)
 
     def last_words(self, number: int) -> str:
-        """Return the last line that one wrote into its log."""
-        return (self.folder / f"n{number}.log").read_text().splitlines()[-1]
+        """Return the last line that one wrote into its log, if it has written any."""
+        lines = (self.folder / f"n{number}.log").read_text().splitlines()
+        return lines[-1] if lines else "nothing"
 
     def process(self, number: int) -> subprocess.Popen[bytes]:
         """Return the process of one that was started."""

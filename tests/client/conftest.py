@@ -126,7 +126,7 @@ def heard_until(process: "subprocess.Popen[str]", words: str) -> str:
 @pytest.fixture
 def open_terminal(environment: dict[str, str]) -> "Iterator[Open]":
     """Open clients in terminals of their own; what still runs after the test is killed."""
-    from tests.client.real_terminal import Terminal
+    from tests.client.real_terminal import Terminal, end
 
     terminals: list[Terminal] = []
 
@@ -138,4 +138,4 @@ def open_terminal(environment: dict[str, str]) -> "Iterator[Open]":
 
     yield opened
     for terminal in terminals:
-        terminal.child.close(force=True)
+        end(terminal.child)

@@ -1,8 +1,11 @@
 """A client in a terminal of its own: pexpect presses the keys, pyte shows what a person sees."""
 
+import os
 import termios
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import pexpect
 import pyte
@@ -12,6 +15,15 @@ from tests.patience import PATIENCE_S
 
 LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
 SHOWED_CURSOR = b"\x1b[?25h"
+
+
+def end(child: "pexpect.spawn[Any]") -> None:
+    """End a program that may still run in a terminal."""
+    try:
+        child.close(force=True)
+    except pexpect.ExceptionPexpect:  # it was killed, and on a busy machine that takes longer than is waited for
+        with suppress(ChildProcessError):
+            os.waitpid(child.pid, 0)
 
 
 class Terminal:

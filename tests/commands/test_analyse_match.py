@@ -54,7 +54,10 @@ def test_json_has_a_lesson_at_once_then_each_move_and_ends_with_the_lesson(
     assert main(["analyse", "--match", str(file), "--json", "--match-time", "500"]) == 0
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
     text = "Move 6: you had to block at 1: they had three in a row. What follows: 1."
-    assert first == last == {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
+    lesson = {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
+    row = {"marks": 3, "open": False, "run": True}
+    why = {"kind": "unblocked", "moves": ["1"], "row": row, "theirs": ["1"]}
+    assert first == last == {**lesson, "follows": ["1"], "why": why}
     assert [(each["type"], each["ply"]) for each in moves] == [("move", ply) for ply in range(1, 8)]
     assert moves[5]["sign"] == "??"
 

@@ -15,6 +15,7 @@ import pexpect
 import pyte
 import pytest
 
+from tests.client.real_terminal import end
 from tests.networks import ROOT, Machine, two_machines, two_networks
 from tests.patience import PATIENCE_S
 from ttt_net.client.finding.discovery import MAX_SERVERS
@@ -97,7 +98,7 @@ def sit_down(tmp_path: Path) -> Iterator[Callable[..., pexpect.spawn]]:
 
     yield sat_down
     for client in clients:
-        client.close(force=True)
+        end(client)
 
 
 def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
@@ -123,6 +124,9 @@ def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed
     here, there = two_networks
     with here.server(tmp_path / "data"):
         friend = sit_down(there, "--plain", "--name", "Ben")
+        friend.expect("help tells why")
+        friend.expect("or Enter for 1: ")
+        friend.sendline("help")
         friend.expect("firewall, a VPN")
         friend.expect("or Enter for 1: ")
         friend.sendline("nonsense:")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import environment, open_terminal
 from tests.client.fake_server import FakeLink, fake_server
-from tests.client.real_terminal import Open
+from tests.client.real_terminal import Open, end
 from tests.client.samples import (
     BEN,
     BLITZ,
@@ -364,7 +364,7 @@ def test_a_terminal_obeys_nothing_of_what_a_server_says(open_terminal: Open) -> 
             serving = tasks.create_task(serve(opened))
             terminal = open_terminal(f"127.0.0.1:{await opened}", "--name", "Ann")
             await asyncio.to_thread(terminal.shows, "PWNED")  # the letters of it, as a name
-            terminal.child.close(force=True)
+            end(terminal.child)
             serving.cancel()
         return terminal.raw
 

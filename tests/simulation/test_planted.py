@@ -21,7 +21,7 @@ FOUND_BY = {
     "an epoch that is not checked": 8,
     "a batch that is not repeated": 5,
     "a stale ok: nothing is held": 6,
-    "one token connected to two nodes": 46,
+    "one token connected to two nodes": 152,
     "a paused node that answers as if it had not been": 6,
     "a node that does not notice what a power cut took": 5,
     "a line of chat that other nodes do not hear": 9,

@@ -199,7 +199,7 @@ async def test_a_page_of_a_browser_is_not_let_in_even_with_the_token(tmp_path: P
         assert (await each.http("/nonsense", each.authorization))[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/stats", "/admin", "/kick", "/drain"])
+@pytest.mark.parametrize("path", ["/metrics", "/stats", "/admin", "/kick", "/drain"])
 async def test_nothing_of_it_is_on_the_public_port(tmp_path: Path, path: str) -> None:
     async with attended(tmp_path) as each:
         peer = await each.server.raw()
