@@ -324,7 +324,8 @@ class Stage(ABC):
         """Let every fault end and everybody come back, until nothing is under way."""
         self.mend()
         self.shown_ms = self.latest_ms()
-        if self._has("SELECT 1 FROM sanctions"):  # or a ban of some seconds may last for an hour
+        held = any(server.hub.services.sanctions.in_force() for server in self.running)
+        if held or self._has("SELECT 1 FROM sanctions"):  # or one of some seconds may last for an hour
             self.skews_ms = dict.fromkeys(self.skews_ms, self.ahead_ms)
         for peer in self.peers:
             if peer.link is not None:
