@@ -221,8 +221,8 @@ class JetStreamLog:
 
     def __init__(self, parts: JetStreamParts, tasks: asyncio.TaskGroup) -> None:
         self._client, self._jetstream, self._store, self._name, self.secret, self._connect = parts
-        self._subscribed: list[tuple[str, Callable[[Msg], Awaitable[None]]]] = []
-        """What is heard, on which subjects; on a new connection, too."""
+        self._subscribed: dict[str, Callable[[Msg], Awaitable[None]]] = {}
+        """What hears each subject; on a new connection, too."""
         self._answered_s = asyncio.get_running_loop().time()
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
@@ -280,8 +280,8 @@ class JetStreamLog:
         try:
             async with asyncio.timeout(CONNECT_S):
                 await self._connect(client)
-                for subject, heard in self._subscribed:
-                    await client.subscribe(subject, cb=heard)
+                for subject in self._subscribed:
+                    await client.subscribe(subject, cb=self._deliver)
         except BaseException:
             await client.close()
             raise
@@ -444,9 +444,14 @@ class JetStreamLog:
         self._start(self._subscribe(f"{self._name}.told.{subject}", heard))
 
     async def _subscribe(self, subject: str, heard: Callable[[Msg], Awaitable[None]]) -> None:
-        self._subscribed.append((subject, heard))
-        with suppress(NatsError):  # of a connection that is made anew
-            await self._client.subscribe(subject, cb=heard)
+        is_new = subject not in self._subscribed
+        self._subscribed[subject] = heard
+        if is_new:
+            with suppress(NatsError):  # of a connection that is made anew
+                await self._client.subscribe(subject, cb=self._deliver)
+
+    async def _deliver(self, message: Msg) -> None:
+        await self._subscribed[message.subject](message)
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         """Ask by a request of core NATS; where nobody answers it is known at once."""
