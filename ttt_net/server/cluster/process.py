@@ -97,7 +97,7 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
                 ledger = ReplicatedLedger(
                     configuration.node, stream, replica, worker, loop, rng, configuration.public_url, wall_ms
                 )
-                worker.on_fault = ledger.stop_for
+                worker.on_fault = copier.on_fault = ledger.stop_for
                 snapshots = SnapshotKeeper(ledger, stream, replica, copier)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
     finally:
