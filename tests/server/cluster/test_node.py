@@ -15,6 +15,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
+from ttt_net.server.cluster.entries import DeclareLost
 from ttt_net.server.settings.rate import Rate
 
 
@@ -322,3 +323,40 @@ def test_that_nobody_watches_any_more_is_known_though_it_was_lost_on_its_way() -
     evening.world.weather.losing = 0.0
     evening.go(7.0)
     assert evening.heard(0, "watching")[-1]["watchers"] == 0
+
+
+def test_who_is_renamed_by_another_node_s_late_entry_is_told_so() -> None:
+    evening = Evening("a", "b")
+    peer = evening.people[0]
+    (session,) = (
+        each for each in evening.node("a").hub.services.players.sessions.values() if each.info.name == peer.name
+    )
+    refusals: list[Refusal] = []
+    evening.node("b").hub.services.journal.rename(session.player, "Ada", lambda: None, refusals.append)
+    evening.go(1.0)
+    assert refusals == []
+    assert [told["you"]["name"] for told in evening.heard(0, "renamed")] == ["Ada"]
+    assert peer.name == "Ada"
+
+
+def test_a_seek_is_back_after_every_node_was_declared_lost_at_once() -> None:
+    evening = Evening("a", "b", "c", "b")
+    steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
+    here, there = (name for name in "abc" if name != steward)
+    seeker = evening.people[3]
+    evening.world.places[3] = here
+    assert seeker.link is not None
+    seeker.lost(seeker.link)
+    evening.go(2.0)
+    seeker.say(wire.SeekRequest(0, games=["connect4"]))
+    evening.go(1.0)
+    ledger = evening.node(here).ledger
+    refused: list[object] = []
+    for name in (steward, there, here):
+        ledger.append(DeclareLost(name, evening.node(name).ledger.epoch, 1_000), lambda _: None, refused.append)
+    evening.go(5.0)
+    assert refused == []
+    evening.people[0].say(wire.LobbyRequest(0, on=True))
+    evening.go(1.0)
+    (seek,) = evening.heard(0, "seeks")[-1]["seeks"]
+    assert (seek["by"]["name"], seek["games"]) == (seeker.name, ["connect4"])

@@ -178,6 +178,9 @@ class ClusterNode:
                 self._look_for_steward()
             case entries.RenamePlayer():
                 self._hub.accounts.renamed(entry.player, entry.name)
+                session = services.players.get(entry.player)
+                if session is not None and not session.is_elsewhere:  # they asked on a node that could not tell them
+                    session.tell(wire.Renamed(session.info))
             case entries.ForgetPlayer():
                 self._hub.accounts.forgotten(entry.player, entry.token_key)
             case entries.ForgetGuests():
@@ -321,6 +324,8 @@ class ClusterNode:
         self._hub.lobby.count_on(self._told_seeks.last_number)
         self._steward = steward
         self._services.feed.changed("seeks")
+        if steward is None:
+            return  # every node was declared lost: the seeks wait for the first that is back
         seeks, self._seeks = self._seeks, {}
         for session in list(self._services.players.sessions.values()):  # made on another node, before they came here
             told = None if session.is_elsewhere else self._told_seeks.of(session.player)
