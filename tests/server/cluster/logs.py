@@ -135,3 +135,13 @@ async def end_of(log: Log) -> Any:
     done = Heard()
     log.end(done)
     return await done.one()
+
+
+async def trimmed(cluster: Cluster, position: int) -> None:
+    """Wait until the batch after the position is kept no more: a node that would follow from there is told so."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            said = Heard()
+            (await cluster.node()).follow(position, said, said)
+            if await said.one() == ():
+                return

@@ -172,6 +172,18 @@ async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> No
     client.subscribe.assert_awaited_once()
 
 
+async def test_a_question_about_the_end_is_answered_though_the_answer_to_one_before_is_lost() -> None:
+    deaf = Deaf()  # to the first question
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        log = JetStreamLog(JetStreamParts(Client(), deaf, ObjectStore("t", "t", deaf), "t", b"", AsyncMock()), tasks)
+        lost = Heard()
+        log.end(lost)
+        await deaf.is_asked.wait()
+        assert await end_of(log) == 0
+        assert lost.calls == []
+        log.cancel()
+
+
 class Stalling(ObjectStore):
     """A store whose server dies in the middle of the first snapshot that is asked for."""
 

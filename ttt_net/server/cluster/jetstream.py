@@ -227,7 +227,6 @@ class JetStreamLog:
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
-        self._api = asyncio.Lock()  # what is asked of the stream is answered in the order of the calls
         self._heard: Position = 0
         self._early: dict[Position, bytes] = {}
         self._is_behind = asyncio.Event()
@@ -305,17 +304,16 @@ class JetStreamLog:
         _call(done, place)
 
     def end(self, done: Callable[[Position | None], None]) -> None:
-        """Ask the leader of the stream for its end."""
+        """Ask the leader of the stream for its end; an answer that is lost keeps no later question waiting."""
         self._start(self._end(done))
 
     async def _end(self, done: Callable[[Position | None], None]) -> None:
         end = None
-        async with self._api:
-            try:
-                end = (await self._jetstream.stream_info(self._name)).state.last_seq
-                self._answered()
-            except (NatsError, OSError, TimeoutError):
-                await asyncio.sleep(PAUSE_S)
+        try:
+            end = (await self._jetstream.stream_info(self._name)).state.last_seq
+            self._answered()
+        except (NatsError, OSError, TimeoutError):
+            await asyncio.sleep(PAUSE_S)
         _call(done, end)
 
     def trim(self, position: Position) -> None:
@@ -323,9 +321,8 @@ class JetStreamLog:
         self._start(self._trim(position))
 
     async def _trim(self, position: Position) -> None:
-        async with self._api:
-            with suppress(NatsError, OSError, TimeoutError):  # the next trim will do it
-                await self._jetstream.purge_stream(self._name, seq=position + 1)
+        with suppress(NatsError, OSError, TimeoutError):  # the next trim will do it
+            await self._jetstream.purge_stream(self._name, seq=position + 1)
 
     # Following.
 
