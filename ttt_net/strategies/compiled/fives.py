@@ -24,8 +24,13 @@ from ttt_net.strategies.compiled.alphabeta import (
     UNKNOWN,
     entry_after,
     entry_of,
+    find,
+    has_failed,
     is_spent,
     move_in,
+    note_failure,
+    remember,
+    take_best,
     tally,
     value_in,
 )
@@ -121,9 +126,7 @@ def win_by_fours(side, stones, fours, block):
         return 0
     poke(block, FOURS_LEFT, left - ONE)
     key = peek(block, HASH)
-    slot = FAILED + types.int64(key >> U(64 - LOG_FAILED))
-    known = peek(block, slot)
-    if (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(fours):
+    if has_failed(key, fours, FAILED, LOG_FAILED, block):
         return 0
     forced = five_of(other, block) if threats else -1
     has_urgent = count_of(side, WINS, block) or count_of(side, FORKS, block)
@@ -148,7 +151,7 @@ def win_by_fours(side, stones, fours, block):
                         poke(block, PLAY + stones + 1, U(reply))
                     return won
     if peek(block, FOURS_LEFT):
-        poke(block, slot, ((key >> U(8)) << U(8)) | U(fours))
+        note_failure(key, fours, FAILED, LOG_FAILED, block)
     return 0
 
 
@@ -172,35 +175,6 @@ def list_cells(side, sets, at, block):
 def list_moves(side, at, block):
     """Write the moves worth a look where nobody completes a five, and neither `side` an open four; return how many."""
     return list_cells(side, FOUR_CELLS if count_of(1 - side, WINS, block) else NEAR_CELLS, at, block)
-
-
-@njit(inline="always")
-def take_best(at, count, block):
-    """Return the move of the highest rank in a list, and put the last one in its place."""
-    best, where = ZERO, 0
-    for n in range(count):
-        found = peek(block, at + n)
-        if found > best:
-            best, where = found, n
-    poke(block, at + where, peek(block, at + count - 1))
-    return types.int64(best & U(511))
-
-
-@njit(inline="always")
-def remember(entry, block):
-    """Keep what was found of the position on the board, in place of what was there."""
-    key = peek(block, HASH)
-    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
-    poke(block, at, key)
-    poke(block, at + 1, entry)
-
-
-@njit(types.int64(types.uint64), inline="always")
-def find(block):
-    """Return where the entry of the position on the board is, or 0."""
-    key = peek(block, HASH)
-    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
-    return at if peek(block, at) == key and peek(block, at + 1) else 0
 
 
 @njit(inline="always")
@@ -264,7 +238,7 @@ def search(side, stones, depth, alpha, beta, block):
     forced = five_of(other, block) if count_of(other, FIVES, block) else NO_MOVE
     is_threatened = forced == NO_MOVE and count_of(other, WINS, block) != ZERO
     is_quiet = forced == NO_MOVE and not is_threatened
-    hint, at = NO_MOVE, find(block)
+    hint, at = NO_MOVE, find(peek(block, HASH), TABLE, LOG_TABLE, block)
     if at != 0:
         value = value_in(peek(block, at + 1), max(depth, 0), alpha, beta, block)
         if value != UNKNOWN:
@@ -279,7 +253,8 @@ def search(side, stones, depth, alpha, beta, block):
         if won != 0:
             if won - stones > depth:
                 tally(GUESSES, block)
-            remember(entry_of(COMPLETE, LOWER, WIN - won, peek(block, PLAY + stones)), block)
+            entry = entry_of(COMPLETE, LOWER, WIN - won, peek(block, PLAY + stones))
+            remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
             return WIN - won
     if forced == NO_MOVE and depth <= (-BEYOND if is_threatened else 0):
         tally(GUESSES, block)
@@ -341,7 +316,8 @@ def search(side, stones, depth, alpha, beta, block):
         if best_move == NO_MOVE:
             return 0  # no mark can become part of a five any more, or hardly
         best = stones - ALMOST_LOST
-    remember(entry_after(stones, depth, best, best_move, floor, beta, guesses, block), block)
+    entry = entry_after(stones, depth, best, best_move, floor, beta, guesses, block)
+    remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
     return best
 
 
@@ -351,5 +327,5 @@ def best_move(side, block):
     for each in (side, 1 - side):
         if count_of(each, FIVES, block):
             return five_of(each, block)
-    at = find(block)
+    at = find(peek(block, HASH), TABLE, LOG_TABLE, block)
     return move_in(peek(block, at + 1)) if at != 0 else NO_MOVE

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ttt_net.games import Move
-from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fives as kernel
 from ttt_net.strategies.compiled import shapes
 from ttt_net.strategies.compiled.alphabeta import BUDGET, INFINITY, NO_MOVE
-from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
+from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
 from ttt_net.strategies.strategy import Effort
 
 AT_ROOT = 60
@@ -29,10 +28,7 @@ REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
 
 
 class FivesSearch:
-    """One search of five in a row on a large board; made for one choice and then dropped.
-
-    The block of memory holds one position, that of the last question; `hold` leads it to another.
-    """
+    """One search of five in a row on a large board; made for one choice and then dropped."""
 
     exact_plies: int | None = 5
     """A win in one or three is never overlooked; so a win in five is the soonest."""
@@ -46,7 +42,7 @@ class FivesSearch:
         self.block[BUDGET] = effort.max_nodes
         self.block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
         self._address = np.uint64(self.block.ctypes.data)
-        self._held = game.initial
+        self.hold = HeldPosition(game, shapes.mark, self.block).hold
         self._looked_at = 0
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
@@ -91,18 +87,6 @@ class FivesSearch:
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
         return self._driver.best_move(state)
-
-    def hold(self, state: LineState) -> tuple[int]:
-        """Make the position in the block that one, by the marks in which the two differ; return the side to move."""
-        held = self._held
-        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
-            for cell in list_cells(before & ~after):
-                shapes.mark(cell, side, -1, self._address)
-        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
-            for cell in list_cells(after & ~before):
-                shapes.mark(cell, side, 1, self._address)
-        self._held = state
-        return (state.ply & 1,)
 
 
 @lru_cache(maxsize=4)

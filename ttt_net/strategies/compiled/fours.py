@@ -20,8 +20,13 @@ from ttt_net.strategies.compiled.alphabeta import (
     UNKNOWN,
     entry_after,
     entry_of,
+    find,
+    has_failed,
     is_spent,
     move_in,
+    note_failure,
+    remember,
+    take_best,
     tally,
     value_in,
 )
@@ -89,9 +94,7 @@ def win_by_fours(side, stones, fours, block):
         if count > 1:
             return 0
     key = peek(block, HASH)
-    slot = FAILED + types.int64(key >> U(64 - LOG_FAILED))
-    known = peek(block, slot)
-    if (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(fours):
+    if has_failed(key, fours, FAILED, LOG_FAILED, block):
         return 0
     for cell in range(first, last + 1):
         if not pattern(cell, side, block) & THREATENS:
@@ -108,7 +111,7 @@ def win_by_fours(side, stones, fours, block):
                 poke(block, PLAY + stones + 1, U(reply))
             return won
     if peek(block, FOURS_LEFT):
-        poke(block, slot, ((key >> U(8)) << U(8)) | U(fours))
+        note_failure(key, fours, FAILED, LOG_FAILED, block)
     return 0
 
 
@@ -123,35 +126,6 @@ def list_moves(side, at, block):
             poke(block, at + count, (rank << U(9)) | U(cell))
             count += 1
     return count
-
-
-@njit(inline="always")
-def take_best(at, count, block):
-    """Return the move of the highest rank in a list, and put the last one in its place."""
-    best, where = ZERO, 0
-    for n in range(count):
-        found = peek(block, at + n)
-        if found > best:
-            best, where = found, n
-    poke(block, at + where, peek(block, at + count - 1))
-    return types.int64(best & U(511))
-
-
-@njit(inline="always")
-def remember(entry, block):
-    """Keep what was found of the position on the board, in place of what was there."""
-    key = peek(block, HASH)
-    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
-    poke(block, at, key)
-    poke(block, at + 1, entry)
-
-
-@njit(types.int64(types.uint64), inline="always")
-def find(block):
-    """Return where the entry of the position on the board is, or 0."""
-    key = peek(block, HASH)
-    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
-    return at if peek(block, at) == key and peek(block, at + 1) else 0
 
 
 @njit(
@@ -171,7 +145,7 @@ def search(side, stones, depth, alpha, beta, block):
         count, forced = completing(other, block)
         if count > 1:
             return stones + 2 - WIN
-    hint, at = NO_MOVE, find(block)
+    hint, at = NO_MOVE, find(peek(block, HASH), TABLE, LOG_TABLE, block)
     if at != 0:
         entry = peek(block, at + 1)
         value = value_in(entry, depth, alpha, beta, block)
@@ -189,7 +163,8 @@ def search(side, stones, depth, alpha, beta, block):
                 tally(GUESSES, block)
             if won == 0:
                 return types.int64(peek(block, SCORE + side) - peek(block, SCORE + other))
-            remember(entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones)), block)
+            entry = entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones))
+            remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
             return WIN - won
     moves, count, looked_at = MOVES + min(depth, MOST_DEPTH - 1) * MOST_CELLS, 1, 0
     if forced == NO_MOVE:
@@ -221,7 +196,8 @@ def search(side, stones, depth, alpha, beta, block):
         if looked_at >= LOOKED_AT and best > -DECIDED:
             tally(GUESSES, block)
             break
-    remember(entry_after(stones, depth, best, best_move, floor, beta, guesses, block), block)
+    entry = entry_after(stones, depth, best, best_move, floor, beta, guesses, block)
+    remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
     return best
 
 
@@ -237,5 +213,5 @@ def best_move(side, block):
     for each in (side, 1 - side):
         if peek(block, LACK_ONE + each):
             return completing(each, block)[1]
-    at = find(block)
+    at = find(peek(block, HASH), TABLE, LOG_TABLE, block)
     return move_in(peek(block, at + 1)) if at != 0 else NO_MOVE

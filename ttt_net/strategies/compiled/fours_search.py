@@ -13,7 +13,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fours as kernel
 from ttt_net.strategies.compiled import patterns
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NO_MOVE
-from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
+from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
 from ttt_net.strategies.heuristic import line_worth
 from ttt_net.strategies.strategy import Effort
 
@@ -28,10 +28,7 @@ NODES_OF_FOURS = 500_000
 
 
 class FoursSearch:
-    """One search of a line game on a large board; made for one choice and then dropped.
-
-    The block of memory holds one position, that of the last question; `hold` leads it to another.
-    """
+    """One search of a line game on a large board; made for one choice and then dropped."""
 
     exact_plies: int | None = 5
     """A win in three makes two lines lack one mark, and is never overlooked; so a win in five is the soonest."""
@@ -44,7 +41,7 @@ class FoursSearch:
         self.block[BUDGET] = effort.max_nodes
         self.block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
         self._address = np.uint64(self.block.ctypes.data)
-        self._held = game.initial
+        self.hold = HeldPosition(game, patterns.mark, self.block).hold
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
 
@@ -77,18 +74,6 @@ class FoursSearch:
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
         return self._driver.best_move(state)
-
-    def hold(self, state: LineState) -> tuple[int]:
-        """Make the position in the block that one, by the marks in which the two differ; return the side to move."""
-        held = self._held
-        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
-            for cell in list_cells(before & ~after):
-                patterns.mark(cell, side, -1, self._address)
-        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
-            for cell in list_cells(after & ~before):
-                patterns.mark(cell, side, 1, self._address)
-        self._held = state
-        return (state.ply & 1,)
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""Ask a compiled alpha-beta search: its limit, the nodes it counts, the values it gives."""
+"""Ask a compiled alpha-beta search: the position it holds, its limit, the nodes it counts, the values it gives."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttt_net.games import Move
+from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled.alphabeta import BUDGET, COMPLETE, CUTS, GUESSES, HITS, NO_MOVE, NODES, STOPPED
 from ttt_net.strategies.compiled.deadline import held_to
@@ -83,3 +84,23 @@ class KernelDriver:
         if answer == STOPPED:
             raise Stopped
         return answer
+
+
+class HeldPosition:
+    """The one position that the block of memory of a large board holds, that of the last question."""
+
+    def __init__(self, game: LineGame, mark: Callable[..., None], block: Any) -> None:
+        self._held = game.initial
+        self._mark, self._address = mark, np.uint64(block.ctypes.data)
+
+    def hold(self, state: LineState) -> tuple[int]:
+        """Make it another position, by the marks in which the two differ; return the side to move."""
+        held = self._held
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(before & ~after):
+                self._mark(cell, side, -1, self._address)
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(after & ~before):
+                self._mark(cell, side, 1, self._address)
+        self._held = state
+        return (state.ply & 1,)

@@ -18,8 +18,10 @@ from ttt_net.strategies.compiled.alphabeta import (
     depth_in,
     entry_after,
     entry_of,
+    has_failed,
     is_spent,
     move_in,
+    note_failure,
     tally,
     value_in,
 )
@@ -135,9 +137,7 @@ def win_by_threats(own, other, stones, threats, block):
     if moves == ZERO:
         return 0
     key = mixed(own, other)
-    slot = FAILED + types.int64(key >> U(64 - LOG_FAILED))
-    known = peek(block, slot)
-    if (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(threats):
+    if has_failed(key, threats, FAILED, LOG_FAILED, block):
         return 0
     while moves != ZERO:
         bit = moves & (ZERO - moves)
@@ -155,7 +155,7 @@ def win_by_threats(own, other, stones, threats, block):
                 poke(block, PLAY + stones + 1, count_ones(reply - ONE))
             return won
     if peek(block, THREATS_LEFT) != ZERO:
-        poke(block, slot, ((key >> U(8)) << U(8)) | U(threats))
+        note_failure(key, threats, FAILED, LOG_FAILED, block)
     return 0
 
 
