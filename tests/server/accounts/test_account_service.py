@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.running import running, until
+from ttt_net.server.journal.entries import AuditNote
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -85,6 +86,21 @@ async def test_who_takes_another_name_and_leaves_is_called_by_it_in_the_match_th
             await until(lambda: len(server.sessions) == 1)
         snapshot = await bob.hear("snapshot")
         assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
+
+
+async def test_who_comes_again_while_their_name_changes_is_told_the_new_one(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, again = await server.join("Ann"), await server.connect()
+        asked = server.hub.metrics.requests
+        with server.stopped_disk():
+            server.hub.services.journal.note(AuditNote(0, "wait", ""))
+            hello = await again.say("hello", protocols=[1], token=ann.token)
+            await until(lambda: server.hub.metrics.requests == asked + 1)
+            await ann.say("rename", name="Annabel")
+            await until(lambda: server.hub.metrics.requests == asked + 2)
+        assert (await again.answer(hello))["type"] == "ok"
+        assert (await again.hear("welcome"))["you"]["name"] == "Ann"
+        assert (await again.hear("renamed"))["you"]["name"] == "Annabel"
 
 
 async def test_new_names_have_a_rate(tmp_path: Path) -> None:

@@ -13,9 +13,12 @@ from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
+from ttt_net.pairing.lobby import Pairing
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
 from ttt_net.server.cluster.entries import DeclareLost
+from ttt_net.server.cluster.log import Reply
+from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.settings.rate import Rate
 
 
@@ -360,3 +363,114 @@ def test_a_seek_is_back_after_every_node_was_declared_lost_at_once() -> None:
     evening.go(1.0)
     (seek,) = evening.heard(0, "seeks")[-1]["seeks"]
     assert (seek["by"]["name"], seek["games"]) == (seeker.name, ["connect4"])
+
+
+def test_who_is_muted_or_free_again_is_told_so_by_their_own_node() -> None:
+    evening = Evening("a", "b")
+    for act in (protocol.MutePlayer("192.0.2.2", "spam", 60), protocol.Unmute("192.0.2.2")):
+        evening.node("a").ask(act)
+        evening.go(0.5)
+    assert evening.people[1].address == "192.0.2.2"
+    told = [(each["act"], each.get("lifted", False)) for each in evening.heard(1, "sanctioned")]
+    assert told == [("mute", False), ("mute", True)]
+    assert evening.heard(0, "sanctioned") == []
+
+
+def test_a_mute_that_came_about_though_it_was_given_up_is_told() -> None:
+    evening = Evening("a", "b")
+    evening.world.weather.losing = 1.0
+    evening.node("a").ask(protocol.MutePlayer("192.0.2.2", "spam", 60))
+    evening.go(GIVE_UP_S + 0.5)
+    assert any("answers the admin: Failed" in line for line in evening.said)
+    evening.world.weather.losing = 0.0
+    evening.go(3.0)
+    assert [each["act"] for each in evening.heard(1, "sanctioned")] == ["mute"]
+
+
+def test_a_mute_that_has_run_out_by_the_clock_of_one_node_is_over_on_all() -> None:
+    evening = Evening("a", "b", "c")
+    evening.node("a").ask(protocol.MutePlayer(evening.people[0].name, "", 60))
+    evening.go(0.5)
+    assert all(evening.node(name).hub.services.sanctions.in_force() for name in "abc")
+    steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
+    evening.world.skews_ms[steward] = 3_600_000
+    evening.go(3.0)
+    assert [evening.node(name).hub.services.sanctions.in_force() for name in "abc"] == [[], [], []]
+
+
+def test_who_is_renamed_and_has_left_while_their_match_begins_has_the_new_name_in_it() -> None:
+    evening = Evening("a", "b", "c")
+    steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
+    hub = evening.node(steward).hub
+    gone, here = (hub.services.players.find(evening.people[who].name) for who in (0, 1))
+    assert gone is not None
+    assert here is not None
+    with evening.world.loop.acting_as(evening.node(steward).process):
+        hub.registry.start(Pairing("tictactoe", None, gone.player, here.player))
+        hub.sessions.end(gone)
+        hub.accounts.renamed(gone.player, "Ada")
+    evening.go(0.5)
+    (room,) = hub.registry.rooms.values()
+    assert room.match is not None
+    assert [player.name for player in room.match.players] == ["Ada", evening.people[1].name]
+
+
+def test_a_match_that_ends_while_a_node_reads_it_is_over_there_and_counted() -> None:
+    evening = Evening("a", "b", "c")
+    for peer in evening.people[:2]:
+        peer.say(wire.SeekRequest(0, games=["connect4"], rated=True))
+    evening.people[2].say(wire.LobbyRequest(0, on=True))
+    evening.go(3.0)
+    (match,) = evening.people[0].matches
+    for _ in range(4):
+        next(peer for peer in evening.people if match in peer.turns()).play(match)
+        evening.go(0.2)
+    assert {row.get("playing", 0) for row in evening.heard(2, "players")[-1]["players"]} == {0, 1}
+    room = evening.node("c").hub.registry.rooms[match]
+    room.match, room.is_busy = None, True
+    evening.people[0].say(wire.ResignRequest(0, match=match))
+    evening.go(3.0)
+    (rated,) = evening.heard(0, "rated")
+    assert rated["ratings"][0] != rated["ratings"][1]
+    assert {row.get("playing", 0) for row in evening.heard(2, "players")[-1]["players"]} == {0}
+    ratings = [
+        {
+            peer.name: session.rating_at("connect4", None)
+            for peer in evening.people[:2]
+            if (session := players.find(peer.name))
+        }
+        for players in (evening.node(name).hub.services.players for name in "abc")
+    ]
+    assert ratings[0] == ratings[1] == ratings[2]
+    assert len(set(ratings[0].values())) == 2
+
+
+def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of_it_at_first() -> None:
+    evening = Evening("a", "b", "c", "b")
+    steward, other, here = (author.node for author in evening.node("a").ledger.members())
+    for who in range(4):
+        evening.world.places[who] = here
+        link = evening.people[who].link
+        assert link is not None
+        evening.people[who].lost(link)
+    evening.go(2.0)
+    evening.people[3].say(wire.SeekRequest(0, games=["connect4"]))
+    evening.go(1.0)
+    servers, asked = evening.world.stream.servers, list[bytes]()
+    serve = servers[f"steward.{other}"]
+
+    def lose_the_first(question: bytes, reply: Reply) -> None:
+        asked.append(question)
+        if len(asked) > 1:
+            serve(question, reply)
+
+    servers[f"steward.{other}"] = lose_the_first
+    evening.node(steward).die()
+    evening.go(12.0)
+    assert evening.node(other).ledger.is_steward
+    assert len(asked) == 2
+    assert seek_told(evening, 3) is None
+    evening.people[0].say(wire.LobbyRequest(0, on=True))
+    evening.go(1.0)
+    (seek,) = evening.heard(0, "seeks")[-1]["seeks"]
+    assert (seek["by"]["name"], seek["games"]) == (evening.people[3].name, ["connect4"])

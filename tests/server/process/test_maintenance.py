@@ -267,3 +267,16 @@ async def test_a_sanction_that_has_run_out_leaves_nothing(tmp_path: Path) -> Non
         jobs["old sanctions"]()
         await server.flushed()
         assert await server.execute("SELECT whom FROM sanctions") == [("192.0.2.0/24",)]
+
+
+async def test_a_sanction_that_has_run_out_holds_nobody_after_the_clock_is_set_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        jobs, services = maintenance_jobs(server.hub), server.hub.services
+        short = Sanction("mute", "192.0.2.0/24", "192.0.2.0/24", "rude", 0, server.clock() + 1_000)
+        services.journal.impose([short], AuditNote(server.clock(), "mute", ""), lambda: None, lambda _: None)
+        services.sanctions.impose([short])
+        server.clock.offset_ms += REST_MS
+        jobs["old sanctions"]()
+        await server.flushed()
+        server.clock.offset_ms -= REST_MS
+        assert services.sanctions.in_force() == []

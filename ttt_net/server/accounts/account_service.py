@@ -44,10 +44,9 @@ class AccountService:
         self._services.rate_limiter.spend("renames", session.player, session.connection.metered_as)
 
         def done() -> None:
-            self.renamed(session.player, name)
-            session.rename(name)  # also of one who has left: a match of theirs may be starting
+            self._show_as(session.player, name)
             session.ok(request.id)
-            session.tell(wire.Renamed(session.info))
+            self._tell_name(session.player)
 
         self._services.journal.rename(session.player, name, done, partial(session.refuse, request.id))
 
@@ -73,18 +72,27 @@ class AccountService:
         self._services.journal.forget(session.subject, done, failed)
 
     def renamed(self, player: PlayerId, name: str) -> None:
-        """Call the player `name` wherever they are shown; it has been written down."""
+        """Call the player `name` wherever they are shown, and tell them; another node of the cluster has written it."""
+        self._show_as(player, name)
+        self._tell_name(player)
+
+    def _show_as(self, player: PlayerId, name: str) -> None:
         services = self._services
         services.players.rename(player, name)
-        for room in self._registry.rooms.values():
-            room.rename(player, name)
+        self._registry.renamed(player, name)
         services.sanctions.renamed(player, name)
         services.feed.changed("seeks", "players", "live")
+
+    def _tell_name(self, player: PlayerId) -> None:
+        """Tell a player their new name if they are here, also one who has come again since they asked for it."""
+        session = self._services.players.get(player)
+        if session is not None and not session.is_elsewhere:
+            session.tell(wire.Renamed(session.info))
 
     def forgotten(self, player: PlayerId, token_key: str | None = None) -> None:
         """Remove the name of the player wherever it is shown, and close their connection; it has been written down."""
         self._services.sanctions.forgotten(player, token_key)
-        self.renamed(player, FORGOTTEN)
+        self._show_as(player, FORGOTTEN)
         self._matchmaker.invitations.forget(player)
         session = self._services.players.get(player)
         if session:

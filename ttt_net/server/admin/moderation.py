@@ -4,7 +4,7 @@ Those concerned are told: what has happened, why, and until when.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -56,12 +56,38 @@ def load_sanctions(services: Services) -> None:
     services.journal.sanctions(done, failed)
 
 
+def put_in_force(services: Services, sanctions: Sequence[Sanction]) -> int:
+    """Put sanctions that have been written down in force; return how many players are banned now who were connected.
+
+    Those concerned are told, or sent away, by the node that they are connected to.
+    """
+    muted = held_by(services, "mute")
+    services.sanctions.impose(sanctions)
+    if any(each.act == "ban" for each in sanctions):
+        return close_banned(services)
+    for session, mute in held_by(services, "mute").items():
+        if muted.get(session) != mute and not session.is_elsewhere:
+            session.tell(mute.message(services.wall_ms()))
+    return 0
+
+
+def end_sanction(services: Services, act: Act, whom: str, player: PlayerId | None) -> None:
+    """Let a sanction that was deleted hold no more, and tell those who are free of it by that."""
+    held = held_by(services, act)
+    services.sanctions.lift(act, whom, player)
+    still_held = held_by(services, act)
+    for session, sanction in held.items():
+        if session not in still_held and not session.is_elsewhere:
+            session.tell(sanction.message(services.wall_ms(), lifted=True))
+
+
 def close_banned(services: Services) -> int:
-    """Close the connections of players who are banned; return how many there were."""
+    """Close the connections of players who are banned; return how many there were, on all nodes of a cluster."""
     held = held_by(services, "ban")
     for session, ban in held.items():
-        session.tell(ban.message(services.wall_ms()))
-        session.connection.close(Closing.KICKED, ban.sentence())
+        if not session.is_elsewhere:
+            session.tell(ban.message(services.wall_ms()))
+            session.connection.close(Closing.KICKED, ban.sentence())
     return len(held)
 
 
@@ -164,16 +190,8 @@ class ModerationCommands:
 
         def done() -> None:
             log.warning("admin: %s", first.act)  # of whom, is in the audit log
-            muted = held_by(services, "mute")
-            services.sanctions.impose(sanctions)
-            told = ""
-            if first.act == "ban":
-                closed = close_banned(services)
-                told = f"; {counted(closed, 'connection')} closed" if closed else ""
-            else:
-                for session, mute in held_by(services, "mute").items():
-                    if muted.get(session) != mute:
-                        session.tell(mute.message(services.wall_ms()))
+            closed = put_in_force(services, sanctions)
+            told = f"; {counted(closed, 'connection')} closed" if closed else ""
             then(f"{first.shown} is {_VERBS[first.act]}{also} {until(first.until_ms)}{told}")
 
         self._journal.impose(sanctions, note, done, partial(protocol.fail, answer))
@@ -198,10 +216,7 @@ class ModerationCommands:
 
         def done() -> None:
             log.warning("admin: %s", note.act)
-            held = held_by(services, act)
-            services.sanctions.lift(act, found.whom, found.player)
-            for session in held.keys() - held_by(services, act).keys():
-                session.tell(held[session].message(services.wall_ms(), lifted=True))
+            end_sanction(services, act, found.whom, found.player)
             answer(protocol.Done(f"{found.shown} is no longer {_VERBS[act]}"))
 
         self._journal.lift(found, note, done, partial(protocol.fail, answer))

@@ -170,6 +170,10 @@ class Sanctions:
         self._remove(found)
         return bool(found)
 
+    def ran_out(self, act: Act, whom: str, player: PlayerId | None) -> None:
+        """Forget a sanction that has run out by the clock of the node that keeps the lobby, if not by this one's."""
+        self._remove(each for each in self._each() if (each.act, each.whom, each.player) == (act, whom, player))
+
     def renamed(self, player: PlayerId, name: str) -> None:
         """Show the sanctions of a player under the name that they have now."""
         self.add([each._replace(shown=name) for each in self._each() if each.player == player])

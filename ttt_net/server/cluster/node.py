@@ -7,6 +7,7 @@ of the lobby, and pass on what it says. That may be lost on the way: then the pl
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
@@ -17,7 +18,7 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages.codec import refused
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import session_elsewhere
-from ttt_net.server.admin.moderation import close_banned
+from ttt_net.server.admin.moderation import end_sanction, put_in_force
 from ttt_net.server.admission.rate_limiter import TOLD
 from ttt_net.server.cluster.entries import Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
 from ttt_net.server.cluster.log import Log, Reply
@@ -40,6 +41,8 @@ SEEKS_S = 0.2
 """How often the node that keeps the lobby looks whether its seeks have changed, and tells them."""
 CUT_OFF_S = 6.0
 """After so long without contact the node sends its players away: elsewhere they can play on."""
+AGAIN_S, MOST_TRIES = 1.0, 5
+"""When it is asked again that a seek stand which stood with the last steward, and how often it is asked at the most."""
 _SEEKS = "lobby.seeks"
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
 MOST_TAKEN = 5_000
@@ -178,9 +181,6 @@ class ClusterNode:
                 self._look_for_steward()
             case entries.RenamePlayer():
                 self._hub.accounts.renamed(entry.player, entry.name)
-                session = services.players.get(entry.player)
-                if session is not None and not session.is_elsewhere:  # they asked on a node that could not tell them
-                    session.tell(wire.Renamed(session.info))
             case entries.ForgetPlayer():
                 self._hub.accounts.forgotten(entry.player, entry.token_key)
             case entries.ForgetGuests():
@@ -189,12 +189,14 @@ class ClusterNode:
             case entries.KeepInvitation():
                 self._hub.lobby.reinstate([entry.invitation])
             case entries.ImposeSanction():
-                services.sanctions.impose(entry.sanctions)
-                close_banned(services)
+                put_in_force(services, entry.sanctions)
             case entries.AppointModerator() | entries.DismissModerator():
                 self._hub.moderators_changed(entry)
             case entries.LiftSanction():
-                services.sanctions.lift(entry.act, entry.whom, entry.player)
+                end_sanction(services, entry.act, entry.whom, entry.player)
+            case entries.ForgetSanctions():
+                for ended in outcome.result:
+                    services.sanctions.ran_out(*ended)
             case _:
                 pass  # what is in the tables alone
 
@@ -335,7 +337,7 @@ class ClusterNode:
             if self._services.players.get(session.player) is session:
                 self._seek_again(session, request)
 
-    def _seek_again(self, session: Session, request: wire.SeekRequest) -> None:
+    def _seek_again(self, session: Session, request: wire.SeekRequest, tries: int = MOST_TRIES) -> None:
         if self._ledger.is_steward:
             try:
                 self._hub.matchmaker.seek_again(session, request)
@@ -343,26 +345,45 @@ class ClusterNode:
                 log.info("a seek does not stand any more: %s", refusal)
             return
         self._seeks[session.player] = session, request
-        self._ask(session, request, is_again=True)
+        answered = partial(self._answered_again, self._steward, session, request, tries - 1)
+        self._ask(session, request, answered, is_again=True)
+
+    def _answered_again(
+        self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int, frames: bytes | None
+    ) -> None:
+        """Ask again for a seek to stand, if that was lost, or came before its time: its player counts on it."""
+        if tries and (frames is None or not _says_ok(frames)):
+            self._services.loop.call_later(AGAIN_S, self._seek_once_more, steward, session, request, tries)
+
+    def _seek_once_more(self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int) -> None:
+        is_wanted = self._seeks.get(session.player) == (session, request)
+        if is_wanted and steward == self._steward and self._services.players.get(session.player) is session:
+            self._seek_again(session, request, tries)
 
     def _act_in_lobby(self, session: Session, request: MatchmakingRequest) -> None:
         if isinstance(request, wire.WhoRequest | wire.LobbyRequest) or self._ledger.is_steward:
             self._hub.matchmaker.act(session, request)
         else:
-            self._ask(session, request)
+            self._ask(session, request, partial(self._answered, session, request))
 
-    def _ask(self, session: Session, request: MatchmakingRequest, *, is_again: bool = False) -> None:
+    def _ask(
+        self,
+        session: Session,
+        request: MatchmakingRequest,
+        answered: Callable[[bytes | None], None],
+        *,
+        is_again: bool = False,
+    ) -> None:
         steward = next(iter(self._ledger.members()), None)
         if steward is None:
             raise _nobody_keeps_it()
         position, text = self._ledger.position, wire.encode(request)
         question = _Question(session.player, session.serial, position, text, is_again)
-        answered = partial(self._answered, session, request, is_again)
         self._log.ask(f"steward.{steward.node}", msgspec.json.encode(question), answered)
 
-    def _answered(self, session: Session, request: MatchmakingRequest, is_again: bool, frames: bytes | None) -> None:
+    def _answered(self, session: Session, request: MatchmakingRequest, frames: bytes | None) -> None:
         """Pass an answer of the steward on; without one, the player is to ask again."""
-        if self._services.players.get(session.player) is not session or is_again:
+        if self._services.players.get(session.player) is not session:
             return
         if frames is None:
             session.refuse(request.id, _nobody_keeps_it())
@@ -402,6 +423,7 @@ class ClusterNode:
         try:
             if question.is_again:
                 assert isinstance(request, wire.SeekRequest), "only seeks stand"
+                reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
                 self._hub.matchmaker.seek_again(session, request)
                 return
             self._asked[question.player, question.serial, request.id] = reply

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import encode
-from ttt_net.server.admission.sanctions import of_player
+from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.apply_events import append_events, unsettle_ratings
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote
@@ -335,13 +335,15 @@ def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[in
     return found
 
 
-def _forget_sanctions(connection: sqlite3.Connection, entry: entries.ForgetSanctions) -> list[str]:
-    rows = connection.execute(
+def _forget_sanctions(
+    connection: sqlite3.Connection, entry: entries.ForgetSanctions
+) -> list[tuple[Act, str, PlayerId | None]]:
+    rows: list[tuple[Act, str, PlayerId | None]] = connection.execute(
         "SELECT act, whom, player FROM sanctions WHERE until_ms <= ? ORDER BY until_ms, act, whom, player LIMIT ?",
         (entry.at_ms, entry.most),
     ).fetchall()
     connection.executemany("DELETE FROM sanctions WHERE act = ? AND whom = ? AND player IS ?", rows)
-    return [whom for _, whom, _ in rows]
+    return rows
 
 
 def _forget_oldest(connection: sqlite3.Connection, table: str, number: str, before_ms: int, most: int) -> list[int]:

@@ -216,7 +216,7 @@ class ForgetGuests(JournalEntry, frozen=True, tag=True):
 
 
 class ForgetSanctions(JournalEntry, frozen=True, tag=True):
-    """Delete bans and mutes that have run out. Result: what they went by."""
+    """Delete bans and mutes that have run out. Result: of each its kind, what it went by, and whom it was about."""
 
     at_ms: int
     most: int

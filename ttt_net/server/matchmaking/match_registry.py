@@ -1,7 +1,8 @@
 """Begin matches and keep their rooms: who is seated where, and what follows for the players from the end of a match."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import assert_never
 
@@ -12,7 +13,7 @@ from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
-from ttt_net.server.journal import Changes, with_names
+from ttt_net.server.journal import Changes, StoredMatch, with_names
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.players import PlayerId
@@ -32,6 +33,8 @@ class MatchRegistry:
         self._services = services
         self._eligibility = eligibility
         self._lobby = lobby
+        self._beginning: list[Session] = []
+        """Those whose match is about to start; some may have left, or come again, meanwhile."""
         self._hooks = RoomHooks(self._may_rematch, self._reserve_rematch, self._committed, self._let_go)
 
     # Beginning a match.
@@ -88,8 +91,15 @@ class MatchRegistry:
             if room is not None and room.match is not None:
                 room.hear(events, ratings)
             elif isinstance(events[-1], wire.Ended):
-                for session in list(self._services.players.sessions.values()):
-                    session.finished(match_id)
+                self._ended_unread(match_id, ratings)
+
+    def renamed(self, player: PlayerId, name: str) -> None:
+        """Let a player be called `name` in their matches, those too that are about to start."""
+        for room in self.rooms.values():
+            room.rename(player, name)
+        for session in self._beginning:
+            if session.player == player:
+                session.rename(name)
 
     def withdraw(self, player: PlayerId) -> None:
         """Withdraw the seek of a player who plays now, or is about to be forgotten."""
@@ -99,6 +109,7 @@ class MatchRegistry:
     def _reserve(self, *players: Session) -> Callable[[], None]:
         """Withdraw the seeks of those whose match is about to start, and count it; what is returned ends that."""
         starting = self._services.players.starting
+        self._beginning += players
         for session in players:
             self.withdraw(session.player)
             starting[session.player] += 1
@@ -110,6 +121,7 @@ class MatchRegistry:
 
         def release() -> None:
             for session in players:
+                self._beginning.remove(session)
                 starting[session.player] -= 1
                 if not starting[session.player]:
                     del starting[session.player]
@@ -186,9 +198,9 @@ class MatchRegistry:
         match event:
             case wire.Ended():
                 self._ended(room)
-                self._look_again(room)
+                self._look_again(room.seats.players or ())
             case wire.Adjourned():
-                self._look_again(room)
+                self._look_again(room.seats.players or ())
             case wire.Started():
                 assert room.match is not None
                 first, second = room.match.players
@@ -210,10 +222,29 @@ class MatchRegistry:
                 session.finished(room.id)
                 services.players.moved(session)
 
-    def _look_again(self, room: MatchRoom) -> None:
+    def _ended_unread(self, match_id: str, ratings: Changes | None) -> None:
+        """Count a match as finished whose events are not in memory here, or not yet."""
+        services = self._services
+        ended = [session for session in services.players.sessions.values() if match_id in session.live]
+        for session in ended:
+            session.finished(match_id)
+            services.players.moved(session)
+        services.feed.changed("players", "live")
+        if ratings:
+            services.journal.read(match_id, partial(self._rate, ratings), _unread)
+        self._look_again([session.player for session in ended])
+
+    def _rate(self, ratings: Changes, record: StoredMatch) -> None:
+        match = Match.from_events(record.events)
+        for player, change in zip(record.seats, ratings, strict=True):
+            session = self._services.players.get(player)
+            if session is not None:
+                session.rated(match.game.name, match.time, change)
+        self._services.feed.changed("seeks", "players")
+
+    def _look_again(self, players: Iterable[PlayerId]) -> None:
         """Let the seeks of bots that have a place more now look again."""
-        sessions = [self._services.players.get(player) for player in room.seats.players or ()]
-        for session in sessions:
+        for session in [self._services.players.get(player) for player in players]:
             if session and session.is_bot:
                 pairing = self._lobby.look_again(session.player)
                 if pairing:
@@ -225,3 +256,7 @@ class MatchRegistry:
         if self.rooms.get(room.id) is room:
             del self.rooms[room.id]
             self._services.feed.changed("live")
+
+
+def _unread(_: Refusal) -> None:
+    """Leave ratings as they are until the player comes again: the journal has them."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
 
 from ttt_net.errors import Refusal
+from ttt_net.server.admission.sanctions import Act
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import (
@@ -86,7 +87,7 @@ def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     jobs["old guests"] = lambda: guests.tick() if wanted.guest_days else None
     reports = old_reports(journal, hub.services.wall_ms, lambda: wanted.report_days)
     notes = old_notes(journal, hub.services.wall_ms, lambda: wanted.audit_days)
-    jobs["old sanctions"] = old_sanctions(journal, hub.services.wall_ms).tick
+    jobs["old sanctions"] = old_sanctions(hub).tick
     jobs["old reports"] = reports.tick
     jobs["old notes"] = lambda: notes.tick() if wanted.audit_days else None
     return jobs
@@ -120,9 +121,18 @@ def old_matches(
     )
 
 
-def old_sanctions(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[str]:
-    """Return the job that forgets bans and mutes that have run out, so that no hash of anybody stays."""
-    return PeriodicJob(journal, now_ms, lambda now_ms: ForgetSanctions(now_ms, BITE))
+def old_sanctions(hub: Hub) -> PeriodicJob[tuple[Act, str, PlayerId | None]]:
+    """Return the job that forgets bans and mutes that have run out, so that no hash of anybody stays.
+
+    They are forgotten in memory, too: if the clock is set back, they would hold again until the next start.
+    """
+    services = hub.services
+    return PeriodicJob(
+        services.journal,
+        services.wall_ms,
+        lambda now_ms: ForgetSanctions(now_ms, BITE),
+        lambda ended: services.sanctions.ran_out(*ended),
+    )
 
 
 def old_reports(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:
