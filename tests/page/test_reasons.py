@@ -1,6 +1,95 @@
-"""Reasons are told in the language of the page, and what a match is played for is chosen."""
+"""Reasons are told in the language of the page, where the eye is; and what a match is played for is chosen."""
 
-from tests.page.place import Place, lie
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.page.place import PHONE, Place, Visitor, in_turn, lie, wait_for
+
+STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
+LYING: dict[str, Any] = PHONE | {"viewport": {"width": 740, "height": 360}}
+
+
+def lose(place: Place, **options: Any) -> Visitor:
+    """Return who lost at tic-tac-toe: their first move gave the draw away; their second blocked no line."""
+    first, second = place.pair(**options)
+    for turn, cell in enumerate((0, 1, 4, 2, 8)):
+        (first, second)[turn % 2].play(cell)
+    second.page.locator(".deck.defeat").wait_for()
+    return second
+
+
+def box(visitor: Visitor, selector: str) -> dict[str, float]:
+    found = visitor.page.locator(selector).first.bounding_box()
+    assert found is not None, f"{selector} is not there"
+    return dict(found)
+
+
+@pytest.mark.parametrize("screen", [STANDING, LYING], ids=["standing", "lying"])
+def test_a_phone_tells_the_lesson_below_the_board_and_moves_nothing(place: Place, screen: dict[str, Any]) -> None:
+    loser = lose(place, **screen)
+    board, slider = box(loser, ".boards"), box(loser, ".review")
+    loser.press("Where did I go wrong?")
+    loser.page.locator(".deck .learnt", has_text="you had to block at c1").wait_for()
+    told = box(loser, ".learnt")
+    assert told["y"] + told["height"] <= screen["viewport"]["height"]
+    loser.page.get_by_role("button", name="Try again from there").wait_for()
+    assert (box(loser, ".boards"), box(loser, ".review")) == (board, slider)
+    loser.press("one move on")
+    loser.until("You lost")
+    assert (box(loser, ".boards"), box(loser, ".review")) == (board, slider)
+    loser.press("Where did I go wrong?")
+    loser.page.locator(".deck .learnt").wait_for()
+
+
+def test_what_was_better_is_shown_at_the_lesson_though_it_turned_before(place: Place) -> None:
+    pytest.importorskip("numba")
+    loser = lose(place)
+    loser.press("Where did I go wrong?")
+    loser.page.locator(".turns", has_text="Move 2, b3").wait_for()
+    loser.page.locator("#cell-8.hint").wait_for()
+    loser.page.locator(".better").wait_for()
+    loser.until("Move 4 of 5")
+
+
+def test_who_looks_elsewhere_is_not_taken_back_to_the_lesson_by_what_comes_later(place: Place) -> None:
+    pytest.importorskip("numba")
+    first, second = place.visitor(), place.visitor()
+    held: list[str] = []
+    relays: list[Any] = []
+
+    def relay(route: Any) -> None:
+        server = route.connect_to_server()
+        relays.append(route)
+
+        def pass_on(text: str) -> None:
+            told = json.loads(text)
+            if told["type"] == "analysis" and not told.get("partial"):
+                held.append(text)
+            else:
+                route.send(text)
+
+        server.on_message(pass_on)
+
+    first.page.route_web_socket("**", relay)
+    first.prefer("tictactoe").come("Ann")
+    second.prefer("tictactoe").come("Bob")
+    for visitor in (first, second):
+        visitor.press("Find an opponent")
+    first, second = in_turn(first, second)
+    for turn, cell in enumerate((0, 1, 4, 2, 8)):
+        (first, second)[turn % 2].play(cell)
+    ann = first if first.name == "Ann" else second
+    ann.page.locator(".deck .actions").get_by_role("button", name=re.compile("Analyse|Where did I")).click()
+    ann.until("Move 4 of 5")
+    ann.page.get_by_role("slider", name="Move").fill("1")
+    ann.until("Move 1 of 5")
+    wait_for(lambda: bool(held), ann)
+    relays[-1].send(held[-1])
+    ann.page.locator(".turns").wait_for()
+    ann.until("Move 1 of 5")
 
 
 def test_a_lesson_is_told_in_the_language_of_the_page(place: Place) -> None:

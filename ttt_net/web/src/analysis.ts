@@ -2,7 +2,7 @@
 
 import type { AnalysedMove, MatchLesson } from "./protocol.js";
 import { followsOf, reasonOf } from "./explained.js";
-import { button, type Child, either, f, gradeOf, h, language, type Match, panel, playOnFrom, review, type Tree, ui, w } from "./shared.js";
+import { button, capital, type Child, either, f, gradeOf, h, language, type Match, panel, review, type Tree, ui, w } from "./shared.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 
@@ -14,7 +14,6 @@ export function analysis(match: Match): Tree | null {
   return panel(
     w.analysis,
     h("h2", w.analysis),
-    found.lesson && lesson(match, found.lesson),
     found.moves.length > 0 && chart(match, found.moves),
     found.partial && h("p.quiet", { role: "status", key: "looking" }, w.looking),
     !found.moves.length && !found.partial && h("p.quiet", w.notInTime),
@@ -23,25 +22,27 @@ export function analysis(match: Match): Tree | null {
   );
 }
 
-/** The move that decided the match: why, to who made it, and they may do better from there on; or that it was this move. */
-function lesson(match: Match, { ply, side, better, text, why, follows }: MatchLesson): Tree {
-  if (ply === null || side === null) return h("p", w.nothingGiven);
-  const isOurs = side === match.you;
-  const name = match.game.move_names[match.moves[ply - 1] ?? -1] ?? "";
-  const instead = better.length ? f(w.betterWas, either(better.slice(0, 3))) : "";
-  const reason = isOurs ? reasonOf(why, text) : "";
-  const ours = language === "en" ? reason : reason && f(w.because, f(w.moveNamed, ply, name), reason) + followsOf(follows);
-  const words = ours || f(w.decidedBy, ply, name, match.players[side]!.name) + instead + w.stop;
-  return h(
-    "div.learnt",
-    h("p", words),
-    h(
-      "div.buttons",
-      button(w.showIt, () => review(match, ply)),
-      isOurs && match.starts[ply - 1] !== "" && button(w.tryAgainHere, () => playOnFrom(match, ply - 1, side as 0 | 1), "primary"),
-    ),
-  );
+/** Whether a move has a sign that says it was not good. */
+export const isPoor = ({ sign = "" }: AnalysedMove): boolean => sign.startsWith("?");
+
+/** What is to be said of one move of a match: why it decided it, to who made it, or that it did; or what it gave away. */
+export function noteOf(match: Match, ply: number): string {
+  const { lesson, moves } = match.analysis ?? {};
+  if (lesson?.ply === ply) return lessonOf(match, lesson);
+  const move = moves?.find((each) => each.ply === ply);
+  return move && (move.turning || move.why) ? capital(whatOf(match, move)) : "";
 }
+
+function lessonOf(match: Match, { ply, side, better, text, why, follows }: MatchLesson): string {
+  if (ply === null || side === null) return w.nothingGiven;
+  const name = nameOf(match, ply);
+  const instead = better.length ? f(w.betterWas, either(better.slice(0, 3))) : "";
+  const reason = side === match.you ? reasonOf(why, text) : "";
+  const ours = language === "en" ? reason : reason && f(w.because, f(w.moveNamed, ply, name), reason) + followsOf(follows);
+  return ours || f(w.decidedBy, ply, name, match.players[side]!.name) + instead + w.stop;
+}
+
+const nameOf = ({ game, moves }: Match, ply: number): string => game.move_names[moves[ply - 1] ?? -1] ?? "";
 
 /** How good it is for the first player, from -1 to 1. */
 function worth(move: AnalysedMove): number {
@@ -75,10 +76,14 @@ function chart(match: Match, moves: AnalysedMove[]): Tree {
 }
 
 function turn(match: Match, move: AnalysedMove): Child {
-  const name = match.game.move_names[move.move] ?? "";
+  const named = button(f(w.moveNamed, move.ply, nameOf(match, move.ply)), () => review(match, move.ply), "plain");
+  return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${whatOf(match, move)}`);
+}
+
+/** What was wrong with a move: why, to who made it; and what was better. */
+function whatOf(match: Match, move: AnalysedMove): string {
   const why = move.side === match.you ? reasonOf(move.why, move.text ?? "") : "";
   const what = why || (move.value === 0 ? w.letWinGo : w.wasLosing);
   const better = move.best.length && !why ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
-  const named = button(f(w.moveNamed, move.ply, name), () => review(match, move.ply), "plain");
-  return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${what}${better}${w.stop}`);
+  return `${what}${better}${w.stop}`;
 }

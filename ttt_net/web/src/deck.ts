@@ -4,6 +4,7 @@
  * It keeps its place whatever it says, so that nothing moves under a finger. The most urgent question comes first.
  */
 
+import { noteOf } from "./analysis.js";
 import { explain, reasonOf } from "./explained.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import {
@@ -19,6 +20,7 @@ import {
   f,
   type Game,
   go,
+  gradeOf,
   h,
   hint,
   icon,
@@ -154,32 +156,74 @@ function ended(match: Match): Question {
   const tone = !isSeated || outcome?.winner == null ? "even" : outcome.winner === you ? "victory" : "defeat";
   const theirs = offers.find(({ side, kind }) => kind === "rematch" && side !== you);
   const mine = offers.find(({ side }) => side === you);
+  const again = ui.ply !== null && tryAgain(match, ui.ply);
+  const look = again ? "primary" : "primary large";
   const first =
-    (next && button(w.toRematch, () => go(`/m/${next}`), "primary large")) ||
+    (next && button(w.toRematch, () => go(`/m/${next}`), look)) ||
     (theirs && isSeated && [
-      button(w.accept, () => offer(match, "rematch"), "primary large"),
+      button(w.accept, () => offer(match, "rematch"), look),
       button(w.no, () => decline(match, "rematch")),
     ]) ||
     (mine && button(w.withdraw, () => decline(match, "rematch"))) ||
-    (isHere && button(w.rematch, () => offer(match, "rematch"), "primary large"));
-  const canAnalyse = !match.analysis && moves.length > 0 && state.features.includes("analyse");
+    (isHere && button(w.rematch, () => offer(match, "rematch"), again ? "" : look));
   const said =
     (theirs && isSeated && f(w.theyOffer.rematch, players[theirs.side]!.name)) ||
     (mine && w.youOffer.rematch) ||
     (isSeated && !isHere && !next && f(w.hasLeft, players[1 - you]!.name));
+  const key = `ended ${!!next} ${!!theirs} ${!!mine}`;
+  const below = moves.length > 0 && slider(match);
+  const anew = isSeated && button(w.newOpponent, () => seekLike(match));
+  if (ui.ply !== null) {
+    const note = noteOf(match, ui.ply);
+    return {
+      key: `${key} ${!!again}`,
+      text: moveNow(match, ui.ply),
+      tone: `${tone} past`,
+      more: [note && h("p.learnt", note), said && h("p.said", said)],
+      below,
+      buttons: [again, first, anew, !again && (match.starts[ui.ply] ? playOn(match, ui.ply) : isHere && another())],
+    };
+  }
+  const found = nothingFound(match);
   return {
-    key: `ended ${!!next} ${!!theirs} ${!!mine}`,
-    text: ui.ply === null ? told(match) : f(w.moveOf, ui.ply, moves.length),
+    key,
+    text: told(match),
     tone,
-    more: (said || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said)),
-    below: moves.length > 0 && slider(match),
-    buttons: [
-      first,
-      isSeated && button(w.newOpponent, () => seekLike(match)),
-      canAnalyse && button(tone === "defeat" ? w.whereWrong : w.analyse, () => analyse(match)),
-      ui.ply === null || !match.starts[ui.ply] ? isHere && button(w.otherGame, () => set({ isChoosing: true })) : playOn(match, ui.ply),
-    ],
+    more: (said || found || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said), found && h("span", found)),
+    below,
+    buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && another()],
   };
+}
+
+const another = (): Tree => button(w.otherGame, () => set({ isChoosing: true }));
+
+/** Asks where the match turned, waits for it, and then leads there. */
+function toLesson(match: Match, words: string): Child {
+  const { analysis: found } = match;
+  const { ply } = found?.lesson ?? {};
+  if (!found) return state.features.includes("analyse") && button(words, () => analyse(match));
+  if (ply) return button(words, () => review(match, ply));
+  return (!found.moves || found.partial) && button(w.looking, () => {}, "", "", { disabled: true });
+}
+
+/** That the engine found nothing to learn by, or had no time to. */
+function nothingFound({ analysis: found }: Match): string {
+  if (!found?.moves || found.partial || found.lesson?.ply) return "";
+  if (!found.moves.length) return w.notInTime;
+  return found.moves.some(({ turning }) => turning) ? "" : w.nothingGiven;
+}
+
+/** Which move is shown, and its sign. */
+function moveNow({ analysis: found, moves, game }: Match, ply: number): Child {
+  const sign = found?.moves?.find((each) => each.ply === ply)?.sign;
+  return [h("span", f(w.moveOf, ply, moves.length)), ply > 0 && h("strong.made", game.move_names[moves[ply - 1]!], sign && h("span.sign", { class: gradeOf(sign) }, sign))];
+}
+
+/** At the move that decided the match, a bot plays on from before it. */
+function tryAgain(match: Match, ply: number): Tree | false {
+  const { lesson } = match.analysis ?? {};
+  const isOurs = lesson?.ply === ply && lesson.side === match.you && match.starts[ply - 1] !== "";
+  return isOurs && button(w.tryAgainHere, () => playOnFrom(match, ply - 1, lesson.side as 0 | 1), "primary");
 }
 
 /** From the position that is shown, a bot plays on: against us, or else against who is to move there. */

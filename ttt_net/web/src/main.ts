@@ -10,7 +10,7 @@ import { isKnown, keepUp, link, say } from "./link.js";
 import { fetchInTime, later } from "./later.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
-import type { Declined, Notice, Played, Sanctioned } from "./protocol.js";
+import type { Declined, MatchLesson, Notice, Played, Sanctioned } from "./protocol.js";
 import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
@@ -26,7 +26,7 @@ let isDrawing = false;
 function heard(message: Heard): void {
   const id = "match" in message ? message.match : "";
   const before = state.matches.get(id);
-  const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [] };
+  const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [], lesson: before?.analysis?.lesson };
   // Who turned a challenge down knows that they did.
   const isOurs = message.type === "challengeover" && state.challenges.get(message.challenge)?.to.name === state.you?.name;
   hear(message);
@@ -52,11 +52,19 @@ function heard(message: Heard): void {
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
     // What is seen at a glance comes first, and the search may know better.
-    if ("lesson" in message && message.lesson?.ply) review(match, message.lesson.ply);
+    if (message.type === "analysis") learnt(match, was.lesson);
     if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
   draw();
+}
+
+/** Show the move that decided a match, unless it was shown before. */
+function learnt(match: Match, before: MatchLesson | undefined): void {
+  const { ply = null } = match.analysis?.lesson ?? {};
+  if (ply === null || ply === before?.ply) return;
+  review(match, ply);
+  announce(later()?.noteOf(match, ply) ?? "");
 }
 
 function heardMove(match: Match, { side, move }: Played): void {

@@ -1,6 +1,6 @@
 /** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
 
-import { analysis } from "./analysis.js";
+import { analysis, isPoor } from "./analysis.js";
 import { chat } from "./chat.js";
 import { aims, deck, share } from "./deck.js";
 import {
@@ -145,10 +145,15 @@ function coachedCells(match: Match, kind: "hint" | "warning"): string {
   return said?.ply === position.ply ? (said.moves ?? []).map((move) => game.move_cells[move] ?? -1).join() : "";
 }
 
-/** The cells that would have been better than the move that led to a position, if it gave something away. */
-function hints({ analysis: found, game }: Match, ply: number): string {
-  const move = found?.moves?.find((each) => each.ply === ply && each.turning);
-  return (move?.best ?? []).map((name) => game.move_cells[game.move_names.indexOf(name)] ?? -1).join();
+/** The cells that would have been better than the move that led to a position, if it gave something away or is the lesson. */
+function hints({ analysis: found, game, past }: Match, ply: number): string {
+  const { lesson, moves = [] } = found ?? {};
+  const move = moves?.find((each) => each.ply === ply && (each.turning || isPoor(each)));
+  const names = (lesson?.ply === ply && lesson.better.length ? lesson.better : move?.best) ?? [];
+  // Where marks fall, all moves of a column have one name: that of them is meant which was possible.
+  const possible = [...(past[ply - 1]?.legal ?? []), ...(past[ply]?.legal ?? [])];
+  const moveOf = (name: string) => possible.find((each) => game.move_names[each] === name) ?? game.move_names.indexOf(name);
+  return names.map((name) => game.move_cells[moveOf(name)] ?? -1).join();
 }
 
 /** Play a cell; a finger on a cell that is too small for it aims first, and so does one who has two marks to choose from. */
