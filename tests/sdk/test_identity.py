@@ -60,6 +60,19 @@ def test_a_server_of_our_own_is_known_by_its_journal_whatever_its_port() -> None
     assert hosted("localhost:9000").token() is None
 
 
+def test_a_server_of_our_own_that_ran_elsewhere_without_us_knows_our_name() -> None:
+    mine = taken("Ann", "127.0.0.1:9000")
+    mine.keep_token("secret")
+    mine.release()
+    ours = identity.take("localhost:8765", "ann", "/data")
+    assert ours is not None
+    assert ours.token() == "secret"
+    ours.drop_token()
+    assert ours.token() is None
+    ours.release()
+    assert not identity.is_known("127.0.0.1:9000", "Ann"), "what is dropped is dropped everywhere"
+
+
 def test_the_names_of_this_machine_are_one_server() -> None:
     mine = identity.take(SERVER, "Ann", "/data")
     assert mine is not None

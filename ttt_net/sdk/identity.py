@@ -48,7 +48,8 @@ class Identity:
     """A name on one server, locked for this process until `release`.
 
     A server of our own goes by its `journal` as well, which stays the same when its port does not; one on this machine
-    goes by "localhost", whichever of its addresses here is typed.
+    goes by "localhost", whichever of its addresses here is typed. Where a server of our own is not known yet, the token
+    is that of the name on any server of this machine: it may have run there without us, on another port.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Identity:
         self.name = name
         known = (journal, _as_here(server), server)
         self._paths = {each: folder / f"{_stem(each, name)}.json" for each in known if each}
+        self._folder, self._is_ours = folder, journal is not None
         self._lock = lock
 
     def token(self) -> str | None:
@@ -65,7 +67,22 @@ class Identity:
         token = next(filter(None, tokens), None)
         if token is not None and any(kept != token for kept in tokens):
             self.keep_token(token)
+        if token is None and self._is_ours:
+            return next(filter(None, map(_token_in, self._kept_on_this_machine())), None)
         return token
+
+    def _kept_on_this_machine(self) -> list[Path]:
+        """Return the files of this name on servers of this machine, the newest first."""
+        found = []
+        for path in self._folder.glob("*.json"):
+            with suppress(OSError, ValueError):
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                if isinstance(kept, dict) and self._is_of(str(kept.get("server")), str(kept.get("name"))):
+                    found.append((path.stat().st_mtime_ns, path))
+        return [path for _, path in sorted(found, reverse=True)]
+
+    def _is_of(self, server: str, name: str) -> bool:
+        return _as_here(server).startswith("localhost:") and name_key(name) == name_key(self.name)
 
     def keep_token(self, token: str) -> None:
         """Write the token down; a disk that refuses means only that the next start is a new player."""
@@ -74,9 +91,11 @@ class Identity:
                 write_private(path, json.dumps({"server": server, "name": self.name, "token": token}))
 
     def drop_token(self) -> None:
-        """Forget the token."""
+        """Forget the token, wherever on this machine it was kept."""
+        token = self.token()
+        elsewhere = [path for path in self._kept_on_this_machine() if _token_in(path) == token]
         with suppress(OSError):
-            for path in self._paths.values():
+            for path in (*self._paths.values(), *elsewhere):
                 path.unlink(missing_ok=True)
 
     def release(self) -> None:

@@ -195,3 +195,20 @@ def test_warnings_are_switched_on_and_off_and_come_after_every_move() -> None:
 def test_what_else_is_said_at_the_end_of_a_match_hides_no_lesson() -> None:
     display = changed(over(), notice="The match is over.")
     assert "The match is over. Move 5: you could have won at once with c3. v shows it." in picture(display)
+
+
+def test_in_a_small_window_a_long_lesson_leaves_the_columns_their_names() -> None:
+    moves = [38, 31, 24, 17]
+    said = "Move 4: you had to block at 2, 4 or 6: they had two in one line that is open on both sides."
+    ended = replace(snapshot("connect4", moves, opponent=MIA), outcome=snapshot(moves=LOST).outcome)
+    lesson = MatchLesson(4, 0, ["2", "4", "6"], said)
+    display = update(coached(ended), AnalysisReply("m1", [], exact=False, lesson=lesson), 0)
+    page = draw(display, (40, 12), 0, ASCII).plain
+    assert " ".join(f"{said} v shows it.".split()) in " ".join(page.split())
+    assert "1  2  3  4  5  6  7" in page
+    assert "lost" in page.splitlines()[0]
+    display, _ = done(display, replay.ACTION.command)
+    positions = [position_after("connect4", moves[:ply]) for ply in range(5)]
+    page = draw(update(display, ReplayReply("m1", 0, positions, 4), 0), (40, 12), 0, ASCII).plain
+    assert "1  2  3  4  5  6  7" in page
+    assert "Move 3 of 4" in page.splitlines()[0]

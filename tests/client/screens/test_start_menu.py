@@ -236,7 +236,7 @@ def test_on_a_screen_the_computer_is_one_key_away(environment: dict[str, str]) -
     terminal.press("\x1b[C")
     terminal.shows("level 5 of 8")
     terminal.press("\r")
-    assert "alphabeta [bot, level 5]" in terminal.shows("Your turn: place X.")
+    assert "Computer [bot, level 5]" in terminal.shows("Your turn: place X.")
     terminal.press("\x03")
     assert terminal.ends() == 0
 

@@ -9,6 +9,8 @@ from ttt_net.client.command_line.parser import whole_number
 from ttt_net.errors import ConfigurationError
 
 HUMAN = "human"
+COMPUTER = "Computer"
+"""What a strategy is called that a person plays at this keyboard."""
 ENGINE_NAME = "engine"
 """What a program of others is called at this keyboard."""
 ENGINE_PREFIX = "engine:"

@@ -7,7 +7,7 @@ import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.command_line.local import ENGINE_NAME, ENGINE_PREFIX, HUMAN, Local
+from ttt_net.client.command_line.local import COMPUTER, ENGINE_NAME, ENGINE_PREFIX, HUMAN, Local
 from ttt_net.client.finding.address import CODE
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
@@ -125,11 +125,20 @@ def _names(text: str) -> tuple[str, str]:
 
 
 def _usual_names(x: str, o: str) -> tuple[str, str]:
-    """Return what the two are called if nothing is said: a strategy by its name, a person by the side."""
+    """Return what the two are called if nothing is said: a person by the side, a person's opponent `COMPUTER`.
+
+    Of two strategies each has its name, to tell them apart.
+    """
     if x == o:
         return "X", "O"
     x, o = (ENGINE_NAME if who.startswith(ENGINE_PREFIX) else who for who in (x, o))
-    return "X" if x == HUMAN else x, "O" if o == HUMAN else o
+    if HUMAN not in (x, o):
+        return x, o
+    return "X" if x == HUMAN else _opponent(x), "O" if o == HUMAN else _opponent(o)
+
+
+def _opponent(who: str) -> str:
+    return ENGINE_NAME if who == ENGINE_NAME else COMPUTER
 
 
 def _game_and_start(name: str, start: str | None) -> tuple[str, str | None]:

@@ -48,6 +48,8 @@ FORMS = (
     Form(2, 1, has_grid=False, has_labels=True),
     Form(2, 1, has_grid=False, has_labels=False),
 )
+LABELLED = tuple(form for form in FORMS if form.has_labels)
+"""Those that name rows and columns."""
 
 
 def draw_board(

@@ -9,7 +9,7 @@ from rich.text import Text
 from ttt_net.client import words
 from ttt_net.client.commands import claims_in
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.drawing.board import draw_board
+from ttt_net.client.drawing.board import LABELLED, draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, panel, seats
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
@@ -50,10 +50,29 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
         if body is not None:
             return _page(*_with_prompt(roomy, body, foot, size, glyphs), size)
     head = _head(display, width, now_ms, glyphs, is_roomy=False)
-    room = height - len(head) - len(foot)
-    room = max(min(room, _LEAST_BODY), room - _more_lines(head, foot, width))
+    room = _small_room(head, foot, size)
+    if _lacks_a_line_for_labels(display, width, room, glyphs):
+        head = head[1:]  # that of the players: the next tells who won, and a lesson names cells by their labels
+        room = _small_room(head, foot, size)
     body = _body(display, (width, room), now_ms, glyphs, is_roomy=False)
     return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
+
+
+def _small_room(head: list[Text], foot: list[Text], size: tuple[int, int]) -> int:
+    """Return how many lines the body has between them in a small window."""
+    width, height = size
+    room = height - len(head) - len(foot)
+    return max(min(room, _LEAST_BODY), room - _more_lines(head, foot, width))
+
+
+def _lacks_a_line_for_labels(display: Display, width: int, room: int, glyphs: Glyphs) -> bool:
+    """Tell whether the board of a match that does not go on would have labels if it had one more line."""
+    screen = screen_of(display)
+    match = screen.match(display)
+    if match is None or (screen.name == "match" and match.outcome is None):
+        return False
+    boards = [draw_board(display, width, lines, glyphs, LABELLED) for lines in (room, room + 1)]
+    return boards[0] is None and boards[1] is not None
 
 
 def _more_lines(head: list[Text], foot: list[Text], width: int) -> int:

@@ -67,6 +67,11 @@ def _turned_here(display: Display, *, by: int) -> Effect:
     return _turned(display, key=rows[at].key if at is not None else "", by=by)
 
 
+def _told(strategy: str) -> str:
+    """Return what a strategy does, and its name, which the command line knows."""
+    return f"{OPPONENTS[strategy]} ({strategy})"
+
+
 def _setup_rows(display: Display, now_ms: int) -> list[Row]:
     servers = servers_of(display)
     chosen = servers.choices
@@ -78,12 +83,12 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
             "What is played",
             [
                 Row(("Game", chosen.title), "game", Open(Page("choose", row=f"game:{chosen.game}"))),
-                Row(("Opponent", f"{chosen.strategy}: {OPPONENTS[chosen.strategy]}"), "opponent", further["opponent"]),
+                Row(("Opponent", _told(chosen.strategy)), "opponent", further["opponent"]),
                 Row(("Strength", level), "strength", further["strength"]),
                 Row(("Side", chosen.order_in_words), "order", further["order"]),
                 Row(("Two people", f"{chosen.names[0]} and {chosen.names[1]}"), "names", Begin(Entry.NAMES)),
-                Row(("Bot X", f"{chosen.watched[0]}: {OPPONENTS[chosen.watched[0]]}"), "x", further["x"]),
-                Row(("Bot O", f"{chosen.watched[1]}: {OPPONENTS[chosen.watched[1]]}"), "o", further["o"]),
+                Row(("Bot X", _told(chosen.watched[0])), "x", further["x"]),
+                Row(("Bot O", _told(chosen.watched[1])), "o", further["o"]),
             ],
         ),
         *section("Play", matches),
