@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.commands.admin import reached
 from ttt_net.commands.admin_top import draw, watch
+from ttt_net.commands.admin_view import as_text
 from ttt_net.server.admin import protocol
+from ttt_net.server.cluster.membership import NodeFigures
 
 
 class Shell:
@@ -145,6 +148,26 @@ def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
     assert drawn.count("k3V9aaaa") == 14
     assert "moves/s      0; half within 1000 ms" in drawn.replace("moves/s      1;", "moves/s      0;")
     assert "up 2 hours" in drawn
+
+
+def test_a_host_sees_how_a_node_stands_in_its_cluster() -> None:
+    from rich.console import Console
+
+    timing = protocol.Timing((1.0,), [1, 0], 0.5)
+    report = protocol.Report(
+        name="lobby", version="1", up_s=1.0, unready=None, restart_in_s=None, connections=0, people=0, bots=0, tables=0,
+        live=0, queue_bytes=0, jobs=0, analyses=0, free_bytes=0, journal_bytes=0, used_bytes=0, cap_bytes=0,
+        tasks=0, accepted=0, requests=0, matches=0, moves=0, failures=0, faults=0,
+        refusals={}, endings={}, move_s=timing, commit_s=timing, lag_s=timing,
+        cluster=NodeFigures("one", 2, True, True, 3, 1_234_567, 4, 0.25, 5),
+    )  # fmt: skip
+    row = protocol.MatchRow("k3V9aaaa", "tictactoe", ("Ann", "Bob"), (True, True), 3, 0, is_private=False)
+    output = io.StringIO()
+    Console(file=output, width=80).print(draw(report, None, protocol.MatchRows(50, [row] * 50), 24))
+    for shown in (output.getvalue(), as_text(report)):
+        assert re.search(r"cluster +one, steward; 3 members; epoch 2\b", shown)
+        assert re.search(r"log +place 1,234,567, 4 behind; contact 0\.2 s ago; 5 refused", shown)
+    assert output.getvalue().count("k3V9aaaa") == 12
 
 
 async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: Path, shell: Shell) -> None:

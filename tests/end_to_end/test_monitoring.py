@@ -51,6 +51,9 @@ def test_alerts_and_dashboard_ask_for_metrics_that_there_are(metrics: set[str]) 
     asked = _metrics_in(" ".join([*expressions, *_queries()]))
     assert asked - metrics == set()
     assert "ttt_net_commit_seconds_bucket" in asked
+    of_cluster = {name for name in metrics if name.startswith("ttt_net_cluster_")}
+    drawn = _metrics_in(" ".join(_queries()))
+    assert of_cluster - drawn == {"ttt_net_cluster_member"}, "an alert asks for it"
 
 
 def test_each_alert_says_what_to_do() -> None:

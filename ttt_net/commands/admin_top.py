@@ -9,14 +9,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_net.commands.admin_view import state, times, waiting, who_is_here
+from ttt_net.commands.admin_view import cluster_rows, state, times, waiting, who_is_here
 from ttt_net.server.admin import protocol
 from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
 
 _EVERY_S = 1.0
 _ABOVE_TABLE = 10
-"""Rows of the screen that are not matches."""
+"""Rows of the screen that are not matches, nor of a cluster."""
 
 
 Ask = Callable[[protocol.AnyAdminRequest], protocol.AnyAdminReply]
@@ -80,11 +80,13 @@ def draw(
     head = Text(clean(report.name, 60), style="bold")
     head.append(f"  ttt_net {report.version}, up {spoken(report.up_s)}, ")
     head.append(state(report), style="bold red" if report.unready else "green")
+    of_cluster = cluster_rows(report.cluster)
     figures = Table(box=None, show_header=False, pad_edge=False)
     for name, text in (
         ("connections", f"{report.connections:,}: {who_is_here(report)}"),
         ("moves/s", f"{rate(report, before):,.0f}; {times(report.move_s, before.move_s if before else None)}"),
         ("commits", times(report.commit_s, before.commit_s if before else None)),
+        *of_cluster,
         ("loop lag", times(report.lag_s, before.lag_s if before else None)),
         ("waiting", waiting(report)),
         ("refused", f"{sum(report.refusals.values()):,}; ended {counted(sum(report.endings.values()), 'connection')}"),
@@ -93,7 +95,7 @@ def draw(
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in (counted(matches.count, "match", "matches"), "game", "players", "ply", "watchers"):
         table.add_column(heading, no_wrap=True)
-    for row in matches.matches[: max(0, height - _ABOVE_TABLE)]:
+    for row in matches.matches[: max(0, height - _ABOVE_TABLE - len(of_cluster))]:
         players = " - ".join(clean(name, 20) for name in row.players)
         cells = (row.match, row.game, players, str(row.ply), str(row.watchers))
         table.add_row(*(Text(cell) for cell in cells))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ttt_net.server.admin import protocol
+from ttt_net.server.cluster.membership import NodeFigures
 from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
 
@@ -118,6 +119,7 @@ def _report(report: protocol.Report) -> str:
         ("matches", f"{report.live:,} live of {report.tables:,} in memory; {report.matches:,} begun"),
         ("moves", f"{report.moves:,}; {times(report.move_s)}"),
         ("commits", f"{sum(report.commit_s.counts):,}; {times(report.commit_s)}; {report.failures:,} failed"),
+        *cluster_rows(report.cluster),
         ("loop lag", times(report.lag_s)),
         ("waiting", waiting(report)),
         ("requests", f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}"),
@@ -135,6 +137,21 @@ def who_is_here(report: protocol.Report) -> str:
 def waiting(report: protocol.Report) -> str:
     """Return what waits for clients and for the disk."""
     return f"{counted(report.queue_bytes, 'byte')} for clients, {counted(report.jobs, 'job')} for the disk"
+
+
+def cluster_rows(figures: NodeFigures | None) -> list[tuple[str, str]]:
+    """Return how a node stands in its cluster; nothing of a server that is in none."""
+    if figures is None:
+        return []
+    role = "steward" if figures.is_steward else "member" if figures.is_member else "no member now"
+    return [
+        ("cluster", f"{clean(figures.node, 30)}, {role}; {counted(figures.members, 'member')}; epoch {figures.epoch}"),
+        (
+            "log",
+            f"place {figures.position:,}, {figures.lag:,} behind; contact {figures.silence_s:.1f} s ago;"
+            f" {figures.refused:,} refused",
+        ),
+    ]
 
 
 def state(report: protocol.Report) -> str:

@@ -234,6 +234,21 @@ async def test_a_log_that_takes_or_gives_a_snapshot_is_not_silent_however_long_t
     assert log.silence_s < 1_000.0
 
 
+async def test_a_node_that_stood_still_keeps_its_connection_to_the_log(
+    log: JetStreamLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop = asyncio.get_running_loop()
+    real, later_s = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + later_s)
+    await end_of(log)
+    later_s = 20.0
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert await end_of(log) == 0
+    assert "connecting anew" not in caplog.text
+    assert log.silence_s < 10.0
+
+
 async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):

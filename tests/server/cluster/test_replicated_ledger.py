@@ -114,6 +114,15 @@ def test_a_node_that_leaves_is_not_waited_for_and_does_not_come_back() -> None:
     assert a.lives == ["began", "ended"]
 
 
+def test_the_way_to_the_log_and_back_is_measured_while_nobody_plays() -> None:
+    nodes = Nodes("a", "b")
+    ways_s = nodes.nodes[0].ledger.health().commit_s
+    before = sum(ways_s.counts), ways_s.total
+    nodes.go(5.0)
+    assert sum(ways_s.counts) >= before[0] + 5
+    assert ways_s.total > before[1]
+
+
 def test_a_node_without_contact_says_so_and_takes_nobody_for_lost() -> None:
     nodes = Nodes("a", "b")
     a, b = nodes.nodes

@@ -71,7 +71,11 @@ class _Collector:
         yield _by_label("connections_ended", "reason", report.endings, "Connections that the server ended, by reason.")
         for name, timing, help in (
             ("move_seconds", report.move_s, "From taking up a move to having told it; the commit is in it."),
-            ("commit_seconds", report.commit_s, "Transactions of the journal, each with one job or many."),
+            (
+                "commit_seconds",
+                report.commit_s,
+                "Transactions of the journal, each with one job or many; in a cluster, the way to its log and back.",
+            ),
             ("event_loop_lag_seconds", report.lag_s, "By how much the event loop was late."),
         ):
             yield HistogramMetricFamily(f"ttt_net_{name}", help, buckets=_buckets(timing), sum_value=timing.total)

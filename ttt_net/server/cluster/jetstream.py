@@ -258,7 +258,11 @@ class JetStreamLog:
     async def _look_after(self) -> None:
         loop = asyncio.get_running_loop()
         while not self._is_over:
+            looked_s = loop.time()
             await asyncio.sleep(POLL_S)
+            late_s = loop.time() - looked_s - POLL_S
+            if late_s > POLL_S:
+                self._answered_s += late_s  # this process stood still itself, and could hear nothing
             if self.silence_s > RENEW_S:
                 try:
                     await self._renew()

@@ -91,6 +91,8 @@ class _Sent:
     number: int
     data: bytes
     waiting: list[_Waiting]
+    began_s: float
+    """When it was first published, or its first entry was appended."""
     published_s: float
 
 
@@ -282,7 +284,8 @@ class ReplicatedLedger:
         state = self._states[self.position]
         at_ms = self._wall_ms() if self._wall_ms else None
         data = encode_batch(Batch(self.node, self.epoch, self._number, self.position, state, entries, at_ms))
-        self._sent = _Sent(self._number, data, bite, self._loop.time())
+        now_s = self._loop.time()
+        self._sent = _Sent(self._number, data, bite, bite[0].since_s if bite else now_s, now_s)
         self._publish()
 
     def _publish(self) -> None:
@@ -376,8 +379,8 @@ class ReplicatedLedger:
         callers: list[_Waiting] = []
         if is_ours:
             assert self._sent is not None, "a batch of ours that is applied is the one that is under way"
-            callers, self._sent = self._sent.waiting, None
-            self._round_trip_s.observe(self._loop.time() - callers[0].since_s if callers else 0.0)
+            callers, began_s, self._sent = self._sent.waiting, self._sent.began_s, None
+            self._round_trip_s.observe(self._loop.time() - began_s)
         for index, outcome in enumerate(applied.outcomes):
             self._attempt(self._tell, applied.position, outcome, batch.author, callers[index] if callers else None)
 
