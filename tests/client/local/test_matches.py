@@ -102,6 +102,9 @@ def test_a_strategy_agrees_to_a_draw_but_at_the_beginning_or_where_it_wins() -> 
     keyboard.matches.play(1, 2, 0)
     assert isinstance(keyboard.offer("takeback")[-1], Tookback), "people may slip"
     keyboard.matches.has_seen_win[1] = False
+    assert isinstance(keyboard.offer("draw")[-1], Declined), "two moves are no match"
+    keyboard.play(8)
+    keyboard.matches.play(1, 2, 0)
     assert isinstance(keyboard.offer("draw")[-1], Ended)
 
 

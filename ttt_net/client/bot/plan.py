@@ -8,6 +8,8 @@ from ttt_net.messages import Challenged, DeclineReason, SeekRequest, Snapshot
 _LEAST_MS = 20
 _SHARE = 25
 """The part of the time left that one move may take."""
+_UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
+"""As long as fewer than one of so many cells are taken, and at most up to that ply, there is nothing to be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,8 @@ def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
     if match.time.per_move:
         return max(_LEAST_MS, min(move_ms, left_ms // 2))
     return max(_LEAST_MS, min(move_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+
+
+def is_drawable(ply: int, cells: int) -> bool:
+    """Tell whether so much was played that a strategy may agree to a draw."""
+    return ply >= min(_UNDRAWN_PLIES, cells // _UNDRAWN_PART)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import Question
-from ttt_net.client.bot.plan import BotPlan, budget_ms
+from ttt_net.client.bot.plan import BotPlan, budget_ms, is_drawable
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
@@ -55,8 +55,6 @@ WARMING = (
 _MARGIN_S = 0.01
 _ABORTABLE_PLIES = 2
 """With fewer moves a match can be broken off as if it had not been."""
-_UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
-"""As long as fewer than one of so many cells are taken, and at most up to that ply, there is nothing to be drawn."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
 
@@ -278,8 +276,8 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            is_new = match.position.ply < min(_UNDRAWN_PLIES, len(match.position.board) // _UNDRAWN_PART)
-            answer = DeclineRequest if is_new or offered.match in self._wins else OfferRequest
+            may_draw = is_drawable(match.position.ply, len(match.position.board)) and offered.match not in self._wins
+            answer = OfferRequest if may_draw else DeclineRequest
             self._say(answer(0, match=offered.match, kind="draw"))
         elif offered.kind == "takeback":
             answer = (

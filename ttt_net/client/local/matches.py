@@ -1,19 +1,21 @@
 """Play matches at this keyboard: a request and a time go in, what a server would tell comes out. Knows no clock.
 
 The referee that decides here is the server's. What one of two people offers, the other, who sits beside them, accepts;
-a strategy lets moves be taken back, and agrees to a draw unless it sees that it wins. A new match keeps the sides.
+a strategy lets moves be taken back, and agrees to a draw as the bots of a server do. A new match keeps the sides.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
+from ttt_net.client.bot.plan import is_drawable
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
 from ttt_net.matches.daily import describe_puzzle, today
 from ttt_net.matches.description import describe_rules
-from ttt_net.matches.match import OPENING_PLIES, Match, record_of
+from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import (
     AbortRequest,
     AnalyseRequest,
@@ -216,7 +218,7 @@ class LocalMatches:
         return [*told, *self._decide(match, 1 - side, answer, now_ms)]
 
     def _agrees_to_draw(self, match: Match, side: int) -> bool:
-        return len(match.moves) >= OPENING_PLIES and not self.has_seen_win[side]
+        return is_drawable(len(match.moves), prod(match.game.shape)) and not self.has_seen_win[side]
 
     def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
         """Apply the events, and let the clock run or stand."""
