@@ -31,7 +31,7 @@ from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import STALE_S, ReplicatedLedger
 from ttt_net.server.journal import Journal, read_match
-from ttt_net.server.journal.entries import AppendEvents, AuditNote
+from ttt_net.server.journal.entries import AppendEvents, AuditNote, RenamePlayer
 
 FAULTS = (
     *PEER_FAULTS, "hop", "twice",
@@ -140,7 +140,9 @@ class ClusterWorld(Stage):
         self.oracle = Replica(None, _NEWER)
         self.places: dict[int, str] = {}
         """The node that a peer comes to, by its number; others come to any."""
-        self.connected: dict[int, dict[int, str]] = {}
+        self._names: set[tuple[int, str]] = set()
+        """Each name that a player was given: an older one may come about after a newer one."""
+        self.connected: dict[int, dict[int, str]] = {0: {}}
         """Who was connected to which node after each place of the log."""
         self.ends: list[tuple[float, int]] = []
         """When the log ended where, twice a second and oftener."""
@@ -387,7 +389,7 @@ class ClusterWorld(Stage):
 
     def _who_is_elsewhere_is_known(self, server: NodeServer) -> None:
         """A node has in memory who is connected to another, as its tables have it."""
-        logged = {each.player.id: each.node for each in server.replica.connected(0) if each.node != server.name}
+        logged = {player: node for player, node in connected_to(server.replica).items() if node != server.name}
         sessions = server.hub.services.players.sessions
         held = {player: getattr(each.connection, "node", "") for player, each in sessions.items() if each.is_elsewhere}
         self.claim(held == logged, f"node {server.name} holds {held} for connected elsewhere, its tables {logged}")
@@ -397,11 +399,19 @@ class ClusterWorld(Stage):
         self.ends.append((self.loop.time(), self.stream.end))
         for position in range(self.oracle.position + 1, self.stream.end + 1):
             (applied,) = self.oracle.apply([(position, self.stream.read(position))])
-            for outcome in applied.outcomes or ():
-                if isinstance(outcome.entry, AppendEvents) and not isinstance(outcome.result, Refusal):
+            done = [outcome for outcome in applied.outcomes or () if not isinstance(outcome.result, Refusal)]
+            for outcome in done:
+                if isinstance(outcome.entry, AppendEvents):
                     assert applied.batch is not None
                     self._check_flag(outcome.entry.events[-1], applied.batch.node, position)
-            self.connected[position] = {each.player.id: each.node for each in self.oracle.connected(0)}
+                elif isinstance(outcome.entry, RenamePlayer):
+                    self._names.add((outcome.entry.player, outcome.entry.name))
+            self.connected[position] = connected_to(self.oracle) if done else self.connected[position - 1]
+
+    def was_called(self, player: int | None, name: str) -> bool:
+        """Tell whether a player has that name, or had it."""
+        self._ask_the_oracle()
+        return player is not None and (player, name) in self._names
 
     def _check_flag(self, event: Any, node: str, position: int) -> None:
         """A flag is let fall where its player is connected; where they are nowhere, it may be anywhere."""
@@ -466,8 +476,16 @@ class ClusterWorld(Stage):
                     for player, session in server.hub.services.players.sessions.items()
                 }
             )
-        logged = {each.player.id: each.node for each in self.oracle.connected(self.now_ms())}
+        logged = connected_to(self.oracle)
         for server, each in zip(servers, held, strict=True):
             self.claim(each == logged, f"node {server.name} holds {each} for connected, the log {logged}")
         self.claim(len(logged) >= len(self.peers), f"{len(logged)} are connected of {len(self.peers)}")
         self.claim(sum(server.ledger.is_steward for server in servers) == 1, "one node keeps the lobby")
+
+
+def connected_to(replica: Replica) -> dict[int, str]:
+    """Return to which node each player is connected, by the tables of one; as `Replica.connected`, and nothing else."""
+    rows = replica.database.connection.execute(
+        "SELECT player, node FROM connected JOIN players ON id = player WHERE token_hash IS NOT NULL ORDER BY player"
+    )
+    return dict(rows.fetchall())

@@ -213,8 +213,7 @@ class Stage(ABC):
                 what = f"a report by {peer.name}"
             case wire.RenameRequest():
                 is_newest = not any(isinstance(each, wire.RenameRequest) for each in peer.talk.asked.values())
-                query = "SELECT 1 FROM players WHERE id = ? AND name = ?"
-                is_there = not is_newest or self._has(query, self.player_of(peer.token), request.name)
+                is_there = not is_newest or self.was_called(self.player_of(peer.token), request.name)
                 what = f"the name {request.name}"
             case wire.ForgetRequest():
                 is_there = self.player_of(peer.token) is None
@@ -222,6 +221,10 @@ class Stage(ABC):
             case _:
                 return
         self.claim(is_there, f"{what} was acknowledged and is not in the journal")
+
+    def was_called(self, player: int | None, name: str) -> bool:
+        """Tell whether a player has that name."""
+        return self._has("SELECT 1 FROM players WHERE id = ? AND name = ?", player, name)
 
     def _has(self, query: str, *values: object) -> bool:
         return self.truth.execute(query, values).fetchone() is not None

@@ -111,6 +111,13 @@ def test_a_new_decision_takes_the_place_of_all_of_its_kind_for_the_player() -> N
     assert [each.act for each in sanctions.in_force()] == ["mute"]
 
 
+def test_what_had_run_out_when_another_was_decided_holds_nobody_by_a_clock_that_is_behind() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    sanctions.impose([ban("player:1", 5), ban("player:2", 7)])
+    sanctions.impose([ban("player:3")._replace(since_ms=6)])
+    assert [each.player for each in sanctions.in_force()] == [3, 2]
+
+
 def test_one_who_is_forgotten_is_held_by_their_token_alone_under_no_name() -> None:
     sanctions = Sanctions(lambda: 0, KEY)
     token_key = sanctions.key_of_token(b"hash")

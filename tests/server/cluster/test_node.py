@@ -474,3 +474,29 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
     evening.go(1.0)
     (seek,) = evening.heard(0, "seeks")[-1]["seeks"]
     assert (seek["by"]["name"], seek["games"]) == (evening.people[3].name, ["connect4"])
+
+
+def test_what_is_asked_again_of_the_lobby_while_it_is_carried_out_is_done_and_answered_once() -> None:
+    evening = Evening("a", "b", "c")
+    steward, _, here = (author.node for author in evening.node("a").ledger.members())
+    evening.world.places[0] = here
+    guest = evening.people[0]
+    assert guest.link is not None
+    guest.lost(guest.link)
+    evening.go(2.0)
+    log = evening.node(steward).log
+    publish = log.publish
+    log.publish = lambda batch, done: None  # type: ignore[method-assign]
+    guest.say(wire.InviteRequest(0, game="tictactoe"))
+    evening.go(0.2)
+    (request,) = guest.talk.asked.values()
+    assert isinstance(request, wire.InviteRequest)
+    session = evening.node(here).hub.services.players.find(guest.name)
+    assert session is not None
+    with evening.world.loop.acting_as(evening.node(here).process):
+        evening.node(here).hub.lobby_desk(session, request)
+    evening.go(0.2)
+    log.publish = publish  # type: ignore[method-assign]
+    evening.go(1.4)
+    assert guest.talk.asked == {}
+    assert len(evening.heard(0, "invitation")) == 1

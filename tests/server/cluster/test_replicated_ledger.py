@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.server.cluster.simulated_nodes import Nodes
+from tests.server.cluster.simulated_nodes import Node, Nodes
 from tests.server.journal.jobs import register
 from ttt_net.errors import StorageError
-from ttt_net.server.cluster.entries import Author
+from ttt_net.server.cluster.batch import Batch, encode_batch
+from ttt_net.server.cluster.entries import FORM, Author, BeginEpoch
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
@@ -144,6 +145,26 @@ def test_a_second_process_of_one_name_is_noticed_and_one_of_them_stops() -> None
     assert "another process runs as node a" in stopped[0]
     nodes.go(5.0)
     assert sum(node.ledger.is_fresh for node in nodes.nodes) == 1
+
+
+def test_a_node_that_was_killed_as_it_began_and_is_back_at_once_is_no_twin_of_itself() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    nodes.cut(a)
+    nodes.go(LOST_S + 2.0)
+    a.log.is_gone = True
+    nodes.loop.kill(1)
+    nodes.weather.slowest_s = 0.2
+    nodes.nodes.append(again := Node(nodes, "a", 3, 0, FORM))
+    while not again.ledger.epoch:
+        nodes.go(0.05)
+    before = again.replica
+    late = Batch("a", 2, 1, before.position, before.state, (BeginEpoch("of the process before"),))
+    nodes.stream.append(encode_batch(late))
+    nodes.go(6.0)
+    assert again.ledger.stopped is None
+    assert (again.ledger.is_fresh, again.ledger.epoch) == (True, 3)
+    assert b.ledger.members() == again.ledger.members() == [Author("b", 1), Author("a", 3)]
 
 
 def test_a_node_whose_tables_differ_from_those_of_all_others_stops() -> None:

@@ -154,8 +154,13 @@ class Sanctions:
                 self._prefixes.add((network.version, network.prefixlen))
 
     def impose(self, sanctions: Iterable[Sanction]) -> None:
-        """Put new sanctions in force, in place of all of the same kind for the same player."""
+        """Put new sanctions in force, in place of all of the same kind for the same player.
+
+        Those that have run out by then are forgotten, as in the journal: the clock here may be behind.
+        """
         imposed = list(sanctions)
+        since_ms = max((each.since_ms for each in imposed), default=0)
+        self._remove(each for each in self._each() if each.until_ms is not None and each.until_ms <= since_ms)
         for act, player in {(each.act, each.player) for each in imposed if each.player is not None}:
             self._remove(each for each in self._each() if (each.act, each.player) == (act, player))
         self.add(imposed)

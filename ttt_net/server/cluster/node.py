@@ -426,7 +426,11 @@ class ClusterNode:
                 reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
                 self._hub.matchmaker.seek_again(session, request)
                 return
-            self._asked[question.player, question.serial, request.id] = reply
+            key = question.player, question.serial, request.id
+            is_under_way = key in self._asked
+            self._asked[key] = reply
+            if is_under_way:
+                return  # it was asked again, as its answer took so long: that is the answer to both
             self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
         except Refusal as refusal:
             if not question.is_again:

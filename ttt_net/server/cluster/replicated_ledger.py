@@ -362,6 +362,9 @@ class ReplicatedLedger:
 
     def _take_note(self, applied: Applied, batch: Batch) -> None:
         """Tell callers and hooks what came of a batch."""
+        if applied.outcomes is not None and self._is_of_the_process_before(batch):
+            log.info("epoch %d of node %s was begun by the process before", batch.epoch, self.node)
+            self._sent, self.epoch = None, 0  # the next one is begun with the next look
         is_ours = batch.author == (self.node, self.epoch)
         if applied.outcomes is not None and self._is_of_a_twin(batch):
             self._stop(f"another process runs as node {self.node}; give each a name of its own")
@@ -431,6 +434,15 @@ class ReplicatedLedger:
             self._loop.call_exception_handler({"message": "fault while answering an entry", "exception": error})
 
     # What others say of themselves.
+
+    def _is_of_the_process_before(self, batch: Batch) -> bool:
+        """Tell whether a batch begins the epoch that we were about to begin: it was late, its author ended meanwhile.
+
+        If it has not, it finds a twin in us when we begin the next epoch.
+        """
+        first = batch.entries[0] if batch.entries else None
+        is_awaited = not self.is_member and self.epoch > 0 and batch.author == (self.node, self.epoch)
+        return is_awaited and isinstance(first, BeginEpoch) and first.secret != self._secret
 
     def _is_of_a_twin(self, batch: Batch) -> bool:
         """Tell whether a batch was written under our name by another process, since this one began its first epoch."""
