@@ -1,6 +1,8 @@
 """`games`, `replay` and `export` as a user meets them."""
 
+import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -99,6 +101,23 @@ def test_replay_prints_one_position(record: Path, capsys: pytest.CaptureFixture[
     assert "move 3 of 7: 3 towards both ends" in shown
     assert " 1  .  .  X  X  .  .  .\n" in shown
     assert "1-0" not in shown
+
+
+def test_replay_writes_a_film_for_terminals(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(record), "--cast"]) == 0
+    head, *events = map(json.loads, capsys.readouterr().out.splitlines())
+    assert head == {"version": 2, "width": 41, "height": 11, "title": "Connect Four: Ann - Perfect"}
+    seconds, kinds, told = zip(*events, strict=True)
+    assert (seconds[0], set(kinds), told[-1]) == (0.0, {"o"}, "")
+    assert sorted(set(seconds)) == list(seconds), "in order, each later than the last"
+    pictures = [each.removeprefix("\x1b[H\x1b[2J").split("\r\n") for each in told[:-1]]
+    assert len(pictures) == 8
+    assert all(each.startswith("\x1b[H\x1b[2J") and "\n" not in each.replace("\r\n", "") for each in told[:-1])
+    plain = [[re.sub(r"\x1b\[[0-9;]*m", "", line) for line in picture] for picture in pictures]
+    assert plain[3][1] == "move 3 of 7: 3 towards both ends"
+    assert "1-0, line" in plain[7]
+    assert all(len(line) <= head["width"] for picture in plain for line in picture)
+    assert all(len(picture) < head["height"] + 1 for picture in plain)
 
 
 def test_replay_into_a_pipe_prints_every_position(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`replay`: steps through a recorded match; one position, all of them, or by keys in a terminal."""
+"""`replay`: steps through a recorded match; one position, all of them, by keys in a terminal, or as a film for one."""
 
 import argparse
 import asyncio
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from ttt_net.commands.asciicast import asciicast
 from ttt_net.commands.source import add_data, chosen, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
@@ -36,16 +37,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source", metavar="FILE|ID", help="a file of records, the id of a match on this machine's server, or local"
     )
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
+    parser.add_argument("--cast", action="store_true", help="print it as an asciicast, a film for terminals, and stop")
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
     add_data(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the match: the position at `--at`, or by keys in a terminal, or every position."""
+    """Show the match: the position at `--at`, or as a film, or by keys in a terminal, or every position."""
     record = chosen(load_records(args.source, args.data), args.number, args.source)
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
         raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")
+    if args.cast:
+        shown = range(plies + 1) if args.at is None else (args.at,)
+        title = f"{find_game(record.game).title}: {' - '.join(player.name for player in record.players)}"
+        sys.stdout.writelines(f"{line}\n" for line in asciicast(title, [draw_position(record, ply) for ply in shown]))
+        return 0
     console = Console(highlight=False)
     if args.at is None and sys.stdin.isatty() and console.is_terminal:
         _step_through(record, console)

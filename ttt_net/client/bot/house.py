@@ -55,7 +55,7 @@ class Character:
     @property
     def about(self) -> str:
         """The line that stands in the list of players."""
-        return f"{self.style}; {self.elo} Elo above {CHARACTERS[0].name}" if self.elo else self.style
+        return f"{self.style}; {self.elo} points above {CHARACTERS[0].name}" if self.elo else self.style
 
 
 CHARACTERS = (
