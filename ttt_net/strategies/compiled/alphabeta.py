@@ -86,7 +86,7 @@ def entry_after(stones, depth, best, move, floor, beta, guesses, block):
     return entry_of(COMPLETE if sure else max(depth, 0), bound, best, move)
 
 
-@njit(types.int64(types.uint64, types.int64, types.int64, types.uint64), inline="always")
+@njit(inline="always")
 def find(key, table, log_entries, block):
     """Return where a table of two words an entry, the key and what was found, has that position, or 0."""
     at = table + 2 * types.int64(key >> U(64 - log_entries))

@@ -67,7 +67,7 @@ OFFSET = 32
 """What is added to a score so that it is stored as six bits without a sign."""
 
 
-@njit(types.uint64(types.uint64), inline="always")
+@njit(inline="always")
 def by_column(cells):
     """Return a word with bit n for cell n, the top row first, as the words here have it."""
     word = ZERO

@@ -214,7 +214,7 @@ def bucket_of(own, other, block):
     return TABLE + 2 * ENTRY * types.int64(mixed(own, other) >> (U(64) - peek(block, LOG_BUCKETS)))
 
 
-@njit(types.int64(types.uint64, types.uint64, types.uint64), inline="always")
+@njit(inline="always")
 def find(own, other, block):
     """Return where the entry of a position is, or 0."""
     at = bucket_of(own, other, block)

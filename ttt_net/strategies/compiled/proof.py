@@ -138,7 +138,7 @@ def bucket_of(maker, breaker, block):
     return TABLE + 2 * ENTRY * types.int64(mixed(maker, breaker) >> (U(64) - peek(block, LOG_BUCKETS)))
 
 
-@njit(types.int64(types.uint64, types.uint64, types.int64, types.uint64), inline="always")
+@njit(inline="always")
 def find(maker, breaker, turn, block):
     """Return where the entry of a position is, or 0."""
     at = bucket_of(maker, breaker, block)
