@@ -14,20 +14,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")
-def test_bots_on_bad_links_leave_nothing_behind() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.soak",
-        "--bots",
-        "40",
-        "--seconds",
-        "20",
-        "--link",
-        "4",
-        "--thought",
-        "0.3",
-    ]
+@pytest.mark.parametrize(
+    ("seconds", "link_s"), [("6", "1.2"), pytest.param("30", "4", marks=pytest.mark.long)], ids=["in short", "in full"]
+)
+def test_bots_on_bad_links_leave_nothing_behind(seconds: str, link_s: str) -> None:
+    scale = ("--bots", "40", "--seconds", seconds, "--link", link_s, "--thought", "0.3")
+    command = [sys.executable, "-m", "benchmarks.soak", *scale]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
     assert (run.returncode, run.stderr) == (0, ""), run.stdout + run.stderr
     assert all(f" {fate}" in run.stdout for fate in FATES), "each kind of break was met"

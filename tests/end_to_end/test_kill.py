@@ -142,7 +142,7 @@ async def in_parallel(*waits: Any) -> None:
             tasks.create_task(wait)
 
 
-@pytest.mark.parametrize("most", [8, pytest.param(50, marks=pytest.mark.long)], ids="{} times".format)
+@pytest.mark.parametrize("most", [4, pytest.param(50, marks=pytest.mark.long)], ids="{} times".format)
 async def test_killed_again_and_again_under_twenty_matches_it_loses_no_acknowledged_move(
     tmp_path: Path, most: int
 ) -> None:

@@ -15,7 +15,6 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import JOURNAL_FILE
 
 MOVES = 600
-CUTS = 200
 
 needs_compiler = pytest.mark.skipif(
     sys.platform != "linux" or shutil.which("cc") is None, reason="the recorder is a C library for Linux"
@@ -36,15 +35,16 @@ def journals_that_were_being_made_are_no_news(caplog: pytest.LogCaptureFixture) 
 
 
 @needs_compiler
-def test_no_cut_of_the_power_loses_what_was_acknowledged(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cuts", [80, pytest.param(400, marks=pytest.mark.long)], ids="{} cuts".format)
+def test_no_cut_of_the_power_loses_what_was_acknowledged(run: Run, tmp_path: Path, cuts: int) -> None:
     database = next(each.file for each in run.records if each.kind == "C" and each.names[0].endswith(JOURNAL_FILE))
     first = run.acknowledged[0].by
     assert any(each.kind == "W" and each.file == database and each.end > first for each in run.records), (
         "the log was merged"
     )
-    found = cut(run, CUTS, seed=1, folder=tmp_path, start_every=CUTS // 4)
-    assert (found.cuts, found.lost, found.started) == (CUTS, 0, 4)
-    assert found.checks > CUTS * len(run.acknowledged) / 4
+    found = cut(run, cuts, seed=1, folder=tmp_path, start_every=cuts // 4)
+    assert (found.cuts, found.lost, found.started) == (cuts, 0, 4)
+    assert found.checks > cuts * len(run.acknowledged) / 4
 
 
 def loses(run: Run, folder: Path, **plant: object) -> bool:
