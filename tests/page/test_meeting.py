@@ -66,7 +66,10 @@ def test_a_used_code_leads_to_the_lobby_with_a_sentence(place: Place) -> None:
 
 def test_a_seek_on_the_list_is_taken_by_a_tap(place: Place) -> None:
     ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
+    bob.page.get_by_role("button", name="Challenge Ann").wait_for()
     ann.seek("qubic")
+    bob.page.get_by_role("button", name="Play Ann").wait_for()
+    bob.sees("button[aria-label='Challenge Ann']", 0)  # who waits is listed once
     bob.page.get_by_role("button", name="Play Ann").click()
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()

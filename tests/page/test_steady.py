@@ -1,6 +1,7 @@
 """What must hold whatever happens: the board stays where it is, what matters is in sight, nothing is lost or unsaid."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -154,6 +155,34 @@ def test_layers_side_by_side_stand_in_one_row_and_the_end_of_a_match_is_in_sight
         (first, second)[turn % 2].play(cell)
     rematch = box(first, "button:text('Rematch')")
     assert rematch["y"] + rematch["height"] <= 740
+
+
+@pytest.mark.parametrize("screen", [STANDING, LYING], ids=["standing", "lying"])
+def test_the_end_of_a_rated_match_on_a_phone_is_whole_and_has_its_rematch_in_sight(
+    place: Place, screen: dict[str, Any]
+) -> None:
+    first, second = place.pair("qubic", "3+2", **screen)
+    for turn, cell in enumerate((0, 1, 21, 2, 42, 3, 63)):
+        (first, second)[turn % 2].play(cell)
+    second.page.locator(".deck.defeat .gain").wait_for()
+    rows = [box(second, f".deck .{each}") for each in ("head", "how", "actions .large")]
+    for upper, lower in pairwise(rows):
+        assert upper["y"] + upper["height"] <= lower["y"] + 1
+    assert rows[-1]["y"] + rows[-1]["height"] <= screen["viewport"]["height"]
+    if screen is LYING:
+        deck, own = box(second, ".deck"), box(second, ".field + .seat")
+        assert deck["y"] + deck["height"] <= own["y"] + 1
+
+
+def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(place: Place) -> None:
+    ann = place.visitor(**STANDING)
+    ann.page.goto(place.url)
+    for selector in (".games .option", ".boards", "#name"):
+        part = box(ann, selector)
+        assert part["y"] + part["height"] <= 740, selector
+    ann.page.locator(".beckons #cell-4.ghost").wait_for()
+    ann.page.get_by_role("radio", name="Gomoku").check()
+    ann.page.locator(".boards.stones.stony").wait_for()
 
 
 def test_being_offline_is_told_at_once_and_a_tap_out_of_turn_is_answered(place: Place) -> None:

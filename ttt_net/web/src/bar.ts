@@ -21,7 +21,7 @@ export const bar = (title: Child, ...more: Child[]): Tree =>
 /** Games to choose from, each with a little picture of its board. */
 export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string) => void): Tree =>
   h(
-    "fieldset",
+    "fieldset.games",
     h("legend", w.game),
     h(
       "div.shelf",

@@ -70,7 +70,10 @@ function placeOf(game: Game, cell: number): [number, number, number] {
 export const token = (game: Game, mark: string, isLying = false): Tree =>
   isStones(game) && mark.length === 1 ? stone(mark) : symbol(mark, game.gravity, isLying);
 
-const isStones = ({ shape, gravity, block }: Game): boolean => shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
+/** How the two sides are coloured beside such a board: like its stones or discs, or as usual. */
+export const colours = (game: Game): string => (game.gravity ? "racked" : isStones(game) ? "stony" : "");
+
+export const isStones = ({ shape, gravity, block }: Game): boolean => shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
 
 export function board(look: Look, on: On): Tree {
   const { game, position } = look;
@@ -78,6 +81,7 @@ export function board(look: Look, on: On): Tree {
   const legal = new Set(position.legal.map((move) => game.move_cells[move] ?? -1));
   const isStack = layers > 1 && !look.isFlat;
   const kind = [
+    colours(game),
     layers > 1 ? "deep" : "flat",
     layers > 1 && (isStack ? "stack" : "sheets"),
     game.gravity ? "gravity" : isStones(game) ? "stones" : "marks",
@@ -98,6 +102,7 @@ export function board(look: Look, on: On): Tree {
     },
     range(layers, (z) => layer(look, on, legal, z)),
     isStack && position.line.length > 1 && h("svg.strike", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, strike(position.line.map((cell) => stacked(game, cell)))),
+    isStack && better(look) !== null && h("svg.better", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, arrow(stacked(game, look.last), stacked(game, better(look)!))),
   );
 }
 

@@ -58,7 +58,7 @@ export function deck(match: Match): Tree {
   return h(
     "section.deck",
     { label: w.actions, class: tone, "data-shows": key },
-    h("p.status", { class: [isMyTurn(match) && "turn"] }, text),
+    h("p.status", { class: isMyTurn(match) && "turn" }, text),
     more,
     h("div.actions", { key }, buttons),
     below,
@@ -189,9 +189,9 @@ function ended(match: Match): Question {
     key,
     text: told(match),
     tone,
-    more: (said || found || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said), found && h("span", found)),
+    more: (said || found) && h("p.said", said && h("span", said), found && h("span", found)),
     below,
-    buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && another()],
+    buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && !theirs && another()],
   };
 }
 
@@ -232,12 +232,13 @@ function playOn(match: Match, ply: number): Tree {
   return button(w.playFromHere, () => playOnFrom(match, ply, side as 0 | 1));
 }
 
-/** Who won, in large letters, and below it why; read aloud it is one sentence. */
+/** Who won, in large letters, what that did to our rating, and below it why; read aloud it is one sentence. */
 function told(match: Match): Child {
   const [head, how] = resultParts(match);
   const [, between = "", end = ""] = /^(.*)\u0001(.*)$/.exec(f(w.because, "", "\u0001")) ?? [];
   const why = match.players.some(({ name }) => how.startsWith(name)) ? how : capital(how); // names stay as they are written
-  return [h("strong.head", head), how && [h("span.unseen", between), why, end]];
+  const rated = match.you !== undefined && match.ratings?.[match.you];
+  return [h("strong.head", head), how && h("span.how", h("span.unseen", between), why, end), rated && h("span.gain", change(rated))];
 }
 
 const change = ({ before, after }: RatingChange): Child => [

@@ -4,7 +4,7 @@ import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.
 import {
   accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
   f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, KINDS, know, label, line,
-  linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
+  linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, picture, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
   state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
 } from "./shared.js";
 
@@ -19,7 +19,7 @@ export const face = ({ name }: { name: string }): Tree => {
 };
 
 /** A screen with a bar above it that leads back to the lobby. */
-export const framed = (title: string, ...children: Child[]): Tree => screen("main.lobby", title, bar(title), children);
+export const framed = (title: string, kind: string, ...children: Child[]): Tree => screen(`main.lobby.${kind}`, title, bar(title), children);
 
 export function lobbyScreen(): Tree {
   const { you, server, players, live, seeks, seeking, invitation } = state;
@@ -28,8 +28,8 @@ export function lobbyScreen(): Tree {
   const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated, or_casual: seeking.or_casual } : wishOf(ui.choice);
   const nearest = nearestBot(wish);
   const bots = others.filter((player) => plays(player, wish) && (!player.any_level || player === nearest)).map((bot) => botEntry(bot, wish));
-  const people = others.filter((player) => !isBot(player));
   const waiting = seeks.filter(({ by }) => isOther(by) && !isBot(by));
+  const people = others.filter((player) => !isBot(player) && !waiting.some(({ by }) => by.name === player.name));
   const played = live.filter((match) => match.players.every(isOther));
   return screen(
     "main.lobby.wide",
@@ -113,12 +113,19 @@ function listOfPeople(people: ListedPlayer[]): Tree | false {
 }
 
 /** One line of a list: what it is, more of it in small, and what can be done. */
-export const entry = (key: string | number, main: Child, detail: Child, ...actions: Child[]): Tree =>
-  h("li.entry", { key }, h("span.what", h("span", main), h("span.quiet", detail)), actions);
+const entry = (key: string | number, first: Child, main: Child, detail: Child, actions: Child[]): Tree =>
+  h("li.entry", { key }, first, h("span.what", h("span", main), h("span.quiet", detail)), actions);
+
+/** The same of a match, with its game as a picture. */
+export function entryIn(key: string, name: string, main: Child, detail: Child, ...actions: Child[]): Tree {
+  const [base = ""] = name.split("+");
+  const listed = CATALOGUE.find((game) => game.name === base);
+  return entry(key, picture(listed ? base : "own", listed?.shape ?? [5, 5], !!listed?.line?.gravity), main, detail, actions);
+}
 
 /** The same of somebody. */
-const entryOf = (key: string | number, who: { name: string }, main: Child, detail: Child, ...actions: Child[]): Tree =>
-  h("li.entry", { key }, face(who), h("span.what", h("span", main), h("span.quiet", detail)), actions);
+export const entryOf = (key: string | number, who: { name: string }, main: Child, detail: Child, ...actions: Child[]): Tree =>
+  entry(key, face(who), main, detail, actions);
 
 /** A name that leads to its player. */
 export const person = (player: { name: string; bot?: string }): Tree =>
@@ -130,7 +137,7 @@ function unfinished(match: Match): Tree {
   const word = isMine ? w.yourTurn : match.adjourned ? w.adjourned : w.theirTurnShort;
   const act = button(w.playOn, () => go(`/m/${match.match}`), isMine && "primary", f(w.playOnAgainst, other));
   const mark = token(match.game, match.position.marks[match.you ?? 0]!);
-  return entry(match.match, [mark, ` ${f(w.against, other)}`], joined([titleOf(match.game.name), word]), act);
+  return entryIn(match.match, match.game.name, [mark, ` ${f(w.against, other)}`], joined([titleOf(match.game.name), word]), act);
 }
 
 function play(): Tree {
@@ -248,5 +255,5 @@ function personEntry(player: ListedPlayer): Tree {
 function liveEntry({ match, game, players, time, ply, featured, watchers }: LiveMatch): Tree {
   const names = players.map(label).join(" – ");
   const detail = [featured && w.featured, titleOf(game), time && timeName(time), f(w.moveNumber, ply), watchers > 0 && many(w.watchersHere, watchers)];
-  return entry(match, names, joined(detail), button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, names)));
+  return entryIn(match, game, names, joined(detail), button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, names)));
 }

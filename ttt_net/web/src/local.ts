@@ -1,7 +1,7 @@
 /** Two players on this device, with no server: the games of lines, whose rules are in the catalogue. */
 
 import { page } from "./app.js";
-import { board, landing, type Look, sizes } from "./board.js";
+import { board, landing, type Look, sizes, token } from "./board.js";
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { button, type Child, h, screen, type Tree } from "./dom.js";
 import { f, w } from "./i18n.js";
@@ -41,7 +41,7 @@ export function aloneBoard(name: string, choose: (cell: number) => void): Tree {
   const listed = CATALOGUE.find((game) => game.name === name) ?? FIRST;
   const { line = FIRST.line } = listed; // the server knows the rules
   const game = gameOf({ ...listed, line });
-  return fieldOf({ line }, game, positionOf(game, line, []), choose);
+  return fieldOf({ line }, game, positionOf(game, line, []), choose, true);
 }
 
 /** The board, whose turn it is, and a new beginning. */
@@ -60,7 +60,7 @@ export function localBoard(name: string): Child {
   const said = winner !== null ? f(w.won, SIDES[winner]!) + w.stop : position.to_move === null ? w.drawn : f(w.turnOf, SIDES[position.to_move]!);
   return [
     fieldOf(listed, game, position, choose),
-    h("p.status", { role: "status" }, said),
+    h("p.status", { role: "status" }, winner === null && position.to_move !== null && token(game, SIDES[position.to_move]!), said),
     h(
       "div.actions",
       button(w.newMatch, () => change({ moves: [] }), position.to_move === null && "primary", "", { disabled: !played.moves.length }),
@@ -74,17 +74,19 @@ function change(changed: Partial<typeof played>): void {
   page.draw();
 }
 
-function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void): Tree {
+/** A board; where it beckons, a mark in its middle says that one may begin. */
+function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void, beckons = false): Tree {
   const [, height, width] = sizes(game);
+  const middle = ((height - 1) >> 1) * width + ((width - 1) >> 1);
   const look: Look = {
     game,
     position,
     last: position.ply ? (played.moves[position.ply - 1] ?? -1) : -1,
     canMove: position.to_move !== null,
-    ghost: landing(game, position, played.hover),
+    ghost: landing(game, position, beckons && played.hover < 0 ? middle : played.hover),
     ghostMark: position.marks[position.to_move ?? 0]!,
     isPending: false,
-    focus: played.focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : Math.min(played.focus, position.board.length - 1),
+    focus: played.focus < 0 ? middle : Math.min(played.focus, position.board.length - 1),
     fading: -1,
     hints: "",
     alarms: "",
@@ -92,7 +94,7 @@ function fieldOf({ line }: { line: Line }, game: Game, position: Position, choos
     isFlat: settings.isFlat,
   };
   const on = { choose, hover: (hover: number) => hover !== played.hover && change({ hover }), focus: (focus: number) => change({ focus }) };
-  return h("div.field", { class: game.gravity && game.shape.length < 3 && "racked" }, board(look, on));
+  return h("div.field", { class: beckons && "beckons" }, board(look, on));
 }
 
 function gameOf({ name, title, rule, shape, block, line }: Listed & { line: Line }): Game {

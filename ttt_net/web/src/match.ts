@@ -10,6 +10,7 @@ import {
   button,
   clockFace,
   clockNow,
+  colours,
   explain,
   f,
   fadingCell,
@@ -58,7 +59,7 @@ export function matchScreen(match: Match): Tree {
   const below = match.you ?? 0;
   const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
   return screen(
-    `main.match${game.gravity && game.shape.length < 3 ? ".racked" : ""}`,
+    joined(["main.match", colours(game)], "."),
     match.match,
     bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay)),
     seat(match, 1 - below),

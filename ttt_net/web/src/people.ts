@@ -2,7 +2,7 @@
 
 import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
 import { reporting } from "./chat.js";
-import { entry, face, framed, person } from "./lobby.js";
+import { entryIn, entryOf, face, framed, person } from "./lobby.js";
 import {
   button,
   capital,
@@ -49,7 +49,7 @@ export function playerScreen(): Tree {
   const { profile, history, you } = state;
   const { id } = place();
   const isMe = !id || id === you?.name;
-  return framed(isMe ? (you?.name ?? "") : id, profile && about(profile, isMe), history && finished(history), isMe && forgetting());
+  return framed(isMe ? (you?.name ?? "") : id, "whole", profile && about(profile, isMe), history && finished(history), isMe && forgetting());
 }
 
 function about(profile: ProfileReply, isMe: boolean): Tree {
@@ -104,7 +104,7 @@ function finished({ player, matches, before }: HistoryReply): Tree {
     const how = winner === null ? "drawn" : winner === side ? "won" : "lost";
     const replay = button(w.replay, () => go(`/m/${match}`), "", f(w.replayAgainst, other.name));
     const detail = joined([titleOf(game), timeName(time), many(w.moveCount, plies), dateOf(at)]);
-    return entry(match, [h("strong", { class: how }, w.results[how]), " ", f(w.against, label(other))], detail, replay);
+    return entryIn(match, game, [h("strong", { class: how }, w.results[how]), " ", f(w.against, label(other))], detail, replay);
   };
   return panel(
     w.finishedMatches,
@@ -139,6 +139,7 @@ export function leadersScreen(): Tree {
   const rated = CATALOGUE.filter((each) => each.rated).map(({ name }) => [name, titleOf(name)] as const);
   return framed(
     w.leaderboard,
+    "ranking",
     panel(
       w.which,
       select(w.game, rated, game, (chosen) => rank({ game: chosen })),
@@ -164,7 +165,7 @@ function ranks({ leaders, you, page, pages }: LeaderboardReply): Tree {
     h(
       "ol.entries",
       leaders.map(({ rank, player, games }) =>
-        entry(rank, [h("span.quiet", `${rank}. `), person(player)], many(w.ratedMatches, games), h("strong.rating", ratingOf(player))),
+        entryOf(rank, player, [h("span.quiet", `${rank}. `), person(player)], many(w.ratedMatches, games), h("strong.rating", ratingOf(player))),
       ),
     ),
     pages > 1 && h("div.buttons", turn(w.higher, page - 1), turn(w.lower, page + 1)),

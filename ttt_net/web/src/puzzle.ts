@@ -17,7 +17,7 @@ export function puzzleScreen(): Tree {
   const known = puzzle && (!id || puzzle.day === id) ? puzzle : null;
   explain();
   if (known?.right && !isSolved(known.day)) remember(known.day);
-  return framed(w.puzzleOfDay, known && shown(known));
+  return framed(w.puzzleOfDay, "riddle", known && shown(known));
 }
 
 const isSolved = (day: string): boolean => solved.days.includes(day);
@@ -53,7 +53,7 @@ function shown(puzzle: PuzzleReply): Tree {
         button(w.dayBefore, () => go(`/#puzzle=${before}`)),
       ),
     ),
-    h("div.field", { class: game.gravity && game.shape.length < 3 && "racked" }, theBoard(puzzle, isOver, answer)),
+    h("div.field", theBoard(puzzle, isOver, answer)),
   );
 }
 

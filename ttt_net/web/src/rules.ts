@@ -57,7 +57,7 @@ const example = (game: string, { moves, rows, caption }: RuleExample, lang: stri
   h(
     "section.example",
     { label: w.example },
-    h("div", { hidden: true, inert: true, class: isFalling(game) && "racked" }, drawn(game, rows)),
+    h("div", { hidden: true, inert: true }, drawn(game, rows)),
     h("p.quiet", { lang }, h("bdi", moves.join(" ")), caption && ` – ${caption}`),
   );
 

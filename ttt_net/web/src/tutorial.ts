@@ -53,7 +53,7 @@ export function lesson(name: string): Tree | null {
     "div.lesson",
     { key: `${now.step}` },
     h("p", f(w[step.words], step.words === "lessonWin" ? "X" : "O")),
-    h("div.field", { class: taught.gravity && taught.shape.length < 3 && "racked" }, theBoard(name, taught, step)),
+    h("div.field", theBoard(name, taught, step)),
     h("p.verdict", { role: "status", class: isDone ? "won" : "lost" }, said),
     isDone && button(w.next, () => change({ step: now.step + 1, made: -1, isWrong: false }), "primary large"),
   );

@@ -62,14 +62,12 @@ export function nameScreen(): Tree {
         },
         isFirst && h("h2", w.playPeople),
         h("label", { for: "name" }, w.whatName),
-        line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }),
+        h("div.row", line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }), h("button.primary.large", w.play)),
         h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (link === "lost" ? w.silent : said)),
-        h("button.primary.large", w.play),
         button(w.asGuest, () => start(), "large"),
       ),
       h("p.quiet", w.noAccount),
     ),
-    isFirst && localShelf(ui.opening.game, (game) => set({ opening: { ...ui.opening, game } }), ui.opening.isAlone),
   );
 }
 
@@ -90,7 +88,8 @@ function opening(): Tree {
     "section.here",
     { label: w.newMatch },
     choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" })),
-    now.isAlone && h("label.level", f(w.level, choice.level), h("input", { ...level, oninput })),
+    localShelf(now.game, (game) => change({ game }), now.isAlone),
+    now.isAlone && h("label.level", capital(f(w.level, choice.level)), h("input", { ...level, oninput })),
     now.isAlone ? aloneBoard(now.game, playComputer) : localBoard(now.game),
     now.isAlone && h("p.status", { role: "status" }, link === "connecting" && ui.botWanted ? w.oneMoment : w.tapToBegin),
     now.isAlone && h("div.actions", button(w.playComputer, () => playComputer(-1))),
