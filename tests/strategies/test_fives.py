@@ -18,6 +18,9 @@ from ttt_net.strategies.compiled.fives_search import FivesSearch
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.shape_worth import worth_of
 
+LATE = "h8 g8 g7 h7 f6 i9 e5 d4 e6 f9 i6 h9 e9 j9 g9 g6 i8 j11 i10 j8 j10 h10"
+"""A match against another engine after 22 moves: both sides could make many fours that leave one reply."""
+
 
 def a_search(game: LineGame, limit: Limit | None = None) -> FivesSearch:
     return FivesSearch(game, Effort(limit or Limit()), random.Random(1))
@@ -100,6 +103,36 @@ def test_an_open_three_is_stopped_or_used(text: str, moves: str) -> None:
     engine.load(game)
     choice = find_strategy("alphabeta", seed=1)(game, after_names(game, text), Limit(nodes=20_000))
     assert game.move_names[choice.move] in moves.split()
+
+
+def test_a_move_that_leaves_a_win_by_fours_is_not_looked_at() -> None:
+    game, rng, seen = line_game("gomoku"), random.Random(8), 0
+    while seen < 200:
+        state = random_position(game, 24, rng)
+        own, other = own_and_other(state)
+        if completing_cells(game.lines, own, other) or completing_cells(game.lines, other, own):
+            continue
+        before, after = a_search(game), a_search(game)
+        before.hold(state)
+        threats = int(before.block[shapes.COUNTS + 1 - (state.ply & 1)])
+        if not threats >> int(shapes.WINS) & 255:
+            continue
+        seen += 1
+        listed = before.ordered(state)
+        left_out = [move for move in game.actions(state) if move not in listed]
+        for move in left_out:
+            after.hold(game.result(state, move))
+            counts = [int(after.block[shapes.COUNTS + side]) for side in (state.ply & 1, 1 - (state.ply & 1))]
+            assert counts[0] >> int(shapes.FIVES) & 255 == 0
+            assert counts[1] >> int(shapes.WINS) & 255 > 0
+
+
+def test_late_positions_full_of_threes_are_searched_deep() -> None:
+    """Fours that lead to nothing took nine in ten of the positions: 20,000 were looked ahead three plies here."""
+    game = line_game("gomoku")
+    engine.load(game)
+    choice = find_strategy("alphabeta", seed=1)(game, after_names(game, LATE), Limit(nodes=20_000))
+    assert choice.counts.depth >= 6
 
 
 def test_no_loss_is_claimed_while_there_is_a_defence() -> None:

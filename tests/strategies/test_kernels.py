@@ -62,7 +62,7 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
     names: dict[str, Any] = {}
     ours: dict[str, Any] = {
         "njit": njit,
-        "types": SimpleNamespace(int64=Kind(), uint64=Kind(), float64=Kind(), void=Kind()),
+        "types": SimpleNamespace(**dict.fromkeys(("int64", "uint64", "float64", "boolean", "void"), Kind())),
         "from_dtype": lambda kind: Kind(),
         "peek": lambda block, index: block[index],
         "poke": poke,

@@ -1,12 +1,12 @@
 """Search for five in a row on large boards, compiled: wins by fours, and alpha-beta over the most urgent cells.
 
 A four leaves the other side one reply, so play in which one side makes nothing but fours is seen to its end at every
-position. Where the other side could make an open four, only cells that prevent it are looked at, and fours; nothing
-else helps. Elsewhere it is the cells near marks, the most urgent first: the first to the full depth with the whole
-window, later ones with a null window, quiet ones less deep (Reinefeld's NegaScout; late-move reductions), and a
-position that is good enough although the move is passed is not looked at closely (Donninger, "Null move and deep
-search", 1993). A win or a loss that is claimed is one: where all near cells lose and the others have not been looked
-at, the value is `ALMOST_LOST`, which is an estimate.
+position, but for fours that lead to nothing more. Where the other side could make an open four, only cells that prevent
+it are looked at, and fours; nothing else helps. Elsewhere it is the cells near marks, the most urgent first: the first
+to the full depth with the whole window, later ones with a null window, quiet ones less deep (Reinefeld's NegaScout;
+late-move reductions), and a position that is good enough although the move is passed is not looked at closely
+(Donninger, "Null move and deep search", 1993). A win or a loss that is claimed is one: where all near cells lose and
+the others have not been looked at, the value is `ALMOST_LOST`, which is an estimate.
 
 Values are as in `alphabeta`.
 """
@@ -61,18 +61,22 @@ from ttt_net.strategies.compiled.shapes import (
     U,
     count_of,
     estimate_of,
+    list_stops,
     made_by,
+    makes_two_threes,
     mark,
 )
 from ttt_net.strategies.strategy import DECIDED, WIN
 
 # The block goes on: the winning play that was found; positions known to have none; how often each side's moves have
-# cut; moves to choose from, by the marks on the board; and the table, an entry of two words for each position.
+# cut; two sets of cells, where one makes fours and what stops an open four; moves to choose from, by the marks on the
+# board; and the table, an entry of two words for each position.
 PLAY = END
 LOG_FAILED = 14
 FAILED = PLAY + MOST_CELLS + 1
 HISTORY = FAILED + (1 << LOG_FAILED)
-MOVES = HISTORY + 2 * MOST_CELLS
+STOPS = HISTORY + 2 * MOST_CELLS
+MOVES = STOPS + 2 * WORDS
 LOG_TABLE = 18
 TABLE = MOVES + (MOST_CELLS + 1) * MOST_CELLS
 BLOCK_WORDS = TABLE + (2 << LOG_TABLE)
@@ -92,6 +96,8 @@ BAD_DEPTH, BAD_MARGIN = 2, 19
 """Up to which depth an estimate outside the window is believed, and by how much it must be outside for each ply."""
 REDUCED_AFTER, REDUCED_FROM = 3, 3
 """After how many moves, and from which depth on, quiet moves are looked at less deep."""
+LITTLE = 100
+"""The rank of a cell for the other side below which it is not worth a four to take it: it stops no open three."""
 MOST_PRAISE = 1500
 """The largest rank by history, in sixteenths of one by shape."""
 
@@ -109,11 +115,12 @@ def five_of(side, block):
     return -1
 
 
-@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
-def win_by_fours(side, stones, fours, block):
+@njit(types.int64(types.int64, types.int64, types.int64, types.boolean, types.uint64), nogil=True, cache=True)
+def win_by_some_fours(side, stones, fours, is_full, block):
     """Return how many marks are on the board when `side`, to move, has won by fours, or 0, or `STOPPED`.
 
     It may make as many as `fours` and then completes a five. The play is in the block, from the number `stones` on.
+    Unless `is_full`, fours that make no three besides are left out: without them there are a tenth of the positions.
     """
     if is_spent(block):
         return STOPPED
@@ -125,7 +132,7 @@ def win_by_fours(side, stones, fours, block):
     if fours == 0 or left == ZERO or count_of(side, FOURS, block) == ZERO or threats > ONE:
         return 0
     poke(block, FOURS_LEFT, left - ONE)
-    key = peek(block, HASH)
+    key = peek(block, HASH) ^ (U(is_full) << U(8))
     if has_failed(key, fours, FAILED, LOG_FAILED, block):
         return 0
     forced = five_of(other, block) if threats else -1
@@ -139,10 +146,12 @@ def win_by_fours(side, stones, fours, block):
                 is_urgent = made_by(cell, side, block) & (MAKES_WIN | MAKES_FORK) != ZERO
                 if is_urgent == is_rest or (forced >= 0 and cell != forced):
                     continue
+                if not (is_full or is_urgent or forced >= 0 or makes_two_threes(cell, side, block)):
+                    continue
                 mark(cell, side, 1, block)
                 reply, rest = five_of(side, block), 0 if count_of(side, FIVES, block) > ONE else fours - 1
                 mark(reply, other, 1, block)
-                won = win_by_fours(side, stones + 2, rest, block)
+                won = win_by_some_fours(side, stones + 2, rest, is_full, block)
                 mark(reply, other, -1, block)
                 mark(cell, side, -1, block)
                 if won != 0:
@@ -153,6 +162,12 @@ def win_by_fours(side, stones, fours, block):
     if peek(block, FOURS_LEFT):
         note_failure(key, fours, FAILED, LOG_FAILED, block)
     return 0
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def win_by_fours(side, stones, fours, block):
+    """Return how many marks are on the board when `side`, to move, has won by any fours, or 0, or `STOPPED`."""
+    return win_by_some_fours(side, stones, fours, True, block)
 
 
 @njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
@@ -174,7 +189,10 @@ def list_cells(side, sets, at, block):
 @njit(types.int64(types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def list_moves(side, at, block):
     """Write the moves worth a look where nobody completes a five, and neither `side` an open four; return how many."""
-    return list_cells(side, FOUR_CELLS if count_of(1 - side, WINS, block) else NEAR_CELLS, at, block)
+    if count_of(1 - side, WINS, block) == ZERO:
+        return list_cells(side, NEAR_CELLS, at, block)
+    list_stops(side, STOPS, block)
+    return list_cells(side, STOPS, at, block)
 
 
 @njit(inline="always")
@@ -216,12 +234,26 @@ def is_beyond(side, depth, alpha, beta, block):
 
 @njit(inline="always")
 def reduction(move, side, looked_at, depth, block):
-    """Return how much less deep a move is looked at, by how many came before it; not at all if it makes a threat."""
+    """Return how much less deep a move is looked at, by how many came before it.
+
+    Not at all if it makes or takes an open four or a fork, or makes a three; by one if a four that leaves one reply.
+    """
     if looked_at <= REDUCED_AFTER or depth < REDUCED_FROM:
         return 0
-    if made_by(move, side, block) & (MAKES_FOUR | MAKES_THREE) or made_by(move, 1 - side, block) & MAKES_FOUR:
+    own, others = made_by(move, side, block), made_by(move, 1 - side, block)
+    if own & (MAKES_WIN | MAKES_FORK | MAKES_THREE) or others & (MAKES_WIN | MAKES_FORK):
         return 0
+    if (own | others) & MAKES_FOUR:
+        return 1
     return 1 + (looked_at > 10) + (looked_at > 20 and depth >= 6)
+
+
+@njit(inline="always")
+def only_delays(move, side, block):
+    """Tell whether a mark makes a four that leads to nothing: no three besides, and no open three that it stops."""
+    if made_by(move, side, block) & MAKES_FOUR == ZERO or makes_two_threes(move, side, block):
+        return False
+    return made_by(move, 1 - side, block) >> RANK < U(LITTLE)
 
 
 @njit(
@@ -247,7 +279,7 @@ def search(side, stones, depth, alpha, beta, block):
     guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced == NO_MOVE and count_of(side, FOURS, block):
         poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
-        won = win_by_fours(side, stones, LONGEST_FOURS, block)
+        won = win_by_some_fours(side, stones, LONGEST_FOURS, False, block)
         if won == STOPPED:
             return STOPPED
         if won != 0:
@@ -286,6 +318,9 @@ def search(side, stones, depth, alpha, beta, block):
             count -= 1
             if move == hint:
                 continue
+        if is_threatened and depth <= 0 and best > -DECIDED and only_delays(move, side, block):
+            tally(GUESSES, block)
+            continue
         looked_at += 1
         rest, less = depth - (forced == NO_MOVE), 0
         if is_quiet and best > -DECIDED:

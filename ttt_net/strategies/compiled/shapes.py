@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.memory import peek, poke
+from ttt_net.strategies.compiled.memory import peek, poke, trailing_zeros
 from ttt_net.strategies.compiled.shape_worth import FINER, worth_of
 
 U = np.uint64
@@ -149,6 +149,55 @@ def mark(cell, side, step, block):
 def made_by(cell, side, block):
     """Return the word that says what a mark of a side in an empty cell would make."""
     return peek(block, words_of(peek(block, SHAPES + types.int64(peek(block, PLACE + cell))), side, block))
+
+
+@njit(inline="always")
+def makes_two_threes(cell, side, block):
+    """Tell whether a mark of a side in an empty cell makes three in a row or more in two directions, closed or not."""
+    shapes = (peek(block, SHAPES + types.int64(peek(block, PLACE + cell))) >> U(16 * side)) & SIXTEEN
+    threes = (((shapes & U(0x7777)) + U(0x2222)) | shapes) & U(0x8888)  # of four bits each: is it THREE_CLOSED or more?
+    return threes & (threes - ONE) != ZERO
+
+
+@njit(inline="always")
+def _add(cell, cells, block):
+    """Add a cell to the set that begins at the word `cells`."""
+    at = cells + (cell >> 6)
+    poke(block, at, peek(block, at) | ONE << U(cell & 63))
+
+
+@njit(types.void(types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def list_stops(side, cells, block):
+    """Write two sets of cells: where `side` makes fours, and what stops the first win by fours of the other side.
+
+    Each cell that stops it lies with it in a line of five in which the other side has three marks.
+    """
+    other, win = 1 - side, -1
+    for n in range(WORDS):
+        poke(block, cells + n, peek(block, FOUR_CELLS + side * WORDS + n))
+        poke(block, cells + WORDS + n, ZERO)
+        bits = peek(block, FOUR_CELLS + other * WORDS + n)
+        while bits and win < 0:
+            cell = 64 * n + types.int64(trailing_zeros(bits))
+            bits &= bits - ONE
+            if made_by(cell, other, block) & MAKES_WIN:
+                win = cell
+    _add(win, cells + WORDS, block)
+    place, stride = types.int64(peek(block, PLACE + win)), types.int64(peek(block, STRIDE))
+    kinds = peek(block, SHAPES + place) >> U(16 * other)
+    for direction in range(DIRECTIONS):
+        if (kinds >> U(4 * direction)) & U(15) < U(FOUR_CLOSED):
+            continue
+        gap = 1 if direction == 0 else stride + direction - 2
+        for way in range(-1, 2, 2):
+            for n in range(1, REACH + 1):
+                at = place + way * n * gap
+                owner = peek(block, OWNER + at)
+                if owner == U(EDGE) or owner == U(side + 1):
+                    break
+                cell = types.int64(peek(block, CELL + at))
+                if owner == ZERO and made_by(cell, other, block) & MAKES_FOUR:
+                    _add(cell, cells + WORDS, block)
 
 
 @njit(inline="always")
