@@ -4,34 +4,26 @@ Each is the product's: from the bytes of WebSocket frames to SQL. The log is sim
 reads the log as it is, and knows at every moment what has happened.
 """
 
-import random
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from typing import Any, cast
 
 from tests.server.journal.walk import canonical
 from tests.simulation import invariants
-from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
+from tests.simulation.log import SimulatedLog, Weather
 from tests.simulation.network import Link
+from tests.simulation.node_server import KNOWN_S, NEWER, OF_NEWER, NodeServer, NodeView
+from tests.simulation.oracle import Flag, Oracle, connected_to
 from tests.simulation.peer import Peer
 from tests.simulation.server import SimulatedServer
 from tests.simulation.stage import START_MS, Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
-from ttt_net import messages as wire
-from ttt_net.errors import Refusal
 from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.log import MemoryStream
-from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.replicated_ledger import STALE_S, ReplicatedLedger
-from ttt_net.server.journal import Journal, read_match
-from ttt_net.server.journal.entries import AppendEvents, AuditNote, RenamePlayer
 
 FAULTS = (
     *PEER_FAULTS, "hop", "twice",
@@ -39,89 +31,18 @@ FAULTS = (
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
-_KNOWN_S = STALE_S + 0.6
-"""How old what a node knows of the log may be when it answers."""
 _LIVES_S = 15.0
 _SKEWS_MS = (0, 0, -20_000, -300, 300, 20_000)
 """How far the clocks of machines may be apart."""
 _IMAGE_S = 1.0
 """How often the tables of a node are safe from a power cut."""
-_NEWER = FORM + 1
-"""The form of a release that is still to come."""
-_OF_NEWER = "newer"
-"""What nodes of that release write once their form is in force."""
-
-
-class NodeServer(SimulatedServer):
-    """One process of one node; the disk outlives it."""
-
-    def __init__(self, world: "ClusterWorld", name: str, replica: Replica, process: int) -> None:
-        self.world, self.name, self.replica = world, name, replica
-        rng = random.Random(world.rng.getrandbits(64))
-        with world.loop.acting_as(process):
-            loop = world.loop.as_asyncio
-            self.log = SimulatedLog(world.stream, world.loop, process, rng, world.weather)
-            self.worker = SimulatedWorker(world.loop, process, rng)
-            self.ledger = ReplicatedLedger(
-                name, self.log, replica, self.worker, loop, rng, wall_ms=lambda: self.wall_ms()
-            )
-            super().__init__(world, process, Journal(self.ledger), rng, name, Membership(self.ledger))
-            self.hub.received = partial(self._received, self.hub.received)  # type: ignore[method-assign]
-            self.node = ClusterNode(self.hub, self.ledger, self.log, replica)
-            self.start()
-            self.node.start()
-            if replica.form == _NEWER:
-                self._write_newer()
-
-    def _write_newer(self) -> None:
-        """Write what only the newer release knows, as soon as all are said to know it."""
-        if self.world.faults_are_on and self.replica.in_force() == _NEWER:
-            self.hub.services.journal.note(AuditNote(self.wall_ms(), _OF_NEWER, ""))
-        self.world.loop.call_later(1.0, self._write_newer)
-
-    def _received(self, received: Callable[..., None], *args: Any) -> None:
-        """Check, whenever a request is carried out, that this node knows what was in the log two seconds before."""
-        world, before = self.world, self.hub.metrics.requests
-        known_s = world.loop.time() - _KNOWN_S
-        end = max((position for at_s, position in world.ends if at_s <= known_s), default=0)
-        position = self.ledger.position
-        received(*args)
-        is_stale = self.hub.metrics.requests > before and position < end and not self.is_draining
-        world.claim(not is_stale, f"node {self.name} answers from {position}, not {end}")
-
-    def die(self) -> None:
-        """Let the process be dead, and hear nothing more of the log."""
-        super().die()
-        self.log.is_gone = True
-
-
-@dataclass
-class _Disk:
-    connection: Any
-
-
-class _View:
-    """One node as the invariants of one server see a world."""
-
-    def __init__(self, world: "ClusterWorld", server: NodeServer) -> None:
-        self.disk = _Disk(server.replica.database.connection)
-        self.peers, self.codes, self.swarm, self.loop = world.peers, world.codes, world.swarm, world.loop
-        self.slept_ms, self.ahead_ms, self.clock_set_s = 0, world.ahead_ms, world.clock_set_s
-        self.more_matches, self.unanswered_acts = world.more_matches, world.unanswered_acts
-        self.now_ms, self.latest_ms = world.now_ms, world.latest_ms
-        self._world, self._name = world, server.name
-
-    def claim(self, holds: bool, what: str) -> None:
-        """Fail, and say on which node."""
-        if not holds:
-            self._world.claim(holds, f"node {self._name}: {what}")
 
 
 class ClusterWorld(Stage):
     """Several servers, one log, and their people."""
 
     settles_s = 6.0  # by then it is told again how many watch
-    hears_late_s = _KNOWN_S + 0.5
+    hears_late_s = KNOWN_S + 0.5
 
     def __init__(
         self,
@@ -137,21 +58,15 @@ class ClusterWorld(Stage):
         self.faults_are_on = is_troubled
         self.more_matches = nodes
         self.stream, self.weather = MemoryStream(), Weather()
-        self.oracle = Replica(None, _NEWER)
+        self.oracle = Oracle(self.stream)
         self.places: dict[int, str] = {}
         """The node that a peer comes to, by its number; others come to any."""
-        self._names: set[tuple[int, str]] = set()
-        """Each name that a player was given: an older one may come about after a newer one."""
-        self.connected: dict[int, dict[int, str]] = {0: {}}
-        """Who was connected to which node after each place of the log."""
-        self.ends: list[tuple[float, int]] = []
-        """When the log ended where, twice a second and oftener."""
         self.tables: dict[int, str] = {}
         """The tables after each place of the log, as the node had them that was there first."""
         self.replicas = {name: Replica(None) for name in "abcde"[:nodes]}
         if "roll" in self.swarm.faults:  # some were renewed before the world began
             for replica in self.replicas.values():
-                replica.form = self.rng.choice([FORM, _NEWER, _NEWER])
+                replica.form = self.rng.choice([FORM, NEWER, NEWER])
         self.images: dict[str, deque[bytes]] = {name: deque(maxlen=3) for name in self.replicas}
         """Of each node, its tables as they were some moments ago, which a power cut may go back to."""
         self.skews_ms = dict.fromkeys(self.replicas, 0)
@@ -169,7 +84,7 @@ class ClusterWorld(Stage):
     def truth(self) -> sqlite3.Connection:
         """What is in the log, as the oracle reads it."""
         self._ask_the_oracle()
-        return self.oracle.database.connection
+        return self.oracle.tables
 
     @property
     def running(self) -> Sequence[NodeServer]:
@@ -320,7 +235,7 @@ class ClusterWorld(Stage):
     def _fault_roll(self, peer: Peer) -> None:
         """Let a node become one of the newer release, or again of this one, as long as not all were renewed."""
         for server in self._any_node():
-            forms = [_NEWER] if self.oracle.in_force() == _NEWER else [_NEWER, _NEWER, FORM]
+            forms = [NEWER] if self.oracle.replica.in_force() == NEWER else [NEWER, NEWER, FORM]
             self._renew(server, self.rng.choice(forms))
 
     def _renew(self, server: NodeServer, form: int) -> None:
@@ -360,7 +275,7 @@ class ClusterWorld(Stage):
     def check(self) -> None:
         """Check what holds at every moment."""
         self._ask_the_oracle()
-        self.note_mutes()
+        self.chatter.note_mutes()
         if "roll" in self.swarm.faults:
             self._forms_are_known()
         for name, replica in self.replicas.items():
@@ -370,21 +285,22 @@ class ClusterWorld(Stage):
                 tables = canonical(replica.database.connection)
                 known = self.tables.setdefault(replica.position, tables)
                 self.claim(known == tables, f"node {name} has other tables at place {replica.position}")
-            if server is not None and server.ledger.stopped is not None and replica.form < self.oracle.in_force():
-                self._renew(server, _NEWER)  # its host has read what to install
+            is_behind = replica.form < self.oracle.replica.in_force()
+            if server is not None and server.ledger.stopped is not None and is_behind:
+                self._renew(server, NEWER)  # its host has read what to install
             elif server is not None:
                 self.claim(server.ledger.stopped is None, f"node {name} stopped: {server.ledger.stopped}")
-                invariants.check_server(cast(Any, _View(self, server)), server)
+                invariants.check_server(cast(Any, NodeView(self, server)), server)
                 self._who_is_elsewhere_is_known(server)
 
     def _forms_are_known(self) -> None:
         """A form is in force once all nodes know it, and what is of it comes to none that does not."""
-        connection = self.oracle.database.connection
+        connection = self.oracle.tables
         behind = connection.execute("SELECT node FROM nodes WHERE form < (SELECT form FROM place)").fetchall()
         self.claim(not behind, f"the form in force is not known to {behind}")
         for name, replica in self.replicas.items():
-            if replica.form < _NEWER:
-                written = replica.database.connection.execute("SELECT 1 FROM audit WHERE act = ?", (_OF_NEWER,))
+            if replica.form < NEWER:
+                written = replica.database.connection.execute("SELECT 1 FROM audit WHERE act = ?", (OF_NEWER,))
                 self.claim(not written.fetchone(), f"node {name} has applied what it does not know")
 
     def _who_is_elsewhere_is_known(self, server: NodeServer) -> None:
@@ -396,34 +312,23 @@ class ClusterWorld(Stage):
 
     def _ask_the_oracle(self) -> None:
         """Let the oracle read the log up to its end, and see who let flags fall."""
-        self.ends.append((self.loop.time(), self.stream.end))
-        for position in range(self.oracle.position + 1, self.stream.end + 1):
-            (applied,) = self.oracle.apply([(position, self.stream.read(position))])
-            done = [outcome for outcome in applied.outcomes or () if not isinstance(outcome.result, Refusal)]
-            for outcome in done:
-                if isinstance(outcome.entry, AppendEvents):
-                    assert applied.batch is not None
-                    self._check_flag(outcome.entry.events[-1], applied.batch.node, position)
-                elif isinstance(outcome.entry, RenamePlayer):
-                    self._names.add((outcome.entry.player, outcome.entry.name))
-            self.connected[position] = connected_to(self.oracle) if done else self.connected[position - 1]
+        for flag in self.oracle.read(self.loop.time()):
+            self._check_flag(flag)
 
     def was_called(self, player: int | None, name: str) -> bool:
         """Tell whether a player has that name, or had it."""
         self._ask_the_oracle()
-        return player is not None and (player, name) in self._names
+        return (player, name) in self.oracle.names
 
-    def _check_flag(self, event: Any, node: str, position: int) -> None:
+    def _check_flag(self, flag: Flag) -> None:
         """A flag is let fall where its player is connected; where they are nowhere, it may be anywhere."""
-        if isinstance(event, wire.Ended) and event.reason == "time" and event.winner is not None:
-            match = read_match(self.oracle.database.connection, event.match)
-            mover, since_ms = match.seats[1 - event.winner], match.events[-2].at_ms
-            decided_s = (event.at_ms - START_MS - self.skews_ms[node]) / 1000  # by what was known then
-            if event.at_ms == since_ms or self.clock_set_s >= 0:
-                decided_s = self.loop.time() - _LIVES_S  # by a clock that others do not share
-            known = max((place for at_s, place in self.ends if at_s < decided_s - _KNOWN_S), default=0)
-            sat = [self.connected.get(each, {}).get(mover) for each in range(known, position)]
-            self.claim(node in sat or None in sat, f"node {node} let the flag fall of one who sat at {sat[-1]}")
+        node = flag.node
+        decided_s = (flag.at_ms - START_MS - self.skews_ms[node]) / 1000  # by what was known then
+        if flag.at_ms == flag.since_ms or self.clock_set_s >= 0:
+            decided_s = self.loop.time() - _LIVES_S  # by a clock that others do not share
+        known = self.oracle.end_at(decided_s - KNOWN_S)
+        sat = [self.oracle.connected.get(each, {}).get(flag.mover) for each in range(known, flag.position)]
+        self.claim(node in sat or None in sat, f"node {node} let the flag fall of one who sat at {sat[-1]}")
 
     def check_at_rest(self) -> None:
         """Check what holds when nothing is under way."""
@@ -432,12 +337,12 @@ class ClusterWorld(Stage):
             self.claim(peer.is_welcome, f"{peer.name} did not come back")
             self.claim(not peer.talk.asked, f"{peer.name} waits for answers")
         for server in self.running:
-            reader = Replica(None, _NEWER)
+            reader = Replica(None, NEWER)
             reader.apply(list(enumerate(self.stream.batches[: server.replica.position], 1)))
             tables = canonical(server.replica.database.connection), server.replica.state
             said = canonical(reader.database.connection), reader.state
             self.claim(tables == said, f"node {server.name} has not what the log says")
-            view = cast(Any, _View(self, server))
+            view = cast(Any, NodeView(self, server))
             invariants.check_server_at_rest(view, server)
             invariants.results_and_ratings_agree(view)
             invariants.time_never_goes_back(view)
@@ -476,16 +381,8 @@ class ClusterWorld(Stage):
                     for player, session in server.hub.services.players.sessions.items()
                 }
             )
-        logged = connected_to(self.oracle)
+        logged = connected_to(self.oracle.replica)
         for server, each in zip(servers, held, strict=True):
             self.claim(each == logged, f"node {server.name} holds {each} for connected, the log {logged}")
         self.claim(len(logged) >= len(self.peers), f"{len(logged)} are connected of {len(self.peers)}")
         self.claim(sum(server.ledger.is_steward for server in servers) == 1, "one node keeps the lobby")
-
-
-def connected_to(replica: Replica) -> dict[int, str]:
-    """Return to which node each player is connected, by the tables of one; as `Replica.connected`, and nothing else."""
-    rows = replica.database.connection.execute(
-        "SELECT player, node FROM connected JOIN players ON id = player WHERE token_hash IS NOT NULL ORDER BY player"
-    )
-    return dict(rows.fetchall())

@@ -279,7 +279,7 @@ class Peer:
 
     def signed(self) -> str:
         """Return a line of chat that says when it is said, and all that a mute of who says it may go by."""
-        keys = self.world.keys_of(self.token, self.address)
+        keys = self.world.chatter.keys_of(self.token, self.address)
         return " ".join([f"{self.world.loop.time():.6f}", *keys])
 
     def _check_heard(self, message: wire.Chatted) -> None:
@@ -287,7 +287,7 @@ class Peer:
         self.heard_lines[message.text] += 1
         words = message.text.split()
         said_s, *keys = words if "." in words[0] else words[1:]
-        self.world.check_heard(float(said_s), keys)
+        self.world.chatter.check_heard(float(said_s), keys)
 
     def _note(self, event: Any) -> None:
         """Take in what the dialogue tells, as a screen would."""

@@ -122,7 +122,7 @@ class SimulatedServer:
         def answer(reply: protocol.AnyAdminReply) -> None:
             answers.append(reply)
             if isinstance(request, protocol.MutePlayer | protocol.Unmute | protocol.SettleReport):
-                stage.note_mutes()
+                stage.chatter.note_mutes()
             stage.trace(None, f"answers the admin: {reply}")
             stage.claim(len(answers) == 1, f"an admin heard two answers: {answers}")
             stage.unanswered_acts.discard(key)

@@ -6,21 +6,20 @@ The truth of a world is what was written down: on the disk of the one server, in
 import random
 import sqlite3
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import msgspec
 
 from tests.simulation import invariants
+from tests.simulation.chatter import Chatter
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Link
 from tests.simulation.peer import Peer
-from tests.simulation.server import SimulatedServer, hears
+from tests.simulation.server import SimulatedServer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.server.admin import protocol
-from ttt_net.server.admission.sanctions import of_player
 from ttt_net.server.journal import token_hash
 
 START_MS = 1_800_000_000_000
@@ -84,8 +83,7 @@ class Stage(ABC):
         self.moves = 0
         self.events: dict[tuple[str, int], bytes] = {}
         """Of each match and seq, what was told."""
-        self.mutes: dict[str, tuple[float, int]] = {}
-        """Whom the admin has muted, as sanctions name them: since when it is known to be so, and until when."""
+        self.chatter = Chatter(self)
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """What admins asked for and have no answer to, each with its process and moment."""
 
@@ -235,43 +233,6 @@ class Stage(ABC):
         row = self.truth.execute(query, (token_hash(token),)).fetchone() if token else None
         return None if row is None else int(row[0])
 
-    # Who is muted.
-
-    def note_mutes(self) -> None:
-        """Take note of who is muted by now, as it is written down."""
-        rows = self.truth.execute("SELECT whom, until_ms FROM sanctions WHERE act = 'mute'").fetchall()
-        before, now_s = self.mutes, self.loop.time()
-        self.mutes = {
-            whom: (before[whom][0] if before.get(whom, (0, 0))[1] == until_ms else now_s, until_ms)
-            for whom, until_ms in rows
-        }
-
-    def keys_of(self, token: str | None, address: str) -> list[str]:
-        """Return all that a sanction of a player may go by."""
-        player = self.player_of(token)
-        keys = [f"{address}/32"] if player is None else [f"{address}/32", of_player(player)]
-        for server in self.running[:1]:
-            sanctions = server.hub.services.sanctions
-            keys += [sanctions.key_of_token(token_hash(token))] if token else []
-            keys += [sanctions.key_of_address(address) or ""]
-        return keys
-
-    def check_heard(self, said_s: float, keys: Sequence[str]) -> None:
-        """Check that who was muted before they said a line, and still is, is not heard with it."""
-        for key in keys:
-            if self._is_muted(key, said_s):
-                self.note_mutes()  # it may have been lifted
-                since_s = self.mutes.get(key, (0.0, 0))[0]
-                is_muted = self._is_muted(key, said_s)
-                self.claim(
-                    not is_muted, f"{key} is muted since {since_s:.3f}, and was heard with what they said at {said_s}"
-                )
-
-    def _is_muted(self, key: str, said_s: float) -> bool:
-        since_s, until_ms = self.mutes.get(key, (0.0, 0))
-        is_sure = self.clock_set_s < said_s and until_ms > self.now_ms() + self.ahead_ms
-        return is_sure and since_s + self.hears_late_s < said_s
-
     # How it goes on.
 
     def run(self) -> None:
@@ -289,7 +250,7 @@ class Stage(ABC):
                     is_live = seen.you is not None and not seen.is_over
                     self.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
         if "chat" in self.swarm.requests:
-            self._talk()
+            self.chatter.talk()
 
     @abstractmethod
     def live_in_trouble(self) -> None:
@@ -363,43 +324,6 @@ class Stage(ABC):
             for match, seen in list(peer.matches.items()):
                 if seen.you is not None and not seen.is_over:
                     peer.say(wire.ResignRequest(0, match=match))
-
-    def _talk(self) -> None:
-        """Let everybody say a line in a match that they hear: it is heard once, by all who hear it as they do."""
-        said: dict[str, tuple[Peer, set[str]]] = {}
-        for peer in self.peers:
-            peer.heard_lines = Counter()
-            matches = [match for match in peer.matches if peer.session.is_following(match)]
-            if matches and peer.is_welcome:
-                match = self.rng.choice(matches)
-                request = wire.ChatRequest(0, match=match, text=f"{peer.number} {peer.signed()}")
-                hearers = self._hearers_of(peer, match)
-                if hearers is not None:
-                    assert request.text is not None
-                    said[request.text] = peer, hearers
-                    peer.say(request)
-        self.wait(1.0 + 4 * self.swarm.delay_s)
-        for text, (speaker, hearers) in said.items():
-            heard = Counter({peer.name: peer.heard_lines[text] for peer in self.peers if peer.heard_lines[text]})
-            if speaker.name in heard:  # or it was refused, to one who is muted
-                self.claim(heard == Counter(hearers), f"{speaker.name} was heard by {heard}, and not by {hearers}")
-
-    def _hearers_of(self, speaker: Peer, match: str) -> set[str] | None:
-        """Return who is to hear what somebody says in a match; None if they do not hear it themselves."""
-        everybody = [hears(server, match) for server in self.running]
-        for number in (0, 1):
-            hearing = set[str]().union(*(each[number] for each in everybody))
-            if speaker.name in hearing:
-                return {name for name in hearing if name == speaker.name or not self._has_muted(name, speaker.name)}
-        return None
-
-    def _has_muted(self, name: str, speaker: str) -> bool:
-        for server in self.running:
-            online = server.hub.services.players
-            session, other = online.find(name), online.find(speaker)
-            if session is not None and not session.is_elsewhere:
-                return other is not None and session.has_muted(other.player)
-        return False
 
     def _let_act(self, peer: Peer) -> None:
         if self.faults_are_on:

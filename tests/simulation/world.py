@@ -163,7 +163,7 @@ class World(Stage):
         upgraded(before, self.disk.connection, self.claim)
         self.disk.restart_replica()
         self.upgrades += 1
-        self.note_mutes()
+        self.chatter.note_mutes()
         self.loop.call_later(self.rng.random() * 2, self._boot)
 
     def _fault_drain(self, peer: Peer) -> None:
@@ -195,7 +195,7 @@ class World(Stage):
         server, self.server = self.server, None
         assert server is not None
         server.die()
-        self.note_mutes()  # what was written down and not told
+        self.chatter.note_mutes()  # what was written down and not told
 
     def _boot(self) -> None:
         if self.server is None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.cluster import ClusterWorld, NodeServer
+from tests.simulation.cluster import ClusterWorld
+from tests.simulation.node_server import NodeServer
 from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
