@@ -29,7 +29,7 @@ BOTS = (("Mia", "6"), ("Leo", "4"))
 PACE_MS, PLAIN_PACE_MS = 150, 40
 """How long the bots wait before each move, in a terminal and elsewhere."""
 WAYS_IN = (
-    f"Now you. Against the computer, here:  {PLAY} --local --o alphabeta",
+    f"Now you. Against the computer, here:  {PLAY} --local --o computer",
     f"Host friends on this network:         {PLAY} --host",
     f"In a browser, http://localhost:8765/: {SERVE}",
 )

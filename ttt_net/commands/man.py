@@ -13,7 +13,7 @@ _EXAMPLES = {
     "ttt_net play": "the start menu",
     "ttt_net play host": "a server for your network, and a seat at it",
     "ttt_net play 192.168.1.20 connect4": "join that server, for Connect Four",
-    "ttt_net play local --o alphabeta --level 4": "against the computer",
+    "ttt_net play local --o computer --level 4": "against the computer",
     "ttt_net serve --port 9000": "a server alone",
     "ttt_net completion bash": "completion for your shell",
 }

@@ -40,6 +40,9 @@ def test_host_and_local_may_be_words() -> None:
     assert local == parse(["--local", "--game", "connect4", "--o", "alphabeta"])
     assert local.local is not None
     assert local.local.game == "connect4"
+    for name in ("computer", "Computer"):
+        assert parse(["local", "connect4", "--o", name]) == local
+    assert local.local.names == ("X", "Computer")
 
 
 @pytest.mark.parametrize("typed", [["--version"], ["connect4", "--version"], ["version"], ["help"], ["-h"]])

@@ -54,6 +54,16 @@ def test_a_match_at_home_is_stepped_through_and_saved_whoever_moved_last(
         assert line in out
 
 
+@pytest.mark.parametrize("way", ["--plain", "--screen-reader"])
+def test_help_at_home_names_nothing_that_takes_a_server(start: Start, way: str) -> None:
+    code, out, err = said(start, way, typed="help\nquit\nquit\n")
+    assert (code, err) == (0, "")
+    (line,) = (line for line in out.splitlines() if line.startswith("Type a move") and "takeback" in line)
+    assert "resign" in line
+    for word in ("adjourn", "claim", "say", "mute", "report"):
+        assert word not in line
+
+
 def test_a_take_back_between_two_people_needs_no_answer(start: Start) -> None:
     client = start("--local", "--plain")
     assert client.stdin is not None

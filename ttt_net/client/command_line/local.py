@@ -10,7 +10,9 @@ from ttt_net.errors import ConfigurationError
 
 HUMAN = "human"
 COMPUTER = "Computer"
-"""What a strategy is called that a person plays at this keyboard."""
+"""What a strategy is called that a person plays at this keyboard, and how one is asked for without its name."""
+EVERY_GAME = "alphabeta"
+"""The strategy that is meant by that."""
 ENGINE_NAME = "engine"
 """What a program of others is called at this keyboard."""
 ENGINE_PREFIX = "engine:"
@@ -65,7 +67,7 @@ def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:
 def add_local(group: argparse._ArgumentGroup) -> None:
     """Add the options of a match at this keyboard."""
     group.add_argument("--local", action="store_true", help="play at this keyboard, without any server")
-    group.add_argument("--x", metavar="WHO", help="who plays X: human (default), a strategy or engine:COMMAND")
+    group.add_argument("--x", metavar="WHO", help="who plays X: human (default), computer, a strategy, engine:COMMAND")
     group.add_argument("--o", metavar="WHO", help="who plays O, likewise")
     group.add_argument("--names", metavar="X,O", help="the names of the two")
     group.add_argument("--start", metavar="POSITION", help="begin from there, such as 'X../.O./..X'")

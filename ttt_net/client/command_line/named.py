@@ -7,7 +7,7 @@ import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.command_line.local import COMPUTER, ENGINE_NAME, ENGINE_PREFIX, HUMAN, Local
+from ttt_net.client.command_line.local import COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
 from ttt_net.client.finding.address import CODE
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
@@ -103,10 +103,15 @@ def _folded(text: str) -> str:
 
 def local_of(given: argparse.Namespace, game: str) -> Local:
     """Return the match at this keyboard that is asked for. Raises `ConfigurationError` for what it cannot be."""
-    players = given.x or HUMAN, given.o or HUMAN
+    players = _who(given.x), _who(given.o)
     names = _names(given.names) if given.names is not None else _usual_names(*players)
     name, start = _game_and_start(game, given.start)
     return Local(name, players, names, start)
+
+
+def _who(given: str | None) -> str:
+    """Return who plays a side: a person unless told otherwise; as the computer, the strategy of every game."""
+    return EVERY_GAME if given is not None and given.lower() == COMPUTER.lower() else given or HUMAN
 
 
 def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:

@@ -17,7 +17,7 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
   {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave them
   {CLIENT} connect4               any of these may name a game, too
   {CLIENT} local                  two at one keyboard, without any server
-  {CLIENT} local --o alphabeta --level 4     against the computer, 1 to 8
+  {CLIENT} local --o computer --level 4      against the computer, 1 to 8
   {CLIENT} ADDRESS --bot alphabeta           seat a bot for all to play
 
   --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...

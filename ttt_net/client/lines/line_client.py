@@ -281,10 +281,11 @@ class LineClient:
 
     def _help(self) -> str:
         display = self._controller.display
+        if not display.has_lobby:
+            return self._renderer.help_at_home
         if display.match is None:
-            return HELP if display.has_lobby else self._renderer.help
-        more = ALSO if display.match.outcome is None else HELP
-        return "\n".join([self._renderer.help, *[more] * display.has_lobby])
+            return HELP
+        return f"{self._renderer.help}\n{ALSO if display.match.outcome is None else HELP}"
 
     def _tell(self, news: Sequence[str] = ()) -> None:
         """Write the news, and the parts of the display that have changed."""

@@ -39,7 +39,9 @@ class LineRenderer(Protocol):
     """A way to tell a display in lines of text."""
 
     help: str
-    """What may be typed."""
+    """What may be typed at a match on a server."""
+    help_at_home: str
+    """What may be typed at one without a server."""
     has_drawings: bool
     """Whether boards are drawn."""
 
@@ -59,6 +61,9 @@ class BoardRenderer:
     help = (
         "Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, claim, adjourn, accept, "
         f"decline, say WORDS, mute, report, rules, quit, help. {LINES_HELP}"
+    )
+    help_at_home = (
+        f"Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, rules, quit, help. {LINES_HELP}"
     )
     has_drawings = True
 

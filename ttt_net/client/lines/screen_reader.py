@@ -36,6 +36,10 @@ class ScreenReader:
         "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, report, quit. "
         f"{LINES_HELP}"
     )
+    help_at_home = (
+        "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
+        f"For the rules: rules. To act: draw, takeback, resign, quit. {LINES_HELP}"
+    )
     has_drawings = False
 
     def name_of(self, player: PlayerInfo) -> str:
