@@ -1,9 +1,9 @@
 """What floods cost those who play: the time of an answer under each attack, beside the quiet one.
 
 `python -m benchmarks.flood` takes some minutes and prints one table. The attacker is a process of its own at
-127.0.0.2 (or at 62,500 addresses, as if he had so many machines); the players are at 127.0.0.1, which is not metered.
+127.0.0.2 (or at 62,500 addresses, as if they had so many machines); the players are at 127.0.0.1, which is not metered.
 The server has a core to itself. Players and attacker are on another, and there the players go first, since on machines
-of their own they would not wait for him: what is measured is the server, and not who gets a core. With `--shared` all
+of their own they would not wait for it: what is measured is the server, and not who gets a core. With `--shared` all
 of them compete for all cores.
 
 The answer to a move has been on the disk, that to a `ping` only on the event loop: its lateness is the server's own.

@@ -82,7 +82,7 @@ class Socket:
         self.fileno = self._socket.fileno
 
     def send(self, payload: bytes, opcode: int = _TEXT) -> None:
-        """Send one short frame; the kernel's buffer is never full, as every player waits for his answers."""
+        """Send one short frame; the kernel's buffer is never full, as every player waits for their answers."""
         assert len(payload) < 126
         sent = self._socket.send(bytes((0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0)) + payload)
         assert sent == len(payload) + 6
@@ -149,7 +149,7 @@ class RefereedPlayer:
         self._request(b'"hello","protocols":[1],"name":"load-%d-%d"' % (number, os.getpid()))
 
     def sit(self) -> None:
-        """Seek whoever else seeks."""
+        """Seek anybody who seeks, too."""
         self._request(b'"seek","games":["%s"]' % GAME.encode())
 
     def play(self) -> None:
@@ -200,7 +200,7 @@ class RefereedPlayer:
 
 
 class RelayedPlayer:
-    """A player on the relay that tells him the other's moves and nothing else."""
+    """A player on the relay that tells the other's moves and nothing else."""
 
     def __init__(self, load: "Load", number: int) -> None:
         name, self._side = divmod(number, 2)
@@ -246,7 +246,7 @@ class RelayedPlayer:
 
 
 class EchoedPlayer(RelayedPlayer):
-    """A player on the relay that tells him all moves, his own before the answer to it."""
+    """A player on the relay that tells all moves, one's own before the answer to it."""
 
     def __init__(self, load: "Load", number: int) -> None:
         super().__init__(load, number)
@@ -259,7 +259,7 @@ class EchoedPlayer(RelayedPlayer):
         super().play()
 
     def hear(self, text: bytes) -> None:
-        """Check his own move, or do what the other's calls for."""
+        """Check their own move, or do what the other's calls for."""
         if self._own is None:
             super().hear(text)
             return

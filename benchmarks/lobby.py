@@ -1,6 +1,6 @@
 """What finding an opponent costs, by how many wait: `python -m benchmarks.lobby`, about half a minute.
 
-*Standing*: so many seeks stand that do not fit one another (over games, clocks and ratings, as in a large house); one
+*Standing*: so many seeks stand that do not fit one another (over games, clocks and ratings, as in a large crowd); one
 comes that fits one of them, the two are paired, and an equal one takes the place. *Rush*: so many come within one
 second, all for one game; how long each waits in simulated time, with a look at the room every second. The baseline
 looks at every standing seek, as the first version did. Costs are CPU time of the lobby alone.
@@ -34,8 +34,8 @@ class Figures(NamedTuple):
     per_s: float
 
 
-class House:
-    """A room full of people who do not fit one another."""
+class Crowd:
+    """Seeks that stand, none of which fits another."""
 
     def __init__(self, players: int, rng: random.Random) -> None:
         self.ratings: dict[int, int] = {}
@@ -54,7 +54,7 @@ class House:
         return Seek(player, False, (game,), clock)
 
     def pairs(self, rounds: int) -> Iterator[float]:
-        """Pair a newcomer with one who waits, and let another wait in his place; yield how many seconds each took."""
+        """Pair a newcomer with one who waits, and let another wait in their place; yield how many seconds each took."""
         for _ in range(rounds):
             wanted = self._rng.choice(self.standing)
             assert wanted.time is not None
@@ -78,28 +78,28 @@ def figures(seconds: Sequence[float]) -> Figures:
 
 def standing(players: int, rounds: int) -> Figures:
     """Measure pairings while so many wait."""
-    house = House(players, random.Random(1))
-    list(house.pairs(rounds // 10))
-    return figures(list(house.pairs(rounds)))
+    crowd = Crowd(players, random.Random(1))
+    list(crowd.pairs(rounds // 10))
+    return figures(list(crowd.pairs(rounds)))
 
 
 def scanned(players: int, rounds: int) -> Figures:
     """Measure the same search by looking at everybody."""
-    house = House(players, random.Random(1))
-    index = SeekIndex(lambda player, game, time: house.ratings[player], lambda one, other: True, (BANDS[0][1],))
+    crowd = Crowd(players, random.Random(1))
+    index = SeekIndex(lambda player, game, time: crowd.ratings[player], lambda one, other: True, (BANDS[0][1],))
 
     def search(seek: Seek) -> Seek | None:
         fitting = (
             other
-            for other in house.seeks
+            for other in crowd.seeks
             if other.time == seek.time
             and other.games == seek.games
             and index.admits(other, seek.player, seek.games[0])
-            and abs(house.ratings[other.player] - house.ratings[seek.player]) <= BANDS[0][1]
+            and abs(crowd.ratings[other.player] - crowd.ratings[seek.player]) <= BANDS[0][1]
         )
-        return min(fitting, key=lambda other: abs(house.ratings[other.player] - house.ratings[seek.player]))
+        return min(fitting, key=lambda other: abs(crowd.ratings[other.player] - crowd.ratings[seek.player]))
 
-    return figures(list(timed(search, random.Random(2).choices(house.standing, k=rounds))))
+    return figures(list(timed(search, random.Random(2).choices(crowd.standing, k=rounds))))
 
 
 def timed(search: Callable[[Seek], object], seeks: Sequence[Seek]) -> Iterator[float]:

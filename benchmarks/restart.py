@@ -147,7 +147,7 @@ async def crash(data: Path, matches: int, ply: int) -> Round:
 
 
 class Listener:
-    """Notes how long a player was without his match: from `restarting` to the next snapshot."""
+    """Notes how long a player was without their match: from `restarting` to the next snapshot."""
 
     def __init__(self) -> None:
         self.gaps_s: list[float] = []
@@ -167,7 +167,7 @@ class Listener:
 
 
 async def blink(folder: Path, pairs: int, restarts: int) -> list[float]:
-    """Restart a server again and again in the middle of play; return how long each player was without his match."""
+    """Restart a server again and again in the middle of play; return how long each player was without their match."""
     listeners = [Listener() for _ in range(2 * pairs)]
     async with asyncio.TaskGroup() as tasks:
         port, bots = 0, []

@@ -114,7 +114,7 @@ def test_a_rating_that_comes_to_a_bound_stays_there_while_the_other_takes_all() 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), scores), max_size=60))
 def test_equal_players_who_play_on_keep_together(matches: list[tuple[int, int, float]]) -> None:
-    """A state machine of a small club: only who plays changes, and what he is surer of never gets less sure by it."""
+    """A state machine of a small club: only those who play change, and their ratings get no less sure by it."""
     club = [Rating() for _ in range(6)]
     for number, (one, other, score) in enumerate(matches, 1):
         if one == other:

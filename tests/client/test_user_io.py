@@ -1,4 +1,4 @@
-"""What a client says to whoever started it, where there is no screen yet."""
+"""What a client says to those who started it, where there is no screen yet."""
 
 import pytest
 

@@ -99,7 +99,7 @@ class Duel:
         for side, peer in enumerate(self._peers):
             snapshot = await peer.resume(self.match)
             assert (snapshot["you"], snapshot["seq"]) == (side, len(facts))
-            if played and played[-1]["side"] == side:  # whoever does not know whether his move arrived sends it again
+            if played and played[-1]["side"] == side:  # who does not know whether a move arrived sends it again
                 await peer.ok("play", match=self.match, ply=played[-1]["ply"] - 1, move=played[-1]["move"])
             assert [player["name"] for player in snapshot["players"]] == self._names
             assert snapshot["moves"] == self.plan[: len(played)]

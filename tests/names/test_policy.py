@@ -1,4 +1,4 @@
-"""What a player may be called, what he may not, and what he is called when he typed something near."""
+"""Names that a player may have, those that are refused, and the one that is proposed for something near."""
 
 import contextlib
 import sys

@@ -20,7 +20,7 @@ GAMES = ("gomoku", "connect4", "qubic")
 
 
 def by_number(player: int, game: str, time: TimeControl | None) -> int:
-    """Let a player's number be his rating."""
+    """Let a player's number be their rating."""
     return player
 
 
@@ -227,9 +227,9 @@ class Room(RuleBasedStateMachine):
         is_open = not one.games or not other.games
         games = (one.games or other.games or (ANY_GAME,)) if is_open else set(one.games) & set(other.games)
         for game in games:
-            mine, his = rating(one.player, game, one.time), rating(other.player, game, one.time)
-            if one.admits(his) and other.admits(mine) and (is_open or abs(mine - his) <= band):
-                yield (0 if is_open else abs(mine - his)), game
+            mine, theirs = rating(one.player, game, one.time), rating(other.player, game, one.time)
+            if one.admits(theirs) and other.admits(mine) and (is_open or abs(mine - theirs) <= band):
+                yield (0 if is_open else abs(mine - theirs)), game
 
     def band(self, waiting: Waiting) -> int:
         return max(band for since_ms, band in BANDS if since_ms <= max(0, self.ticked_ms - waiting.since_ms))

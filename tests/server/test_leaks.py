@@ -1,4 +1,4 @@
-"""Whoever has come and gone leaves nothing behind in the memory of the server."""
+"""Those who have come and gone leave nothing behind in the memory of the server."""
 
 import asyncio
 import gc

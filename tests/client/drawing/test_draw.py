@@ -352,7 +352,7 @@ def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> No
         assert command is not None
         assert "You look on" in doing(display, command).notice
     assert "You look on" in doing(display, Point(3)).notice
-    assert command_for("s", display) == Begin(Entry.CHAT), "no move of his begins with it"
+    assert command_for("s", display) == Begin(Entry.CHAT), "no move of theirs begins with it"
     assert command_for("b", display) is None
     page = draw(doing(display, Command.HELP, Command.HELP), ROOMY, 0, BOXES).plain
     assert "claim" not in page

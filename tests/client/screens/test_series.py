@@ -25,7 +25,7 @@ FOLLOWED = [UnwatchRequest(0, match="m1"), WatchRequest(0, match="m1-2", code="B
 
 
 def watcher(*events: WorldEvent) -> tuple[ClientController, list[Request]]:
-    """Return the table of somebody who watches a private match, and what he says from then on."""
+    """Return the table of somebody who watches a private match, and what they say from then on."""
     session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
     connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     said: list[Request] = []

@@ -123,7 +123,7 @@ def test_the_terminal_rings_when_it_is_our_turn_and_nobody_looks(real_server: Re
     first.comes_to(lambda picture: "to move" in picture, "our move made")
     second.press("1")
     first.comes_to(may_move, "the answer")
-    assert b"your turn - ttt_net\x07\x07" not in first.raw, "he looks at it"
+    assert b"your turn - ttt_net\x07\x07" not in first.raw, "they look at it"
 
 
 @pytest.mark.parametrize("how", ["key", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

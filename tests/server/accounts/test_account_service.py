@@ -1,4 +1,4 @@
-"""A player and his name: over real sockets."""
+"""Players and their names: over real sockets."""
 
 import random
 import re

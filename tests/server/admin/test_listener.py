@@ -76,10 +76,10 @@ def test_a_socket_of_another_kind_is_left_to_the_program_that_has_it(tmp_path: P
         assert theirs.recv(100) == b"still there"
 
 
-def test_a_socket_of_another_user_is_left_to_him(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "his"
-    with socket.socket(socket.AF_UNIX) as his:
-        his.bind(str(path))
+def test_a_socket_of_another_user_is_left_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "theirs"
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(str(path))
         with monkeypatch.context() as system:  # the tests may be run by root, whom nothing is refused
             system.setattr(socket.socket, "connect_ex", lambda *_: errno.EACCES)
             with pytest.raises(ConfigurationError, match=r"cannot listen on .*: Permission denied"):

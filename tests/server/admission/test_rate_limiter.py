@@ -1,4 +1,4 @@
-"""Rates: whoever waits as told is let, whoever floods is held, and all of it in bounded memory."""
+"""Rates: those who wait as told are let, those who flood are held, and all of it in bounded memory."""
 
 import pytest
 from hypothesis import example, given

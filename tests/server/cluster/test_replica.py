@@ -1,4 +1,4 @@
-"""The fence: the same places of the log lead to the same tables, whoever wrote what how often."""
+"""The fence: the same places of the log lead to the same tables, by any author, written once or often."""
 
 import io
 import sqlite3

@@ -19,7 +19,7 @@ PRINTS_AND_HANGS = f"import time; {PRINTS}; time.sleep(600)"
 
 
 async def finished(server: Server) -> tuple[Peer, Peer, str]:
-    """Return the players of a match that the second player lost with his first move, and its id."""
+    """Return the players of a match that the second player lost with their first move, and its id."""
     first, second, match = await server.pair()
     await first.play(match, (first, 4), (second, 1), (first, 0), (second, 8), (first, 6), (second, 2), (first, 3))
     await first.hear("ended")

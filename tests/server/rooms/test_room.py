@@ -213,7 +213,7 @@ async def test_a_move_that_comes_after_the_flag_loses_even_before_the_timer_has_
 
 
 async def test_no_clock_is_charged_for_a_slow_disk(tmp_path: Path) -> None:
-    """Neither that of whoever has not heard of the move yet, nor of whoever has moved and waits for other facts."""
+    """Neither of those who have not heard of the move yet, nor of those who have moved and wait for other events."""
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time={"initial_ms": 60_000})
         await first.play(match, (first, 4), (second, 0))

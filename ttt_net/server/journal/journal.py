@@ -188,7 +188,7 @@ class Journal:
         """Let a moderator do nothing any more, and keep a note of it."""
         self._ledger.append(entries.DismissModerator(name_key(name), note), lambda _: done(), failed)
 
-    # Its own upkeep.
+    # Its own maintenance.
 
     def spare(self, done: Callable[[int], None]) -> None:
         """Tell how many bytes of the file are unused; where the disk does not answer, nothing is told."""
