@@ -93,7 +93,8 @@ INSIDE = {
         admission.client_address admission.filtered_words admission.rate_limiter admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
-        admin cluster.told_seeks cluster.node cluster.process main embedded start
+        admin cluster.told_seeks cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
+        main embedded start
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list

@@ -29,8 +29,8 @@ from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import replica, replicated_ledger
 from ttt_net.server.cluster.batch import Batch
+from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
@@ -319,7 +319,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "a node that does not notice what a power cut took": (Replica, "read_from", _stay_ahead),
     "a mute that other nodes do not hear of": (Sanctions, "impose", lambda real: _every(2, real)),
     "a line of chat that other nodes do not hear": (Chat, "hear", lambda real: _every(2, real)),
-    "watchers of other nodes who are not counted": (ClusterNode, "_counted", lambda _: _nothing),
+    "watchers of other nodes who are not counted": (Broadcasts, "_counted", lambda _: _nothing),
     "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
     "a form in force as soon as one node knows it": (
         replica,

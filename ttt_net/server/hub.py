@@ -135,7 +135,7 @@ class Hub:
         self.analysis = AnalysisQueue(services, self.coach)
         self._rooms = rooms
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
-        self.lobby_desk: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
+        self.act_in_lobby: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
         """Carries out what is asked of the lobby; in a cluster, on the node that keeps it."""
         self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
         """Called with what the host did on another node of the cluster, where there is a listener for admins."""
@@ -331,7 +331,7 @@ class Hub:
                 | wire.WhoRequest()
                 | wire.LobbyRequest()
             ):
-                self.lobby_desk(session, request)
+                self.act_in_lobby(session, request)
             case wire.ChatRequest() | wire.MuteRequest():
                 self.chat.act(session, request)
             case wire.ReportRequest():

@@ -495,7 +495,7 @@ def test_what_is_asked_again_of_the_lobby_while_it_is_carried_out_is_done_and_an
     session = evening.node(here).hub.services.players.find(guest.name)
     assert session is not None
     with evening.world.loop.acting_as(evening.node(here).process):
-        evening.node(here).hub.lobby_desk(session, request)
+        evening.node(here).hub.act_in_lobby(session, request)
     evening.go(0.2)
     log.publish = publish  # type: ignore[method-assign]
     evening.go(1.4)

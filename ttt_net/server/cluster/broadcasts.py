@@ -1,0 +1,116 @@
+"""Tell the other nodes what no log keeps: chat, how many watch, what was taken of limits. It is lost now and then."""
+
+from collections import Counter
+from itertools import islice
+
+import msgspec
+
+from ttt_net import messages as wire
+from ttt_net.server.admission.rate_limiter import TOLD
+from ttt_net.server.cluster.entries import NodeName
+from ttt_net.server.cluster.log import Log
+from ttt_net.server.hub import Hub
+from ttt_net.server.players import PlayerId
+
+_CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
+MOST_TAKEN = 5_000
+"""Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
+RETELL_S = 5.0
+"""How often it is told again how many watch here: it may have been lost, or a node is new."""
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """A line of chat, on its way to those who hear the match on other nodes."""
+
+    node: NodeName
+    player: PlayerId
+    said: bytes
+
+
+class _Watching(msgspec.Struct, frozen=True):
+    """How many watch matches on a node."""
+
+    node: NodeName
+    matches: dict[str, int]
+    is_all: bool = False
+    """Whether nobody watches any other match there."""
+
+
+class _Taken(msgspec.Struct, frozen=True):
+    """What players and addresses took of their limits on a node since it was told last."""
+
+    node: NodeName
+    counts: list[tuple[str, int | str, int]]
+
+
+class Broadcasts:
+    """Tells the other nodes of this one's rooms and limits, and hears of theirs."""
+
+    def __init__(self, hub: Hub, node: NodeName, stream: Log) -> None:
+        self._hub, self._node, self._log = hub, node, stream
+        self._services = hub.services
+        self._watched: dict[str, int] = {}
+        """How many watch here, for each match that somebody watches, as the others were told."""
+        self._retold_s = self._services.loop.time()
+
+    def start(self) -> None:
+        """Pass on what is said here, and hear the other nodes."""
+        self._hub.chat.pass_on = self.pass_on
+        self._log.listen(_CHAT, self._chatted)
+        self._log.listen(_WATCHING, self._counted)
+        self._services.rate_limiter.untold = Counter()
+        self._log.listen(_TAKEN, self._taken_elsewhere)
+
+    def pass_on(self, player: PlayerId, said: wire.Chatted) -> None:
+        """Tell the other nodes a line of chat."""
+        self._log.tell(_CHAT, msgspec.json.encode(_Said(self._node, player, wire.encode(said))))
+
+    def _chatted(self, data: bytes) -> None:
+        line = msgspec.json.decode(data, type=_Said)
+        message = wire.decode_server_message(line.said)
+        if line.node != self._node and isinstance(message, wire.Chatted):
+            self._hub.chat.hear(line.player, message)
+
+    def tell_counts(self, now_s: float) -> None:
+        """Tell the other nodes how many watch here, where that has changed, and all of it now and then."""
+        membership = self._services.membership
+        assert membership is not None, "a node of a cluster has a membership"
+        counts: dict[str, int] = {}
+        for match in membership.recounted:
+            room = self._hub.registry.rooms.get(match)
+            counts[match] = room.audience.watchers_here if room else 0
+        membership.recounted.clear()
+        self._watched = {match: count for match, count in (self._watched | counts).items() if count}
+        is_all = now_s - self._retold_s >= RETELL_S
+        if is_all:
+            self._retold_s = now_s
+            counts = self._watched
+        if counts or is_all:
+            self._log.tell(_WATCHING, msgspec.json.encode(_Watching(self._node, counts, is_all)))
+
+    def _counted(self, data: bytes) -> None:
+        told = msgspec.json.decode(data, type=_Watching)
+        if told.node == self._node:
+            return
+        for match, count in told.matches.items():
+            room = self._hub.registry.rooms.get(match)
+            if room is not None:
+                room.count_elsewhere(told.node, count)
+        if told.is_all:  # that the last has gone may have been lost
+            for match, room in list(self._hub.registry.rooms.items()):
+                if match not in told.matches:
+                    room.count_elsewhere(told.node, 0)
+
+    def tell_taken(self) -> None:
+        """Tell the other nodes what was done here of what may be done only so often, by whichever node."""
+        untold = self._services.rate_limiter.untold
+        if untold:
+            counts = [(act, holder, untold.pop((act, holder))) for act, holder in list(islice(untold, MOST_TAKEN))]
+            self._log.tell(_TAKEN, msgspec.json.encode(_Taken(self._node, counts)))
+
+    def _taken_elsewhere(self, data: bytes) -> None:
+        told = msgspec.json.decode(data, type=_Taken)
+        if told.node != self._node:
+            for act, holder, count in told.counts:
+                if act in TOLD:
+                    self._services.rate_limiter.taken_elsewhere(act, holder, count)

@@ -1,0 +1,294 @@
+"""The lobby that all nodes of a cluster share: one of them keeps it, and the others ask there.
+
+The steward, the node that has been there for the longest, keeps seeks and challenges. The others send it what is
+asked of the lobby, and pass on what it says. That may be lost on the way: then the player is asked to try again. With
+the next steward the seeks of those who are still there stand again.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.messages.codec import refused
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.cluster.entries import Author, NodeName
+from ttt_net.server.cluster.log import Log, Reply
+from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.told_seeks import ToldSeeks, request_of, tell_seeks
+from ttt_net.server.hub import Hub
+from ttt_net.server.matchmaking.listing import ListedSeeks
+from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
+from ttt_net.server.players import PlayerId
+from ttt_net.server.wire.frames import frame
+
+log = logging.getLogger(__name__)
+
+SEEKS_S = 0.2
+"""How often the steward looks whether its seeks have changed, and tells them."""
+RETELL_S = 5.0
+"""How often it tells them all the same: it may have been lost, or a node is new."""
+AGAIN_S, MOST_TRIES = 1.0, 5
+"""When it is asked again that a seek stand which stood with the last steward, and how often it is asked at the most."""
+_SEEKS = "lobby.seeks"
+
+
+class _Question(msgspec.Struct, frozen=True):
+    """What a player asks of the lobby, on its way to the steward."""
+
+    player: PlayerId
+    serial: int
+    position: int
+    """Up to where the asker's node had applied the log: it is not answered from less."""
+    request: bytes
+    is_again: bool
+    """Whether it is a seek that stood with the last steward, and nobody waits for an answer."""
+
+
+class _Delivery(msgspec.Struct, frozen=True):
+    """What the steward has to say to a player of another node."""
+
+    player: PlayerId
+    serial: int
+    frames: bytes
+    closing: int | None
+
+
+class SharedLobby:
+    """Asks the steward for the players here, and is asked by the other nodes where this node is the steward."""
+
+    def __init__(self, hub: Hub, ledger: ReplicatedLedger, stream: Log) -> None:
+        self._hub, self._ledger, self._log = hub, ledger, stream
+        self._services = hub.services
+        self._steward: Author | None = None
+        self._seeks: dict[PlayerId, tuple[Session, wire.SeekRequest]] = {}
+        """The seeks of players here that stand at another node, as they made them here."""
+        self._told_seeks = ToldSeeks(hub.services.players.sessions)
+        """All that stand at another node."""
+        self._last_told: tuple[float, bytes] = (0.0, b"")
+        """As the steward: when which seeks were told last."""
+        self._next_seeks_s = 0.0
+        self._asked: dict[tuple[PlayerId, int, int], Reply] = {}
+        """As the steward: what takes the answer to each request of another node."""
+        self._outbox: dict[tuple[NodeName, PlayerId, int], list[bytes]] = {}
+        self._early: list[tuple[_Question, Reply]] = []
+        """As the steward: questions that know more of the log than we."""
+
+    def start(self) -> None:
+        """Take what players ask of the lobby, and hear the other nodes."""
+        self._hub.listing.standing = self._standing
+        self._hub.act_in_lobby = self._act
+        self._log.answer(f"steward.{self._ledger.node}", self._asked_as_steward)
+        self._log.listen(f"node.{self._ledger.node}", self._delivered)
+        self._log.listen(_SEEKS, self._seeks_told)
+
+    def answer_early(self) -> None:
+        """Answer, as the steward, the questions that came before what they know of was here."""
+        early, self._early = self._early, []
+        for question, reply in early:
+            self._answer(question, reply)
+
+    def arrived_elsewhere(self, player: PlayerId) -> None:
+        """Let go of the seek that a player made here: they play on another node now."""
+        self._seeks.pop(player, None)
+
+    def look_for_steward(self) -> None:
+        """Hand over, or take over, if another node keeps the lobby now; seeks of players here stand with it again."""
+        members = self._ledger.members()
+        steward = members[0] if members else None
+        if steward == self._steward:
+            return
+        own = Author(self._ledger.node, self._ledger.epoch)
+        if self._steward == own:
+            self._hub.lobby.hand_over()
+        self._hub.lobby.count_on(self._told_seeks.last_number)
+        self._steward = steward
+        self._services.feed.changed("seeks")
+        if steward is None:
+            return  # every node was declared lost: the seeks wait for the first that is back
+        seeks, self._seeks = self._seeks, {}
+        for session in list(self._services.players.sessions.values()):  # made on another node, before they came here
+            told = None if session.is_elsewhere else self._told_seeks.of(session.player)
+            if told is not None:
+                seeks.setdefault(session.player, (session, request_of(told)))
+        for session, request in seeks.values():
+            if self._services.players.get(session.player) is session:
+                self._seek_again(session, request)
+
+    def _seek_again(self, session: Session, request: wire.SeekRequest, tries: int = MOST_TRIES) -> None:
+        if self._ledger.is_steward:
+            try:
+                self._hub.matchmaker.seek_again(session, request)
+            except Refusal as refusal:
+                log.info("a seek does not stand any more: %s", refusal)
+            return
+        self._seeks[session.player] = session, request
+        answered = partial(self._answered_again, self._steward, session, request, tries - 1)
+        self._ask(session, request, answered, is_again=True)
+
+    def _answered_again(
+        self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int, frames: bytes | None
+    ) -> None:
+        """Ask again for a seek to stand, if that was lost, or came before its time: its player counts on it."""
+        if tries and (frames is None or not _says_ok(frames)):
+            self._services.loop.call_later(AGAIN_S, self._seek_once_more, steward, session, request, tries)
+
+    def _seek_once_more(self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int) -> None:
+        is_wanted = self._seeks.get(session.player) == (session, request)
+        if is_wanted and steward == self._steward and self._services.players.get(session.player) is session:
+            self._seek_again(session, request, tries)
+
+    def _act(self, session: Session, request: MatchmakingRequest) -> None:
+        if isinstance(request, wire.WhoRequest | wire.LobbyRequest) or self._ledger.is_steward:
+            self._hub.matchmaker.act(session, request)
+        else:
+            self._ask(session, request, partial(self._answered, session, request))
+
+    def _ask(
+        self,
+        session: Session,
+        request: MatchmakingRequest,
+        answered: Callable[[bytes | None], None],
+        *,
+        is_again: bool = False,
+    ) -> None:
+        steward = next(iter(self._ledger.members()), None)
+        if steward is None:
+            raise _nobody_keeps_it()
+        position, text = self._ledger.position, wire.encode(request)
+        question = _Question(session.player, session.serial, position, text, is_again)
+        self._log.ask(f"steward.{steward.node}", msgspec.json.encode(question), answered)
+
+    def _answered(self, session: Session, request: MatchmakingRequest, frames: bytes | None) -> None:
+        """Pass an answer of the steward on; without one, the player is to ask again."""
+        if self._services.players.get(session.player) is not session:
+            return
+        if frames is None:
+            session.refuse(request.id, _nobody_keeps_it())
+            return
+        session.connection.send(frames)
+        if isinstance(request, wire.SeekRequest | wire.UnseekRequest) and _says_ok(frames):
+            self.forget_seek(session.player)
+            if isinstance(request, wire.SeekRequest):
+                self._seeks[session.player] = session, request
+
+    def _delivered(self, data: bytes) -> None:
+        """Pass on what the steward has to say to a player here."""
+        delivery = msgspec.json.decode(data, type=_Delivery)
+        session = self._services.players.get(delivery.player)
+        if session is None or session.is_elsewhere or session.serial != delivery.serial:
+            return
+        if delivery.closing is None:
+            session.connection.send(delivery.frames)
+        else:
+            session.connection.close(_closing(delivery.closing), delivery.frames.decode())
+
+    # As the steward.
+
+    def _asked_as_steward(self, data: bytes, reply: Reply) -> None:
+        self._answer(msgspec.json.decode(data, type=_Question), reply)
+
+    def _answer(self, question: _Question, reply: Reply) -> None:
+        if question.position > self._ledger.position:
+            self._early.append((question, reply))
+            return
+        session = self._services.players.get(question.player)
+        request = wire.decode_request(question.request)
+        is_known = session is not None and session.is_elsewhere and session.serial == question.serial
+        if session is None or not is_known or not self._ledger.is_steward or not self._ledger.is_fresh:
+            reply(frame(wire.encode(refused(request.id, _nobody_keeps_it()))))
+            return
+        try:
+            if question.is_again:
+                assert isinstance(request, wire.SeekRequest), "only seeks stand"
+                reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
+                self._hub.matchmaker.seek_again(session, request)
+                return
+            key = question.player, question.serial, request.id
+            is_under_way = key in self._asked
+            self._asked[key] = reply
+            if is_under_way:
+                return  # it was asked again, as its answer took so long: that is the answer to both
+            self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
+        except Refusal as refusal:
+            if not question.is_again:
+                session.refuse(request.id, refusal)
+
+    def forward(self, node: NodeName, player: PlayerId, serial: int, data: bytes, closing: Closing | None) -> None:
+        """Send a player of another node what the lobby has to say, once this turn of the loop is over."""
+        if closing is not None:
+            self._deliver(node, _Delivery(player, serial, data, closing.value))
+            return
+        key = node, player, serial
+        if key not in self._outbox:
+            self._outbox[key] = []
+            self._services.loop.call_soon(self._flush, key)
+        self._outbox[key].append(data)
+
+    def _flush(self, key: tuple[NodeName, PlayerId, int]) -> None:
+        """Send what was said in one turn: what follows the answer to a request goes with that answer."""
+        node, player, serial = key
+        send: Reply = partial(self._tell, node, player, serial)
+        together = b""
+        for each in self._outbox.pop(key):
+            message = wire.decode_server_message(_payload(each))
+            if isinstance(message, wire.Ok | wire.Refused) and message.id is not None:
+                reply = self._asked.pop((player, serial, message.id), None)
+                if reply is not None:
+                    if together:
+                        send(together)
+                    send, together = reply, b""
+            together += each
+        send(together)
+
+    def _tell(self, node: NodeName, player: PlayerId, serial: int, frames: bytes) -> None:
+        self._deliver(node, _Delivery(player, serial, frames, None))
+
+    def _deliver(self, node: NodeName, delivery: _Delivery) -> None:
+        self._log.tell(f"node.{node}", msgspec.json.encode(delivery))
+
+    def tell_seeks(self, now_s: float) -> None:
+        """Tell the other nodes which seeks stand, if it is time and this node keeps them."""
+        if not self._ledger.is_steward or now_s < self._next_seeks_s:
+            return
+        self._next_seeks_s = now_s + SEEKS_S
+        told_s, before = self._last_told
+        told = tell_seeks(Author(self._ledger.node, self._ledger.epoch), self._hub.lobby)
+        if told != before or now_s - told_s >= RETELL_S:
+            self._last_told = now_s, told
+            self._log.tell(_SEEKS, told)
+
+    def _seeks_told(self, data: bytes) -> None:
+        if not self._ledger.is_steward and self._told_seeks.hear(data, self._steward):
+            self._services.feed.changed("seeks", "players")
+
+    def _standing(self) -> ListedSeeks:
+        return self._hub.lobby.seeks if self._ledger.is_steward else self._told_seeks
+
+    def forget_seek(self, player: PlayerId) -> None:
+        """Take note that a player has none any more."""
+        self._seeks.pop(player, None)
+        self._told_seeks.forget(player)
+
+
+def _closing(number: int) -> Closing:
+    return next(closing for closing in Closing if closing == number)
+
+
+def _nobody_keeps_it() -> Refusal:
+    return Refusal(Code.RESTARTING, "the lobby is being handed over; try again in a moment", 1_000)
+
+
+def _payload(frames: bytes) -> bytes:
+    """Return what is in the first of some text frames of ours."""
+    ends = {126: 4, 127: 10}.get(frames[1], 2)
+    size = frames[1] if ends == 2 else int.from_bytes(frames[2:ends], "big")
+    return frames[ends : ends + size]
+
+
+def _says_ok(frames: bytes) -> bool:
+    """Tell whether the first of some frames says that a request was carried out."""
+    return isinstance(wire.decode_server_message(_payload(frames)), wire.Ok)
