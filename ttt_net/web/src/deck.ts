@@ -157,15 +157,7 @@ function ended(match: Match): Question {
   const theirs = offers.find(({ side, kind }) => kind === "rematch" && side !== you);
   const mine = offers.find(({ side }) => side === you);
   const again = ui.ply !== null && tryAgain(match, ui.ply);
-  const look = again ? "primary" : "primary large";
-  const first =
-    (next && button(w.toRematch, () => go(`/m/${next}`), look)) ||
-    (theirs && isSeated && [
-      button(w.accept, () => offer(match, "rematch"), look),
-      button(w.no, () => decline(match, "rematch")),
-    ]) ||
-    (mine && button(w.withdraw, () => decline(match, "rematch"))) ||
-    (isHere && button(w.rematch, () => offer(match, "rematch"), again ? "" : look));
+  const first = toRematch(match, !again);
   const said =
     (theirs && isSeated && f(w.theyOffer.rematch, players[theirs.side]!.name)) ||
     (mine && w.youOffer.rematch) ||
@@ -193,6 +185,20 @@ function ended(match: Match): Question {
     below,
     buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && !theirs && another()],
   };
+}
+
+/** The way on with the same player; it stands out where nothing else does. */
+function toRematch(match: Match, isLarge: boolean): Child {
+  const { you, next, offers, present } = match;
+  const look = isLarge ? "primary large" : "primary";
+  if (next) return button(w.toRematch, () => go(`/m/${next}`), look);
+  if (you === undefined) return null;
+  const offered = offers.find(({ kind, side }) => side === you || kind === "rematch");
+  if (offered && offered.side !== you) {
+    return [button(w.accept, () => offer(match, "rematch"), look), button(w.no, () => decline(match, "rematch"))];
+  }
+  if (offered) return button(w.withdraw, () => decline(match, "rematch"));
+  return !!present[1 - you] && button(w.rematch, () => offer(match, "rematch"), isLarge && look);
 }
 
 const another = (): Tree => button(w.otherGame, () => set({ isChoosing: true }));
