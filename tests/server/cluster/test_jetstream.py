@@ -19,6 +19,7 @@ from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, publishe
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster import jetstream
 from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, JetStreamParts, open_log
+from ttt_net.server.settings.certificate import self_signed
 
 
 @pytest.fixture
@@ -253,6 +254,28 @@ async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):
             pass
+
+
+async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    if nats_server() is None:
+        pytest.skip("nats-server is not installed")
+    certificate, key = self_signed(tmp_path)
+    servers = NatsServers(tmp_path, 1)
+    with (tmp_path / "n0.conf").open("a") as configuration:
+        configuration.write(f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}\n')
+    try:
+        servers.start()
+        urls = tuple(url.replace("nats:", "tls:") for url in servers.urls)
+        async with open_log(JetStreamAddress(urls, replicas=1, authority=certificate), "a") as log:
+            assert await published(log, b"a") == [1]
+            servers.stop(0)
+            while log.trouble is None:
+                await end_of(log)
+        assert "eof_received" not in caplog.text
+    finally:
+        servers.close()
 
 
 async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> None:
