@@ -54,6 +54,16 @@ def test_what_was_better_is_shown_at_the_lesson_though_it_turned_before(place: P
     loser.until("Move 4 of 5")
 
 
+def test_an_arrow_leads_through_the_layers_to_what_was_better(place: Place) -> None:
+    first, second = place.pair("qubic")
+    for turn, cell in enumerate((0, 1, 21, 2, 42, 3, 63)):
+        (first, second)[turn % 2].play(cell)
+    second.press("Where did I go wrong?")
+    second.page.locator(".deck .learnt", has_text="you had to block at 4:d1").wait_for()
+    second.page.locator("#cell-63.hint").wait_for()
+    second.page.locator(".stack > .better .tip").wait_for(state="attached")
+
+
 def test_who_looks_elsewhere_is_not_taken_back_to_the_lesson_by_what_comes_later(place: Place) -> None:
     pytest.importorskip("numba")
     first, second = place.visitor(), place.visitor()

@@ -18,7 +18,7 @@ export function analysis(match: Match): Tree | null {
     found.partial && h("p.quiet", { role: "status", key: "looking" }, w.looking),
     !found.moves.length && !found.partial && h("p.quiet", w.notInTime),
     turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && !found.partial && h("p.quiet", w.nothingGiven),
-    !found.exact && !found.partial && h("p.quiet", w.estimates),
+    found.moves.length > 0 && !found.exact && !found.partial && h("p.quiet", w.estimates),
   );
 }
 
