@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.server.peer import Peer
 from tests.server.running import Server, running
+from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.sanctions import Sanction, of_player
 from ttt_net.server.rooms.chat import PHRASES
 from ttt_net.server.settings.configuration import Limits
@@ -109,3 +112,21 @@ async def test_a_hall_full_of_talk_is_told_to_wait(tmp_path: Path) -> None:
         await first.ok("chat", match=match, phrase="hello")
         server.later(2_000)
         await eve.ok("chat", match=match, phrase="hello")
+
+
+async def test_nobody_chats_while_it_cannot_be_read_who_is_muted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        await server.execute("ALTER TABLE sanctions RENAME TO elsewhere")
+        load_sanctions(server.hub.services)
+        await server.flushed()
+        assert await first.refused("chat", match=match, text="hi") == "storage"
+        await server.execute("ALTER TABLE elsewhere RENAME TO sanctions")
+        load_sanctions(server.hub.services)
+        await server.flushed()
+        await first.ok("chat", match=match, text="hi again")
+        assert (await second.hear("chat"))["text"] == "hi again"
+    assert "bans and mutes are not in force" in caplog.text
+    caplog.clear()  # it was meant

@@ -41,16 +41,17 @@ def load_sanctions(services: Services) -> None:
     """Read the bans and mutes of the journal and put them in force.
 
     The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
-    until it can: it is tried again and again, and closes their connections then.
+    until it can: it is tried again and again, and closes their connections then. Nobody chats meanwhile.
     """
 
     def done(found: list[Sanction]) -> None:
         services.sanctions.add(found)
-        services.sanctions.are_read = True
+        services.sanctions.are_read, services.sanctions.are_missing = True, False
         close_banned(services)
 
     def failed(refusal: Refusal) -> None:
         log.error("bans and mutes are not in force: %s", protocol.reason_of(refusal))
+        services.sanctions.are_missing = True
         services.loop.call_later(RETRY_S, load_sanctions, services)
 
     services.journal.sanctions(done, failed)

@@ -122,6 +122,8 @@ class Sanctions:
         self._has_addresses = False
         self.are_read = False
         """Whether those of the journal are in force: not yet, where the disk could not be read at the start."""
+        self.are_missing = False
+        """Whether they could not be read when that was tried last: then nobody chats, for they may be muted."""
 
     # Keys.
 

@@ -88,6 +88,8 @@ class Chat:
         mute = self._services.sanctions.on("mute", session.subject, session.connection.address)
         if mute:
             raise mute.refusal(self._services.wall_ms())
+        if self._services.sanctions.are_missing:
+            raise Refusal(Code.STORAGE, "the server cannot read yet who may chat; try again in a moment", 1_000)
         if (request.text is None) == (request.phrase is None):
             raise Refusal(Code.BAD_MESSAGE, "say either a text or a phrase")
         if request.phrase is None and not self._services.limits.allow_chat:
