@@ -7,6 +7,7 @@ chances of that and the depth of thought; at level 8 the strategy is left as it 
 
 import random
 from dataclasses import replace
+from math import prod
 from typing import Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError
@@ -42,6 +43,18 @@ LEVELS = (
     Level(1.00, 1.00, 1.00, 1.00, None),
 )
 """Level 1 is the first; measured in the arena, each beats the one before it."""
+SMALL_LEVELS = (
+    Level(0.40, 0.00, 0.20, 0.00, 1),
+    Level(0.57, 0.25, 0.40, 0.09, 1),
+    Level(0.67, 0.40, 0.52, 0.20, 2),
+    Level(0.77, 0.54, 0.63, 0.32, 2),
+    Level(0.85, 0.66, 0.73, 0.44, 3),
+    Level(0.94, 0.79, 0.83, 0.59, 4),
+    Level(1.00, 0.90, 1.00, 0.73, 6),
+    Level(1.00, 1.00, 1.00, 1.00, None),
+)
+"""The same on boards of up to `SMALL` cells, where a player who looks a little ahead hardly ever loses."""
+SMALL = 12
 
 
 class Levelled:
@@ -53,7 +66,7 @@ class Levelled:
         self.name = strategy.name
         self.idea = strategy.idea
         self._strategy, self._rng = strategy, rng
-        self.level = LEVELS[level - 1]
+        self.on_large, self.on_small = LEVELS[level - 1], SMALL_LEVELS[level - 1]
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return what the strategy itself objects."""
@@ -62,11 +75,11 @@ class Levelled:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the strategy's choice, if the level sees nothing simpler and does think."""
         require_playable(self, game, state)
-        level = self.level
+        level = self.on_small if prod(game.shape) <= SMALL else self.on_large
         if self._rng.random() < level.thinks:
             depths = [depth for depth in (level.depth, limit.depth) if depth is not None]
             return self._strategy(game, state, replace(limit, depth=min(depths, default=None)))
-        view = self._view(game, state)
+        view = self._view(game, state, level)
         moves = [move for move in game.actions(state) if game.move_cells[move] in view] or list(game.actions(state))
         winning = [move for move in moves if _wins(game, state, move)]
         if winning and self._rng.random() < level.sees_win:
@@ -76,7 +89,7 @@ class Levelled:
             move = self._answer(game, state, move, view)
         return Choice(move, None, (), Counts())
 
-    def _view(self, game: Game[S], state: S) -> set[int]:
+    def _view(self, game: Game[S], state: S, level: Level) -> set[int]:
         """Return the cells in view: those near to some mark, on which the eye rests, and by chance some others."""
         board = game.board(state)
         marked = [cell for cell, mark in enumerate(board) if mark != EMPTY]
@@ -84,7 +97,7 @@ class Levelled:
             return {-1, *range(len(board))}
         focus, reach = self._rng.choice(marked), max(1, max(game.shape) // 3)
         far = (cell for cell in range(len(board)) if _distance(game, focus, cell) > reach)
-        return {-1, *range(len(board))} - {cell for cell in far if self._rng.random() >= self.level.sight}
+        return {-1, *range(len(board))} - {cell for cell in far if self._rng.random() >= level.sight}
 
     def _likely(self, game: Game[Any], moves: list[Move]) -> Move:
         """Return a move by chance, the likelier the more lines cross there."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ttt_net.client.command_line.local import HUMAN
 from ttt_net.client.command_line.parser import whole_number
+from ttt_net.client.finding.local_choices import MAX_LEVEL
 from ttt_net.errors import ConfigurationError
 
 DEFAULT_MOVE_MS = 1000
@@ -69,13 +70,15 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
 
 def check_bot(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
+    if given.level is not None and not 1 <= given.level <= MAX_LEVEL:
+        raise ConfigurationError(f"--level {given.level}: 1 to {MAX_LEVEL}")
     is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
     has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
     for flag in _OF_STRATEGIES:
         if getattr(given, flag) is not None and not has_strategy:
-            raise ConfigurationError(
-                f"{_written(flag)} is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"
-            )
+            either = "--bot STRATEGY, or --local with --o STRATEGY"
+            more = "--o STRATEGY, such as --o alphabeta" if given.local else either
+            raise ConfigurationError(f"{_written(flag)} is for strategies; add {more}")
     for flag in _OF_BOTS:
         if getattr(given, flag) is not None and not is_bot:
             raise ConfigurationError(f"{_written(flag)} is for bots; add --bot STRATEGY")

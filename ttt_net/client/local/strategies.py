@@ -78,7 +78,7 @@ def seated(options: Options) -> Others:
         try:
             require(player, options.level, local.game)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{error}; or {HUMAN}") from None
+            raise ConfigurationError(f"{error}; or {HUMAN}, for a person") from None
         labels[side] = label_of(player)
         seed = None if options.seed is None else options.seed + side
         engines[side] = EngineProcess(player, seed, options.level, [local.game])
