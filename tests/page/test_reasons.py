@@ -22,9 +22,14 @@ def lose(place: Place, **options: Any) -> Visitor:
 
 
 def box(visitor: Visitor, selector: str) -> dict[str, float]:
-    found = visitor.page.locator(selector).first.bounding_box()
-    assert found is not None, f"{selector} is not there"
-    return dict(found)
+    """Return where something is on the page, however far a click has scrolled it."""
+    place: dict[str, float] = visitor.page.locator(selector).first.evaluate(
+        """each => {
+            const { x, y, width, height } = each.getBoundingClientRect();
+            return { x: x + scrollX, y: y + scrollY, width, height };
+        }"""
+    )
+    return place
 
 
 @pytest.mark.parametrize("screen", [STANDING, LYING], ids=["standing", "lying"])
