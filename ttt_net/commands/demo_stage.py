@@ -3,7 +3,9 @@
 Where the pictures go is somebody else's matter: to a terminal, or into the film that stands in the README.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from queue import SimpleQueue
+from threading import Thread
 
 from msgspec import structs
 from rich.text import Text
@@ -42,7 +44,7 @@ class DemoStage:
     def play(self, lines: Iterable[str], kill: Callable[[], None], restart: Callable[[], None]) -> wire.Snapshot | None:
         """Show the match that a bot's lines of JSON tell of, and kill the server in the middle; return its end."""
         is_killed, kept = False, -1
-        for line in lines:
+        for line in _read_ahead(lines, kill):
             heard = _heard(line)
             if heard is None:
                 continue
@@ -61,10 +63,8 @@ class DemoStage:
                 self._draw(match, f"The server is back: all {len(match.moves)} moves are there, {lost}.", PAUSE_S)
             elif not isinstance(heard, wire.Ended):
                 self._draw(match, _last_move(match))
-            is_due = not match.position.line and match.outcome is None and len(match.moves) >= KILLED_AT_PLY
-            if is_due and not is_killed:
+            if _is_moment(heard) and not is_killed:
                 is_killed, kept = True, len(match.moves)
-                kill()
                 self._draw(match, "The plug is pulled: the server is killed in mid-match (kill -9) ...", PAUSE_S)
                 restart()
             if isinstance(heard, wire.Ended):
@@ -107,6 +107,34 @@ def _last_move(match: wire.Snapshot) -> str:
     if match.last is None:
         return "The first position."
     return f"Move {len(match.moves)}: {words.move_name(match, match.last)}"
+
+
+def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]:
+    """Yield the lines, and kill the server as the first is read after which it is to be: pictures may be late by then.
+
+    On a busy machine the bots would else have played to the end of the match before half of it is drawn.
+    """
+    read: SimpleQueue[str | None] = SimpleQueue()
+
+    def read_all() -> None:
+        is_killed = False
+        for line in lines:
+            if not is_killed and _is_moment(_heard(line)):
+                is_killed = True
+                kill()
+            read.put(line)
+        read.put(None)
+
+    Thread(target=read_all, daemon=True).start()
+    while (line := read.get()) is not None:
+        yield line
+
+
+def _is_moment(heard: wire.AnyServerMessage | None) -> bool:
+    """Tell whether the server may be killed after what was heard: after enough moves, in a match that goes on."""
+    if not isinstance(heard, wire.Played) or heard.position is None:
+        return False
+    return heard.ply >= KILLED_AT_PLY and heard.position.to_move is not None
 
 
 def _heard(line: str) -> wire.AnyServerMessage | None:

@@ -67,7 +67,12 @@ class Deepening(Generic[S]):
                     moves.sort(key=self._move.__ne__)
                     is_settled = self._deepen(state, moves, self.effort.depth + 1)
                     self.effort.depth += 1
-                    if self._value <= -DECIDED and not is_settled and self.is_hurried and self._resists(state):
+                    if (
+                        self._value <= -DECIDED
+                        and not is_settled
+                        and self.is_hurried
+                        and self._resists(state, moves[0])
+                    ):
                         break
         except Stopped:
             pass  # what the unfinished pass has found so far is better than what the one before it knew
@@ -78,18 +83,22 @@ class Deepening(Generic[S]):
         """Tell whether a win has been found and there is no time for a shorter one."""
         return self.is_hurried and self._value >= DECIDED
 
-    def _resists(self, state: S) -> bool:
-        """Choose, among moves that all lose, the one that makes the other side look farthest for a win by threats.
+    def _resists(self, state: S, held: Move) -> bool:
+        """Choose, among moves that all lose, one after which no win by threats is found, or else the longest.
 
-        The values do not tell, as they come from whatever win was found first. Returns whether there is such a win.
-        Raises `Stopped`.
+        The values do not tell, as they come from whatever win was found first. `held` was best before that, and is
+        looked at first. Returns whether there is a win by threats at all. Raises `Stopped`.
         """
-        longest = 0
-        for move in self.search.ordered(state):
+        chosen, longest, has_win = self._move, -1, False
+        for move in (held, *(move for move in self.search.ordered(state) if move != held)):
             line = self.search.forced_win(self.game.result(state, move))
-            if line is not None and len(line) > longest:
-                longest, self._move = len(line), move
-        return longest > 0
+            has_win = has_win or line is not None
+            length = UNLIMITED_DEPTH if line is None else len(line)
+            if length > longest:
+                longest, self._move = length, move
+        if not has_win:
+            self._move = chosen
+        return has_win
 
     def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
         """Find the best of the moves by looking `depth` plies ahead; return whether its value is now settled.

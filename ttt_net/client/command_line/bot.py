@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ttt_net.client.command_line.local import HUMAN
 from ttt_net.client.command_line.parser import whole_number
-from ttt_net.client.finding.local_choices import MAX_LEVEL
+from ttt_net.client.finding.address import MAX_LEVEL
 from ttt_net.errors import ConfigurationError
 
 DEFAULT_MOVE_MS = 1000

@@ -18,6 +18,8 @@ _SITES = {"http": "ws", "https": "wss"}
 _INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)
 """What follows the server in the link of an invitation; in older ones the code is a part of the path."""
 _PORTS = range(1, 65_536)
+MAX_LEVEL = 8
+"""The highest level of strategies: full strength."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ Order = Literal["first", "second", "lot"]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Play the computer here, at a level from 1 up to 8."""
+    """Play the computer here, at a level from 1 up to `MAX_LEVEL`."""
 
     level: int
     game: str = "tictactoe"

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
-from ttt_net.client.finding.address import Alone, LookOn, Order, Together
+from ttt_net.client.finding.address import MAX_LEVEL, Alone, LookOn, Order, Together
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 from ttt_net.messages import MAX_NAME_CELLS
@@ -14,7 +14,6 @@ from ttt_net.sdk import identity
 from ttt_net.text import clean, name_key
 
 FILE = "local.json"
-MAX_LEVEL = 8
 ORDERS: tuple[Order, ...] = get_args(Order)
 _ORDERS_IN_WORDS: dict[Order, str] = {
     "first": "you begin",

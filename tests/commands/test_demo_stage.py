@@ -1,0 +1,37 @@
+"""What the demo shows of a bot's lines."""
+
+from collections.abc import Iterator
+from threading import Event
+
+from rich.text import Text
+
+from tests.client import samples
+from tests.patience import PATIENCE_S
+from ttt_net import messages as wire
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.commands.demo_stage import KILLED_AT_PLY, DemoStage
+
+MOVES = [38, 39, 31, 32, 40, 41]
+
+
+def test_the_server_is_killed_in_time_though_pictures_are_late() -> None:
+    killed, restarted, shown = Event(), [], list[str]()
+
+    def lines() -> Iterator[str]:
+        yield line(samples.snapshot("connect4"))
+        for count in range(1, KILLED_AT_PLY + 1):
+            yield line(samples.played("connect4", MOVES[:count]))
+        assert killed.wait(PATIENCE_S)  # before anything more is played
+        yield line(samples.snapshot("connect4", MOVES))
+
+    def show(picture: Text, seconds: float) -> None:
+        assert killed.wait(PATIENCE_S)  # the first picture is drawn when six moves were made
+        shown.append(picture.plain)
+
+    DemoStage(show, BOXES, 24, is_moving=False).play(lines(), killed.set, lambda: restarted.append(True))
+    assert restarted == [True]
+    assert "The server is back: all 6 moves are there, nothing is lost." in shown[-1]
+
+
+def line(message: wire.AnyServerMessage) -> str:
+    return wire.encode(message).decode()
