@@ -84,16 +84,20 @@ class Deepening(Generic[S]):
         return self.is_hurried and self._value >= DECIDED
 
     def _resists(self, state: S, held: Move) -> bool:
-        """Choose, among moves that all lose, one after which no win by threats is found, or else the longest.
+        """Choose, among moves that all lose, the one that makes the other side look farthest for a win by threats.
 
-        The values do not tell, as they come from whatever win was found first. `held` was best before that, and is
-        looked at first. Returns whether there is a win by threats at all. Raises `Stopped`.
+        The values do not tell, as they come from whatever win was found first. Where none of more than `exact_plies` is
+        the shortest, a move after which no win by threats is found comes before all others, and `held`, which was best
+        until all were seen to lose, is looked at first. Returns whether there is such a win. Raises `Stopped`.
         """
-        chosen, longest, has_win = self._move, -1, False
-        for move in (held, *(move for move in self.search.ordered(state) if move != held)):
+        moves, unfound = self.search.ordered(state), 0
+        if self.search.exact_plies is not None:
+            moves, unfound = [held, *(move for move in moves if move != held)], UNLIMITED_DEPTH
+        chosen, longest, has_win = self._move, 0, False
+        for move in moves:
             line = self.search.forced_win(self.game.result(state, move))
             has_win = has_win or line is not None
-            length = UNLIMITED_DEPTH if line is None else len(line)
+            length = unfound if line is None else len(line)
             if length > longest:
                 longest, self._move = length, move
         if not has_win:
