@@ -35,3 +35,14 @@ def test_the_server_is_killed_in_time_though_pictures_are_late() -> None:
 
 def line(message: wire.AnyServerMessage) -> str:
     return wire.encode(message).decode()
+
+
+def test_lines_that_are_closed_at_the_end_are_no_fault() -> None:
+    def lines() -> Iterator[str]:
+        yield line(samples.snapshot("connect4"))
+        raise ValueError("I/O operation on closed file")
+
+    stage = DemoStage(lambda picture, seconds: None, BOXES, 24, is_moving=False)
+    match = stage.play(lines(), lambda: None, lambda: None)
+    assert match is not None
+    assert match.moves == []

@@ -118,12 +118,16 @@ def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]
 
     def read_all() -> None:
         is_killed = False
-        for line in lines:
-            if not is_killed and _is_moment(_heard(line)):
-                is_killed = True
-                kill()
-            read.put(line)
-        read.put(None)
+        try:
+            for line in lines:
+                if not is_killed and _is_moment(_heard(line)):
+                    is_killed = True
+                    kill()
+                read.put(line)
+        except ValueError:
+            pass  # they are closed: the demo is over, and the bot has not ended yet
+        finally:
+            read.put(None)
 
     Thread(target=read_all, daemon=True).start()
     while (line := read.get()) is not None:
