@@ -77,7 +77,7 @@ def check_bot(given: argparse.Namespace) -> None:
     for flag in _OF_STRATEGIES:
         if getattr(given, flag) is not None and not has_strategy:
             either = "--bot STRATEGY, or --local with --o STRATEGY"
-            more = "--o STRATEGY, such as --o alphabeta" if given.local else either
+            more = "--o computer, or --o STRATEGY" if given.local else either
             raise ConfigurationError(f"{_written(flag)} is for strategies; add {more}")
     for flag in _OF_BOTS:
         if getattr(given, flag) is not None and not is_bot:
