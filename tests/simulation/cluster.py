@@ -43,6 +43,7 @@ class ClusterWorld(Stage):
 
     settles_s = 6.0  # by then it is told again how many watch
     hears_late_s = KNOWN_S + 0.5
+    each_step_of = 20  # nine times as long
 
     def __init__(
         self,

@@ -6,10 +6,12 @@ Many more worlds are lived through after the tests, by `make simulate`.
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from tests.simulation.__main__ import failure_of, main, shrink
+from tests.simulation.world import World
 from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
 
@@ -23,6 +25,20 @@ _TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed
 def test_everything_that_must_hold_does(first: int) -> None:
     failures = {seed: failure_of(seed) for seed in range(first, first + 10)}
     assert {seed: failure for seed, failure in failures.items() if failure} == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_second_world_is_checked_after_each_of_its_steps(seed: int) -> None:
+    world, checked = World(seed), Counter[int]()
+    check = world.check
+
+    def counted() -> None:
+        checked[seed] += 1
+        check()
+
+    world.check = counted  # type: ignore[method-assign]
+    world.run()
+    assert (checked[seed] >= world.steps) == (seed % World.each_step_of == 0)
 
 
 def test_one_seed_makes_one_history_whatever_the_hashes_are() -> None:
