@@ -42,6 +42,9 @@ PATIENT = f"""{{
 """Has the page wait for the server, and show a notice, for as long as a test waits: a busy machine may take longer than
 people would."""
 
+BROKEN = ("CONNECTION_", "SOCKET_NOT_CONNECTED", "EMPTY_RESPONSE", "INTERNET_DISCONNECTED", "NETWORK_CHANGED")
+"""What Chromium may call a link that broke: which, depends on what it was about to do on which connection."""
+
 
 class Visitor:
     """One person with a browser of their own."""
@@ -204,8 +207,7 @@ class Place(Server):
         return Visitor(page, self.url)
 
     def _note(self, text: str) -> None:
-        if "ERR_CONNECTION_REFUSED" not in text and "ERR_INTERNET_DISCONNECTED" not in text:
-            self.complaints.append(text)
+        self.complaints.append(text)
 
     def _note_request(self, url: str) -> None:
         if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")):
@@ -214,6 +216,10 @@ class Place(Server):
     def expect(self, words: str) -> None:
         """Let browsers complain of that, whenever they do."""
         self._expected.append(words)
+
+    def expect_broken_links(self) -> None:
+        """Let browsers complain, in any of their words, of a server that is gone or a link that is cut."""
+        self._expected += ["WebSocket connection to", *(f"net::ERR_{what}" for what in BROKEN)]
 
     def check(self) -> None:
         """Fail if a browser complained: of a fault, a breach of the content policy, or a request to elsewhere."""

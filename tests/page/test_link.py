@@ -12,7 +12,7 @@ from tests.page.wire import Wire
 
 
 def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) -> None:
-    place.expect("WebSocket connection to")
+    place.expect_broken_links()
     wire = Wire(int(place.address.rpartition(":")[2]))
     try:
         ann, bob = place.visitor(), place.visitor().come("Bob")
@@ -36,7 +36,7 @@ def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) 
 
 
 def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None:
-    place.expect("WebSocket connection to")
+    place.expect_broken_links()
     first, second = place.pair()
     first.play(4)
     second.await_turn()
@@ -52,7 +52,7 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
 
 
 def test_an_invitation_is_shown_and_good_after_a_restart(place: Place) -> None:
-    place.expect("WebSocket connection to")
+    place.expect_broken_links()
     ann = place.visitor().come("Ann")
     ann.press("Invite a friend")
     code = ann.page.locator(".code").inner_text()
@@ -66,7 +66,7 @@ def test_an_invitation_is_shown_and_good_after_a_restart(place: Place) -> None:
 
 
 def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
-    place.expect("WebSocket connection to")
+    place.expect_broken_links()
     ann = place.visitor().come("Ann")
     place.administer("drain", "3600")
     for visitor in (ann, place.visitor().come("Bob")):

@@ -186,7 +186,7 @@ def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(place: P
 
 
 def test_being_offline_is_told_at_once_and_a_tap_out_of_turn_is_answered(place: Place) -> None:
-    place.expect("WebSocket connection to")
+    place.expect_broken_links()
     first, second = place.pair()
     second.cell(4).click()
     second.page.locator(".toast", has_text="It is not your turn.").wait_for()
