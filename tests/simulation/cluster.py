@@ -348,6 +348,8 @@ class ClusterWorld(Stage):
             invariants.results_and_ratings_agree(view)
             invariants.time_never_goes_back(view)
             invariants.clocks_sum_up(view)
+            left = server.node.unanswered
+            self.claim(left == 0, f"node {server.name} has not answered {left} requests to the lobby")
             if server.ledger.is_steward:
                 invariants.who_could_play_is_paired(view, server)
             for connection in server.hub.services.connections:

@@ -33,6 +33,10 @@ _SET_BY_MS = (-3_600_000, -40_000, -900, 900, 40_000, 3_600_000)
 """How far the time of day of a machine may be set, at once."""
 
 
+_COMES_ABOUT_S = 10.0
+"""Until when a sanction that an admin asked for is written down, if it ever is."""
+
+
 class InvariantError(AssertionError):
     """An invariant did not hold."""
 
@@ -86,6 +90,8 @@ class Stage(ABC):
         self.events: dict[tuple[str, int], bytes] = {}
         """Of each match and seq, what was told."""
         self.chatter = Chatter(self)
+        self.judged_s = -1e9
+        """When an admin asked for a sanction last."""
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """What admins asked for and have no answer to, each with its process and moment."""
 
@@ -301,7 +307,8 @@ class Stage(ABC):
         self.mend()
         self.shown_ms = self.latest_ms()
         held = any(server.hub.services.sanctions.in_force() for server in self.running)
-        if held or self._has("SELECT 1 FROM sanctions"):  # or one of some seconds may last for an hour
+        is_coming = self.loop.time() - self.judged_s < _COMES_ABOUT_S
+        if held or is_coming or self._has("SELECT 1 FROM sanctions"):  # or one of some seconds may last for an hour
             self.skews_ms = dict.fromkeys(self.skews_ms, self.ahead_ms)
         for peer in self.peers:
             if peer.link is not None:
@@ -391,6 +398,8 @@ class Stage(ABC):
     def _ask(self, request: protocol.AnyAdminRequest) -> None:
         for server in self._one_that_runs():
             if not server.is_draining and not server.is_paused():
+                if isinstance(request, protocol.Ban | protocol.MutePlayer | protocol.SettleReport):
+                    self.judged_s = self.loop.time()
                 server.ask(request)
 
     def _fault_kick(self, peer: Peer) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 from nats.aio.client import Client
-from nats.js.api import ObjectInfo, StreamConfig, StreamInfo, StreamState
+from nats.js.api import ObjectInfo, RawStreamMsg, StreamConfig, StreamInfo, StreamState
 from nats.js.client import JetStreamContext
 from nats.js.object_store import ObjectStore
 
@@ -183,6 +184,55 @@ async def test_a_question_about_the_end_is_answered_though_the_answer_to_one_bef
         assert await end_of(log) == 0
         assert lost.calls == []
         log.cancel()
+
+
+class Losing(JetStreamContext):
+    """A stream of one batch, whose first answer to each question is lost."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def _answer(self, question: str) -> None:
+        self.asked.append(question)
+        if self.asked.count(question) == 1:
+            await asyncio.get_running_loop().create_future()
+
+    async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
+        await self._answer("end")
+        return StreamInfo(StreamConfig(), StreamState(1, 1, 1, 1, 0))
+
+    async def get_msg(
+        self,
+        stream_name: str,
+        seq: int | None = None,
+        subject: str | None = None,
+        direct: bool | None = False,
+        next: bool | None = False,
+    ) -> RawStreamMsg:
+        await self._answer(f"batch {seq}")
+        return RawStreamMsg(seq=seq, data=b"a")
+
+
+async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jetstream, "POLL_S", 0.02)
+    losing = Losing()
+    client = Client()
+    client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        log = JetStreamLog(JetStreamParts(client, losing, ObjectStore("t", "t", losing), "t", b"", AsyncMock()), tasks)
+        assert await following(log).one() == (1, b"a")
+        assert losing.asked[:4] == ["end", "end", "batch 1", "batch 1"]
+        log.cancel()
+
+
+async def test_a_log_that_is_left_filters_the_messages_of_asyncio_no_more(servers: NatsServers) -> None:
+    noisy = logging.getLogger("asyncio")
+    before = list(noisy.filters)
+    async with open_log(JetStreamAddress(servers.urls), "a"):
+        async with open_log(JetStreamAddress(servers.urls), "b"):
+            pass
+        assert len(noisy.filters) == len(before) + 1
+    assert noisy.filters == before
 
 
 class Stalling(ObjectStore):

@@ -17,6 +17,7 @@ from ttt_net.errors import Refusal
 from ttt_net.pairing.lobby import Pairing
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
+from ttt_net.server.cluster import shared_lobby
 from ttt_net.server.cluster.entries import DeclareLost
 from ttt_net.server.cluster.log import Reply
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
@@ -477,27 +478,64 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
     assert (seek["by"]["name"], seek["games"]) == (evening.people[3].name, ["connect4"])
 
 
-def test_what_is_asked_again_of_the_lobby_while_it_is_carried_out_is_done_and_answered_once() -> None:
-    evening = Evening("a", "b", "c")
+def steward_and_guest(evening: Evening) -> tuple[NodeServer, NodeServer]:
+    """Let the first come to a node that does not keep the lobby; return the one that does, and theirs."""
     steward, _, here = (author.node for author in evening.node("a").ledger.members())
     evening.world.places[0] = here
-    guest = evening.people[0]
-    assert guest.link is not None
-    guest.lost(guest.link)
+    link = evening.people[0].link
+    assert link is not None
+    evening.people[0].lost(link)
     evening.go(2.0)
-    log = evening.node(steward).log
+    return evening.node(steward), evening.node(here)
+
+
+def test_what_is_asked_again_of_the_lobby_while_it_is_carried_out_is_done_and_answered_once() -> None:
+    evening = Evening("a", "b", "c")
+    steward, here = steward_and_guest(evening)
+    guest, log = evening.people[0], steward.log
     publish = log.publish
     log.publish = lambda batch, done: None  # type: ignore[method-assign]
     guest.say(wire.InviteRequest(0, game="tictactoe"))
     evening.go(0.2)
     (request,) = guest.talk.asked.values()
     assert isinstance(request, wire.InviteRequest)
-    session = evening.node(here).hub.services.players.find(guest.name)
+    session = here.hub.services.players.find(guest.name)
     assert session is not None
-    with evening.world.loop.acting_as(evening.node(here).process):
-        evening.node(here).hub.act_in_lobby(session, request)
+    with evening.world.loop.acting_as(here.process):
+        here.hub.act_in_lobby(session, request)
     evening.go(0.2)
     log.publish = publish  # type: ignore[method-assign]
     evening.go(1.4)
     assert guest.talk.asked == {}
     assert len(evening.heard(0, "invitation")) == 1
+
+
+def test_a_request_to_the_lobby_of_who_has_left_meanwhile_is_not_kept_for_an_answer() -> None:
+    evening = Evening("a", "b", "c")
+    steward, _ = steward_and_guest(evening)
+    publish = steward.log.publish
+    steward.log.publish = lambda batch, done: None  # type: ignore[method-assign]
+    evening.people[0].say(wire.InviteRequest(0, game="tictactoe"))
+    evening.go(0.2)
+    assert steward.node.unanswered == 1
+    evening.people[0].leave()
+    evening.go(0.5)
+    assert steward.node.unanswered == 0
+    steward.log.publish = publish  # type: ignore[method-assign]
+    evening.go(2.0)
+    assert steward.node.unanswered == 0
+
+
+def test_of_too_many_questions_that_know_more_than_the_steward_some_are_to_be_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shared_lobby, "MOST_EARLY", 2)
+    evening = Evening("a", "b", "c")
+    steward, _ = steward_and_guest(evening)
+    steward.worker.slowest_s = 1.0
+    evening.go(0.7)
+    for _ in range(4):
+        evening.people[0].say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(0.1)
+    assert [refused["code"] for refused in evening.heard(0, "refused")] == ["restarting", "restarting"]
+    assert len(evening.people[0].talk.asked) == 2

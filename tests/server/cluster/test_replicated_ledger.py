@@ -10,7 +10,7 @@ from tests.server.journal.jobs import register
 from ttt_net.errors import StorageError
 from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.entries import FORM, Author, BeginEpoch
-from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S
+from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S, MOST_POLLS, POLL_S
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
 
@@ -223,3 +223,17 @@ def test_of_two_nodes_whose_clocks_differ_neither_is_taken_for_wrong() -> None:
     nodes = Nodes("a", "b", clocks_s=(0, 600))
     nodes.go(3.0)
     assert [node.ledger.health().trouble for node in nodes.nodes] == [None, None]
+
+
+def test_a_node_that_applies_nothing_for_minutes_keeps_so_many_answers_and_catches_up_at_last() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    a.replica.database.connection.execute("PRAGMA query_only = ON")
+    nodes.go(MOST_POLLS * POLL_S * 2)
+    assert not a.ledger.is_fresh
+    assert a.ledger.ends_ahead == MOST_POLLS
+    a.replica.database.connection.execute("PRAGMA query_only = OFF")
+    nodes.go(6.0)
+    assert a.ledger.is_fresh
+    assert a.ledger.ends_ahead < 5
+    assert a.replica.position == b.replica.position

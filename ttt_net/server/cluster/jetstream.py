@@ -10,11 +10,11 @@ import io
 import logging
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -24,10 +24,12 @@ from nats.js.api import (
     KeyValueConfig,
     ObjectMeta,
     ObjectStoreConfig,
+    RawStreamMsg,
     RePublish,
     RetentionPolicy,
     StorageType,
     StreamConfig,
+    StreamState,
 )
 from nats.js.client import JetStreamContext
 from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFoundError, ObjectNotFoundError
@@ -38,6 +40,7 @@ from ttt_net.networks import without_login
 from ttt_net.server.cluster.log import Hear, Position, Reply
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 PATIENCE_S = 2.0
 """How long an answer of the log is waited for."""
@@ -89,7 +92,13 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
 
     Raises `ConfigurationError` if no server lets us in, or the log cannot be created, within `patience_s`.
     """
-    logging.getLogger("asyncio").addFilter(_is_news)
+    with _without_complaints():
+        async with _opened(address, node, patience_s) as opened:
+            yield opened
+
+
+@asynccontextmanager
+async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> AsyncIterator["JetStreamLog"]:
     client = Client()
     try:
         async with asyncio.timeout(patience_s):
@@ -123,9 +132,19 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
         raise failure
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Tell whether a warning is one: nats-py encrypts a stream unknown to asyncio, which complains at its end."""
-    return not record.getMessage().startswith("returning true from eof_received()")
+@contextmanager
+def _without_complaints() -> Iterator[None]:
+    """Keep a warning of asyncio out of the logs: nats-py encrypts a stream unknown to it, which it tells at its end."""
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return not record.getMessage().startswith("returning true from eof_received()")
+
+    complaining = logging.getLogger("asyncio")
+    complaining.addFilter(is_news)  # one for each log that is open
+    try:
+        yield
+    finally:
+        complaining.removeFilter(is_news)
 
 
 async def _connect(client: Client, address: JetStreamAddress, node: str) -> None:
@@ -381,7 +400,7 @@ class JetStreamLog:
 
     async def _catch_up(self, hear: Hear) -> bool:
         """Fetch what was missed, and return whether all of it was there still."""
-        state = (await self._jetstream.stream_info(self._name)).state
+        state = await self._state()
         self._answered()
         while self._heard < state.last_seq:
             if state.first_seq > self._heard + 1:
@@ -389,13 +408,27 @@ class JetStreamLog:
             last = min(state.last_seq, self._heard + FETCHED_AT_ONCE)
             wanted = [place for place in range(self._heard + 1, last + 1) if place not in self._early]
             try:
-                found = await asyncio.gather(*(self._jetstream.get_msg(self._name, seq=place) for place in wanted))
+                found = await asyncio.gather(*map(self._message, wanted))
             except NotFoundError:  # trimmed since
-                state = (await self._jetstream.stream_info(self._name)).state
+                state = await self._state()
                 continue
             for place, message in zip(wanted, found, strict=True):
                 self._offer(place, message.data or b"", hear)
         return True
+
+    async def _state(self) -> StreamState:
+        return (await self._first_answer(partial(self._jetstream.stream_info, self._name))).state
+
+    async def _message(self, place: Position) -> RawStreamMsg:
+        return await self._first_answer(partial(self._jetstream.get_msg, self._name, seq=place))
+
+    async def _first_answer(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """Ask every `POLL_S` until one is answered: the others may have been lost with the server that they went to."""
+        answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        while not answer.done():
+            self._start(_pass_on(ask, answer))
+            await asyncio.wait([answer], timeout=POLL_S)
+        return answer.result()
 
     # Snapshots.
 
@@ -534,6 +567,18 @@ class _Raw(io.RawIOBase):
         data = self._source.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+async def _pass_on(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T]) -> None:
+    """Ask, and set what comes of it as the answer, unless there is one by now."""
+    try:
+        found = await ask()
+    except Exception as error:  # noqa: BLE001 - whatever is raised is for who waits for the answer
+        if not answer.done():
+            answer.set_exception(error)
+    else:
+        if not answer.done():
+            answer.set_result(found)
 
 
 def _call(callback: Callable[..., None], *args: object) -> None:

@@ -54,10 +54,16 @@ class ClusterNode:
         self._ledger.start(NodeHooks(self._heard, self._began, self._ended))
         self._tick()
 
+    @property
+    def unanswered(self) -> int:
+        """How many requests to the lobby, of players of other nodes, this node as its steward has not answered yet."""
+        return self._lobby.unanswered
+
     def _tick(self) -> None:
         self._services.loop.call_later(TICK_S, self._tick)
         self._hub.release()
         self._lobby.answer_early()
+        self._lobby.forget_answers()
         now_s = self._services.loop.time()
         if self._ledger.is_fresh:
             self._in_touch_s = now_s

@@ -52,6 +52,10 @@ RETRY_S = 1.0
 """After so long a disk that failed is tried again."""
 MOST_SKEW_MS = 30_000
 """A clock that differs by more from those of most others is wrong: what is written down would have odd times."""
+MOST_POLLS = 256
+"""How many answers about the end are kept until this node has applied as far: those of two minutes. Of a node that is
+further behind the oldest are let go, so its `silence_s` goes on to grow until it has caught up to the others.
+"""
 _REMEMBERED = 4_096
 """Places whose running hash is remembered, to compare with what others say of them."""
 _WHATEVER_IT_WROTE = 2**53
@@ -132,7 +136,7 @@ class ReplicatedLedger:
         self._round_trip_s = Histogram()
         self._secret = ""
         self._end: Position = 0
-        self._polls: deque[tuple[float, Position]] = deque()
+        self._polls: deque[tuple[float, Position]] = deque(maxlen=MOST_POLLS)
         self._is_polling_since_s: float | None = None
         self._contact_s: float | None = None
         self._ticked_s = 0.0
@@ -221,6 +225,11 @@ class ReplicatedLedger:
     def lag(self) -> int:
         """How many places of the log were not applied yet when its end was last heard of."""
         return max(0, self._end - self.position)
+
+    @property
+    def ends_ahead(self) -> int:
+        """How many answers about the end of the log wait for this node to have applied as far, `MOST_POLLS` at most."""
+        return len(self._polls)
 
     @property
     def silence_s(self) -> float:

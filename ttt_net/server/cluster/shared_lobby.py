@@ -33,6 +33,8 @@ RETELL_S = 5.0
 """How often it tells them all the same: it may have been lost, or a node is new."""
 AGAIN_S, MOST_TRIES = 1.0, 5
 """When it is asked again that a seek stand which stood with the last steward, and how often it is asked at the most."""
+MOST_EARLY = 1_000
+"""How many questions wait for the steward to have applied what their askers know; others are to be asked again."""
 _SEEKS = "lobby.seeks"
 
 
@@ -90,6 +92,16 @@ class SharedLobby:
         early, self._early = self._early, []
         for question, reply in early:
             self._answer(question, reply)
+
+    @property
+    def unanswered(self) -> int:
+        """How many requests of other nodes this one has not answered yet."""
+        return len(self._asked)
+
+    def forget_answers(self) -> None:
+        """Let go of what takes the answers to players who have left meanwhile: nobody answers them any more."""
+        for key in [key for key in self._asked if self._asker(*key[:2]) is None]:
+            del self._asked[key]
 
     def arrived_elsewhere(self, player: PlayerId) -> None:
         """Let go of the seek that a player made here: they play on another node now."""
@@ -192,13 +204,13 @@ class SharedLobby:
         self._answer(msgspec.json.decode(data, type=_Question), reply)
 
     def _answer(self, question: _Question, reply: Reply) -> None:
-        if question.position > self._ledger.position:
+        is_early = question.position > self._ledger.position
+        if is_early and len(self._early) < MOST_EARLY:
             self._early.append((question, reply))
             return
-        session = self._services.players.get(question.player)
+        session = None if is_early else self._asker(question.player, question.serial)
         request = wire.decode_request(question.request)
-        is_known = session is not None and session.is_elsewhere and session.serial == question.serial
-        if session is None or not is_known or not self._ledger.is_steward or not self._ledger.is_fresh:
+        if session is None or not self._ledger.is_steward or not self._ledger.is_fresh:
             reply(frame(wire.encode(refused(request.id, _nobody_keeps_it()))))
             return
         try:
@@ -216,6 +228,11 @@ class SharedLobby:
         except Refusal as refusal:
             if not question.is_again:
                 session.refuse(request.id, refusal)
+
+    def _asker(self, player: PlayerId, serial: int) -> Session | None:
+        """Return the session of that connection to another node; None if it has ended."""
+        session = self._services.players.get(player)
+        return session if session is not None and session.is_elsewhere and session.serial == serial else None
 
     def forward(self, node: NodeName, player: PlayerId, serial: int, data: bytes, closing: Closing | None) -> None:
         """Send a player of another node what the lobby has to say, once this turn of the loop is over."""
