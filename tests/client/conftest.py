@@ -1,5 +1,6 @@
 """A real server in a process of its own, and real clients against it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from websockets.sync.client import connect
 
 from tests import forked
 from tests.patience import PATIENCE_S
@@ -100,6 +102,22 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
     for process in processes:
         process.kill()
         process.communicate()
+
+
+def seated(start: Start, server: RealServer, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a bot, and wait until the server tells others that it plays: it says who it is before it seeks."""
+    bot = start(server.address, "--bot", *arguments)
+    with connect(f"ws://{server.address}", proxy=None) as looker:
+        looker.send('{"type": "hello", "id": 1, "protocols": [1]}')
+        is_listening = False
+        while True:
+            told = json.loads(looker.recv(timeout=PATIENCE_S))
+            if told["type"] == "ok" and not is_listening:
+                looker.send('{"type": "lobby", "id": 2, "on": true}')
+                is_listening = True
+            bots = [row for row in told.get("players", ()) if row.get("bot")]
+            if any("seeking" in row and row.get("free") != 0 for row in bots):
+                return bot
 
 
 def _line_of(source: int) -> str:

@@ -13,6 +13,7 @@ import pyte
 from tests.client.conftest import CLIENT
 from tests.patience import PATIENCE_S
 
+TOOK_ALTERNATE_SCREEN = b"\x1b[?1049h"
 LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
 SHOWED_CURSOR = b"\x1b[?25h"
 
@@ -58,15 +59,27 @@ class Terminal:
         """Wait until the words are on the screen and return all of it."""
         return self.comes_to(lambda picture: words in picture, words)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the picture is drawn to its end: each is drawn from its first line to its last column.
+
+        What is read may end anywhere within a picture; what stands below is still of the one before.
+        """
+        is_drawn_on = self.raw.rfind(TOOK_ALTERNATE_SCREEN) > self.raw.rfind(LEFT_ALTERNATE_SCREEN)
+        cursor, screen = self.screen.cursor, self.screen
+        return not is_drawn_on or (cursor.y, cursor.x) == (screen.lines - 1, screen.columns)
+
     def comes_to(self, is_there: Callable[[str], bool], what: str) -> str:
+        """Wait until a whole picture is as wanted, and return it."""
         until = time.monotonic() + PATIENCE_S
-        while not is_there(self.picture):
+        while not (self.is_whole and is_there(self.picture)):
             assert time.monotonic() < until, f"never showed {what!r}:\n{self.picture}"
-            if not self._read():
+            if not self.reads():
                 assert is_there(self.picture), f"ended without {what!r}:\n{self.picture}"
         return self.picture
 
-    def _read(self) -> bool:
+    def reads(self) -> bool:
+        """Read what there is, or wait for it a while; return whether more may come."""
         try:
             data = self.child.read_nonblocking(65_536, timeout=1)
         except pexpect.TIMEOUT:
@@ -88,7 +101,7 @@ class Terminal:
     def ends(self) -> int | None:
         """Read to the end and return the exit code."""
         until = time.monotonic() + PATIENCE_S
-        while self._read():
+        while self.reads():
             assert time.monotonic() < until, f"never ended:\n{self.picture}"
         self.child.wait()
         code = self.child.exitstatus

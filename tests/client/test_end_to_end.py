@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.conftest import CLIENT, RealServer, Start, heard_until
+from tests.client.conftest import CLIENT, RealServer, Start, heard_until, seated
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
 
@@ -60,8 +60,7 @@ def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, 
 
 
 def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server: RealServer, start: Start) -> None:
-    bot = start(real_server.address, "--bot", "random", "--games", "1", "--seed", "3")
-    heard_until(bot, "Playing as")
+    bot = seated(start, real_server, "random", "--games", "1", "--seed", "3")
     person = start(real_server.address, "--name", "Ann")
     assert person.stdin is not None
     assert person.stdout is not None
@@ -88,8 +87,7 @@ def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server:
 def test_lines_that_are_there_before_it_begins_are_done_in_order(
     real_server: RealServer, start: Start, environment: dict[str, str]
 ) -> None:
-    bot = start(real_server.address, "--bot", "random", "--level", "1")
-    heard_until(bot, "Playing as")
+    seated(start, real_server, "random", "--level", "1")
     person = start(real_server.address, "--name", "Ann", "--screen-reader", "--game", "connect4")
     # A game in which whatever the bot has done leaves this move possible, and the match going on.
     lines = ["bot", "board", "say Hello", "4", "resign", "bot", "board", "quit", "quit"]

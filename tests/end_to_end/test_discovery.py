@@ -1,21 +1,19 @@
 """A server and a client on two machines: network namespaces joined by a cable."""
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pexpect
-import pyte
 import pytest
 
-from tests.client.real_terminal import end
+from tests.client.conftest import CLIENT
+from tests.client.real_terminal import Terminal, end
 from tests.networks import ROOT, Machine, two_machines, two_networks
 from tests.patience import PATIENCE_S
 from ttt_net.client.finding.discovery import MAX_SERVERS
@@ -78,40 +76,31 @@ def test_a_machine_without_a_network_serves_on_and_says_why_nobody_finds_it(
 
 
 @pytest.fixture
-def sit_down(tmp_path: Path) -> Iterator[Callable[..., pexpect.spawn]]:
+def sit_down(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     """Start clients, each in a terminal of its own on one of the machines."""
-    clients: list[pexpect.spawn] = []
+    clients: list[Terminal] = []
 
-    def sat_down(machine: Machine, *more: str) -> pexpect.spawn:
-        command = machine.command(sys.executable, str(ROOT / "client.py"), *more)
+    def sat_down(machine: Machine, *more: str) -> Terminal:
         home = {"TTT_NET_HOME": str(tmp_path / machine.name), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
-        client = pexpect.spawn(
-            command[0],
-            command[1:],
-            env={**os.environ, **home},
-            timeout=PATIENCE_S,
-            encoding="utf-8",
-            dimensions=(24, 80),
-        )
-        clients.append(client)
-        return client
+        clients.append(Terminal(more, {**os.environ, **home}, command=machine.command(*CLIENT)))
+        return clients[-1]
 
     yield sat_down
     for client in clients:
-        end(client)
+        end(client.child)
 
 
 def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
-    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_machines
     with here.server(tmp_path / "data", "--name", "Friday"):
-        friend = sit_down(there, "--plain", "--name", "Ben")
+        friend = sit_down(there, "--plain", "--name", "Ben").child
         friend.expect(r"1\. Friday, 10\.77\.0\.1:8765, 0 players, 0 matches, version")
         friend.expect("or Enter for 1: ")
         friend.sendline("")
         friend.expect("Looking for a person")
-        host = sit_down(here, "--plain", "--name", "Ann")
+        host = sit_down(here, "--plain", "--name", "Ann").child
         host.expect(r"1\. Friday, on this machine")
         host.sendline("1")
         host.expect("Your turn|is to move")
@@ -119,11 +108,11 @@ def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
 
 
 def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed_address_works(
-    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_networks
     with here.server(tmp_path / "data"):
-        friend = sit_down(there, "--plain", "--name", "Ben")
+        friend = sit_down(there, "--plain", "--name", "Ben").child
         friend.expect("help tells why")
         friend.expect("or Enter for 1: ")
         friend.sendline("help")
@@ -135,7 +124,7 @@ def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed
         friend.expect("Looking for a person")
         friend.sendline("quit")
         friend.expect(pexpect.EOF)
-        again = sit_down(there, "--plain", "--name", "Ben")
+        again = sit_down(there, "--plain", "--name", "Ben").child
         again.expect("or Enter for 1: ")
         again.sendeof()
         again.expect(pexpect.EOF)
@@ -143,55 +132,31 @@ def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed
         assert again.exitstatus == 0
 
 
-class Picture:
-    """The client in a terminal of its own on one of the machines, and what a person sees there."""
-
-    def __init__(self, client: pexpect.spawn) -> None:
-        self.client = client
-        self._screen = pyte.Screen(80, 24)
-        self._stream = pyte.Stream(self._screen)
-
-    def shows(self, words: str) -> list[str]:
-        """Wait until the words are on the screen, and return its lines."""
-        until = time.monotonic() + PATIENCE_S
-        while not any(words in line for line in self._screen.display):
-            assert time.monotonic() < until, "\n".join(self._screen.display)
-            with contextlib.suppress(pexpect.TIMEOUT):
-                self._stream.feed(self.client.read_nonblocking(65_536, timeout=0.2))
-        return [line.rstrip() for line in self._screen.display]
-
-    def press(self, keys: str) -> None:
-        self.client.send(keys)
-
-
 def test_on_the_screen_enter_joins_the_one_server_that_was_found(
-    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_machines
-    friend = Picture(sit_down(there, "--name", "Ben"))
+    friend = sit_down(there, "--name", "Ben")
     friend.shows("No server here yet")
     with here.server(tmp_path / "data", "--name", "Friday"):
-        lines = friend.shows("Friday")
+        lines = friend.comes_to(lambda picture: here.address in picture, "the server").split("\n")
         assert any(line.startswith("> Friday") and here.address in line for line in lines), lines
         friend.press("\r")
         friend.shows("p play")
         friend.press("\x03")
-        friend.client.expect(pexpect.EOF)
-        again = Picture(sit_down(there, "--name", "Ben"))
-        lines = again.shows("On this network")
-        assert "Used before" not in "\n".join(lines)
+        assert friend.ends() == 0
+        again = sit_down(there, "--name", "Ben")
+        assert "Used before" not in again.shows("On this network")
         again.press("q")
-        again.client.expect(pexpect.EOF)
-        again.client.close()
-        assert again.client.exitstatus == 0
+        assert again.ends() == 0
 
 
 def test_on_the_screen_an_address_can_be_typed(
-    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_networks
     with here.server(tmp_path / "data", "--port", "7001"):
-        friend = Picture(sit_down(there, "--name", "Ben"))
+        friend = sit_down(there, "--name", "Ben")
         friend.shows("Type an address or a code")
         friend.press("nowhere:\r")
         friend.shows("'nowhere:' is no address")
@@ -200,7 +165,7 @@ def test_on_the_screen_an_address_can_be_typed(
 
 
 def test_liars_on_the_network_are_bounded_cleaned_and_cannot_end_the_search(
-    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_machines
     command = here.command(sys.executable, "-m", "tests.end_to_end.liars")
@@ -217,9 +182,9 @@ def test_liars_on_the_network_are_bounded_cleaned_and_cannot_end_the_search(
             assert lie["addresses"]
             assert not {"224.0.0.1", "127.0.0.1"} & set(lie["addresses"])
             for _ in range(10):  # who is slow finds few within the two seconds that it looks
-                client = sit_down(there, "--plain", "--name", "Ben")
+                client = sit_down(there, "--plain", "--name", "Ben").child
                 client.expect("Start a server here")
-                found = client.before or ""
+                found = client.before.decode()
                 assert "\x1b" not in found
                 assert len(found.splitlines()) < 2 * MAX_SERVERS
                 if found.count("does not answer") > 1:

@@ -192,14 +192,14 @@ async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_pa
     """Longer than the server's patience with a silent peer: pings and pongs find their way through the proxy."""
     async with (
         running(
-            tmp_path / "data", *FOR_PROXIES, "--limits-ping-after-s", "0.2", "--limits-dead-after-s", "3"
+            tmp_path / "data", *FOR_PROXIES, "--limits-ping-after-s", "0.2", "--limits-dead-after-s", "5"
         ) as server,
         proxied(name, tmp_path / "proxy", server.port) as (port, authority),
     ):
         context = ssl.create_default_context()
         authority.configure_trust(context)
         ann = await Outside(port, context).join("Ann", "127.0.0.2")
-        await asyncio.sleep(4.5)  # what is waited for is the proxy's patience: nothing happens, so there is no event
+        await asyncio.sleep(6)  # what is waited for is the proxy's patience: nothing happens, so there is no event
         await ann.ok("ping")
 
 

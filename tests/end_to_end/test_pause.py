@@ -7,13 +7,13 @@ from pathlib import Path
 
 from tests.end_to_end.process import running
 
-PAUSE_S = 3.5
-CLOCK_MS = 3_000
+PAUSE_S = 6.0
+CLOCK_MS = 5_000
 """Shorter than the pause."""
 
 
 async def test_a_pause_of_the_server_flags_nobody_and_drops_nobody(tmp_path: Path) -> None:
-    async with running(tmp_path, "--limits-ping-after-s", "0.5", "--limits-dead-after-s", "2.5") as server:
+    async with running(tmp_path, "--limits-ping-after-s", "0.5", "--limits-dead-after-s", "5") as server:
         ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]
         for peer in (ann, bob):
             await peer.ok("seek", games=["gomoku"], time={"initial_ms": CLOCK_MS})

@@ -38,7 +38,7 @@ for line in sys.stdin:
 
 PATIENT: dict[str, Any] = {"start_ms": 1000 * PATIENCE_S, "overtime_ms": 1000 * PATIENCE_S}
 """For engines that answer; only where one hangs, it is to be given up soon."""
-OVERTIMES_MS = {"hang": 300, "endless line": 300, "flood": 300, "hang-once": 2000}
+OVERTIMES_MS = {"hang": 300, "endless line": 300, "flood": 300, "hang-once": 6000}
 
 
 def brain(tmp_path: Path, mode: str = "well", **changes: object) -> ExternalEngine:

@@ -222,6 +222,7 @@ async def test_who_lists_bots_as_bots_and_what_everyone_does(tmp_path: Path) -> 
 
 async def test_one_who_asks_too_fast_is_told_so_and_is_then_closed_with_1008(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(messages=Rate(10, 10.0))) as server:
+        server.clock.stand_still()
         peer = await server.raw()
         await peer.hello("Ann")
         await peer.send(b"".join(said("ping", number) for number in range(2, 12)))

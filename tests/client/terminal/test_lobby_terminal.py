@@ -4,7 +4,7 @@ import re
 import signal
 from functools import partial
 
-from tests.client.conftest import RealServer, Start, heard_until
+from tests.client.conftest import RealServer, Start, seated
 from tests.client.real_terminal import Open, Terminal
 
 
@@ -15,6 +15,11 @@ def has_board(picture: str) -> bool:
 def is_answered(digit: str, picture: str) -> bool:
     """Tell whether it is our turn again, after we have played the cell of that digit."""
     return "Your turn" in picture and f"  {digit}  " not in picture
+
+
+def is_alone(picture: str) -> bool:
+    """Tell whether somebody looks for a person, and for five seconds or more has found none."""
+    return "Looking for a person: Tic-tac-toe" in picture or "Nobody yet for Tic-tac-toe: b plays" in picture
 
 
 def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealServer, open_terminal: Open) -> None:
@@ -44,7 +49,7 @@ def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealS
 def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
-    heard_until(start(real_server.address, "--bot", "random"), "Playing as")
+    seated(start, real_server, "random")
     ann = open_terminal(real_server.address, "--name", "Ann")
     ann.shows("A bot plays you at once: press b")
     bob = open_terminal(real_server.address, "--name", "Bob")
@@ -53,8 +58,7 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
         assert "Ann" in picture
         assert "Bob" in picture
     cid = open_terminal(real_server.address, "--name", "Cid", columns=40, rows=16)
-    cid.shows("A bot plays you at once: press b")
-    assert "Looking for a person: Tic-tac-toe" in cid.picture
+    assert is_alone(cid.shows("A bot plays you at once: press b"))
     cid.press("b")
     cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
     assert "random [bot]" in cid.picture

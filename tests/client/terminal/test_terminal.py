@@ -38,6 +38,18 @@ def may_move(picture: str) -> bool:
     return "Your turn" in picture and free_digits(picture) != []
 
 
+def test_a_picture_is_looked_at_when_it_is_drawn_to_its_end(open_terminal: Open) -> None:
+    drawing = r"printf '\033[?1049h\033[HYour '; read -r _; printf 'turn\n          \n         .'; read -r _"
+    terminal = open_terminal("-c", f"stty -echo; {drawing}", command=["sh"], columns=10, rows=3)
+    while "Your" not in terminal.picture:
+        assert terminal.reads()
+    assert not terminal.is_whole
+    terminal.press("\n")
+    assert terminal.shows("Your").split("\n") == ["Your turn", "", "         ."]
+    terminal.press("\n")
+    assert terminal.ends() == 0
+
+
 def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, start: Start) -> None:
     start(real_server.address, "--bot", "random", "--seed", "2")
     person = open_terminal(real_server.address)

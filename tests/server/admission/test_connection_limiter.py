@@ -140,6 +140,7 @@ async def test_wrong_codes_of_an_address_are_limited_whoever_tries_and_good_ones
 
 async def test_challenges_of_a_player_are_limited(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(challenges=Rate(3, 60.0))) as server:
+        server.clock.stand_still()
         ann, bob = await server.join("Ann"), await server.join("Bob")
         for _ in range(3):
             await ann.ok("challenge", name="Bob")
@@ -150,6 +151,7 @@ async def test_challenges_of_a_player_are_limited(tmp_path: Path) -> None:
 
 async def test_messages_of_an_address_are_refused_and_nobody_is_closed_for_another(tmp_path: Path) -> None:
     async with running(tmp_path, metered(messages=Rate(200, 600.0), players_per_address=2)) as server:
+        server.clock.stand_still()
         ann = await server.join("Ann")
         others: list[Peer] = [await server.join(f"Bob-{number}") for number in range(3)]
         for other in others:

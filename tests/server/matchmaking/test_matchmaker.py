@@ -211,6 +211,7 @@ async def test_a_bot_is_challenged_to_play_on_from_a_position_with_a_side(tmp_pa
 
 async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(codes=Rate(3, 60.0))) as server:
+        server.clock.stand_still()
         eve = await server.join("Eve")
         for _ in range(3):
             assert await eve.refused("join", code="BCDFGH") == "unknown_code"

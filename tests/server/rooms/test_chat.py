@@ -98,6 +98,7 @@ async def test_whom_the_host_has_muted_says_not_even_phrases(tmp_path: Path) -> 
 
 async def test_talking_too_much_is_refused(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(chats=Rate(2, 60.0))) as server:
+        server.clock.stand_still()
         first, _, match = await server.pair()
         for _ in range(2):
             await first.ok("chat", match=match, phrase="hello")
@@ -106,6 +107,7 @@ async def test_talking_too_much_is_refused(tmp_path: Path) -> None:
 
 async def test_a_hall_full_of_talk_is_told_to_wait(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
+        server.clock.stand_still()
         first, _, eve, _, match = await watched(server)
         server.hub.chat.deliveries.take(server.clock(), 6_000)
         assert await eve.refused("chat", match=match, phrase="hello") == "too_fast"

@@ -79,6 +79,7 @@ async def test_a_host_may_give_none(tmp_path: Path) -> None:
 
 async def test_a_player_asks_one_at_a_time_and_so_many_in_a_minute(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(hints=Rate(2, 60.0)), coach=COACH) as server:
+        server.clock.stand_still()
         person, _, match, _ = await against_a_bot(server)
         for _ in range(2):
             await person.ok("hint", match=match, kind="warning")
