@@ -14,8 +14,9 @@ from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import Refusal
 from ttt_net.messages import Played, PlayerInfo, Started
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, Came, Went
+from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import MemoryStream
-from ttt_net.server.cluster.replica import EntryOutcome, Replica
+from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.journal.entries import AppendEvents, AuditNote, RegisterPlayer, WriteNote
 

@@ -27,7 +27,7 @@ from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster import replica, replicated_ledger
+from ttt_net.server.cluster import fence, replica, replicated_ledger
 from ttt_net.server.cluster.batch import Batch
 from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.membership import Membership
@@ -244,24 +244,24 @@ def _refuse_on_one_node(carry_out: Callable[..., Any]) -> Callable[..., Any]:
 
 PLANTED_AMONG_LEDGERS: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "a fence left out: what a lost node writes counts": (
-        replica,
-        "_is_next",
+        fence,
+        "is_next",
         _as_if(lambda _: "UPDATE nodes SET is_lost = 0 WHERE node = :node AND epoch = :epoch"),
     ),
     "an epoch that is not checked": (
-        replica,
-        "_is_next",
+        fence,
+        "is_next",
         _as_if(lambda _: "UPDATE nodes SET epoch = :epoch, number = :number - 1 WHERE node = :node AND epoch > :epoch"),
     ),
     "a repeat that is applied twice": (
-        replica,
-        "_is_next",
+        fence,
+        "is_next",
         _as_if(lambda _: "UPDATE nodes SET number = :number - 1 WHERE node = :node AND epoch = :epoch AND NOT is_lost"),
     ),
     "an ack before the log has it": (ReplicatedLedger, "append", _answer_before_the_log),
     "an unknown outcome taken for a failure": (ReplicatedLedger, "append", _take_the_unknown_for_a_failure),
     "a batch that is not repeated": (ReplicatedLedger, "_publish", _publish_once),
-    "a batch that one node does not apply": (replica, "_carry_out", _refuse_on_one_node),
+    "a batch that one node does not apply": (fence, "carry_out", _refuse_on_one_node),
     "a lost node that goes on as if nothing were": (ReplicatedLedger, "_lost", lambda real: _nothing),
 }
 """The same in what nodes share; found in worlds of ledgers alone."""
@@ -306,7 +306,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "an event of another node that is not told": (MatchRoom, "hear", _applied_by_one),
     "one token connected to two nodes": (SessionService, "replaced", _keep_a_session),
     "players of a lost node who stay": (
-        replica,
+        fence,
         "_disconnect",
         lambda real: lambda connection, node: real(connection, node) and [],
     ),
@@ -322,7 +322,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "watchers of other nodes who are not counted": (Broadcasts, "_counted", lambda _: _nothing),
     "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
     "a form in force as soon as one node knows it": (
-        replica,
+        fence,
         "_PUT_IN_FORCE",
         lambda statement: cast(Any, cast(str, statement).replace("MIN(form)", "MAX(nodes.form)")),
     ),

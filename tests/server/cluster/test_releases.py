@@ -82,7 +82,7 @@ def test_a_node_that_was_away_for_long_while_all_others_were_renewed_says_so(mon
     assert b.ledger.is_fresh, "it was lost for a moment, and may come back"
     nodes.cut(b)
     nodes.go(5.0)
-    monkeypatch.setattr("ttt_net.server.cluster.replica.AWHILE", 2)
+    monkeypatch.setattr("ttt_net.server.cluster.fence.AWHILE", 2)
     nodes.start("c", 2)
     assert newer.replica.in_force() == 2
     nodes.mend(b)

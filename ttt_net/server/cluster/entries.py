@@ -1,7 +1,7 @@
 """What only a cluster writes down, as values: which nodes there are, and who is connected to which of them.
 
 Like the entries of the journal they are applied by all nodes in one order, to tables of their own: see
-`ttt_net.server.cluster.replica`.
+`ttt_net.server.cluster.fence`.
 """
 
 from typing import NamedTuple

@@ -14,8 +14,9 @@ from ttt_net.server.accounts.session_service import session_elsewhere
 from ttt_net.server.admin.moderation import end_sanction, put_in_force
 from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.entries import Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
+from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Log
-from ttt_net.server.cluster.replica import EntryOutcome, Replica
+from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.cluster.shared_lobby import SharedLobby
 from ttt_net.server.hub import Hub

@@ -1,7 +1,7 @@
 """One node's copy of the cluster's state: the journal's tables, and where in the log they stand.
 
-`Replica.apply` is the fence: the same batches at the same places lead to the same tables on every node, whatever was
-repeated, delayed or written by a node that was declared lost. Knows no log, no thread and no event loop.
+What of the log counts, and what it leads to, is decided by the fence (`fence.py`), in one transaction with the place.
+Knows no log, no thread and no event loop.
 """
 
 import io
@@ -9,81 +9,28 @@ import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from itertools import groupby
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, BinaryIO, NamedTuple, assert_never, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import msgspec
 
-from ttt_net.errors import Code, ConfigurationError, Overtaken, Refusal, StorageError
-from ttt_net.messages import Started
+from ttt_net.errors import ConfigurationError, Refusal, StorageError
+from ttt_net.server.cluster import fence
 from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
-from ttt_net.server.cluster.entries import (
-    FORM,
-    AnyLoggedEntry,
-    Author,
-    BeginEpoch,
-    Came,
-    ClusterEntry,
-    DeclareLost,
-    NodeName,
-    Sat,
-    Went,
-)
+from ttt_net.server.cluster.entries import FORM, Author, Came, NodeName
+from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Position
-from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.apply_events import append_events
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.entries import AppendEvents
-from ttt_net.server.journal.lookups import ratings_of, unfinished_of
 from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
-from ttt_net.server.players import Player, PlayerId
+from ttt_net.server.players import Player
 
 log = logging.getLogger(__name__)
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS place (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    position INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    form INTEGER NOT NULL
-) STRICT;
-INSERT OR IGNORE INTO place VALUES (1, 0, '', 1);
-CREATE TABLE IF NOT EXISTS nodes (
-    node TEXT PRIMARY KEY,
-    epoch INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    since INTEGER NOT NULL,
-    is_lost INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    form INTEGER NOT NULL,
-    last INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS connected (
-    player INTEGER PRIMARY KEY,
-    node TEXT NOT NULL,
-    serial INTEGER NOT NULL,
-    came BLOB NOT NULL
-) STRICT;
-"""
-"""Where the tables stand in the log, and which form is in force; the newest epoch of each node, and since which place;
-who is connected where.
-"""
-_PUT_IN_FORCE = """
-UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NOT is_lost OR last > ?), 1))
-"""
-"""A form is in force once all know it who may write, or did a while ago and may come back; then never less again."""
-AWHILE = 20_000
-"""For so many places of the log, an hour where little happens, a node that is lost is waited for with a newer form."""
-
-
 _FORMATS = slice(18, 20)
 """Where an image of tables says how it is written to; 1: without a log beside it, which an image in memory has not."""
-_DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
-"""What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
 
 
 class NewerFormError(Exception):
@@ -93,16 +40,6 @@ class NewerFormError(Exception):
         super().__init__(
             f"the log is of form {in_force}, this release knows {known}; install the release of the others"
         )
-
-
-class EntryOutcome(NamedTuple):
-    """What came of one entry."""
-
-    entry: AnyLoggedEntry
-    result: Any
-    """What `apply` returned, or the `Refusal`."""
-    names: tuple[str, str] | None = None
-    """What the players are called of a match that was started, by side."""
 
 
 class Applied(NamedTuple):
@@ -144,7 +81,7 @@ class Replica:
         connection = self.database.connection
         if path is not None:
             connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes, the log still has
-        connection.executescript(_TABLES)
+        connection.executescript(fence.TABLES)
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
 
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
@@ -155,13 +92,15 @@ class Replica:
         """
         try:
             try:
-                applied = self._transact(batches, _carry_out)
+                applied = self._transact(batches, fence.carry_out)
             except Exception as error:
-                if _is_of_the_disk(error) or isinstance(error, NewerFormError):
+                if fence.is_of_the_disk(error) or isinstance(error, NewerFormError):
                     raise
-                applied = self._transact(batches, _carry_out_one_by_one)  # what an entry may not do is undone alone
+                applied = self._transact(
+                    batches, fence.carry_out_one_by_one
+                )  # what an entry may not do is undone alone
         except Exception as error:
-            if not _is_of_the_disk(error):
+            if not fence.is_of_the_disk(error):
                 raise
             self.database.failures += 1
             raise StorageError(str(error) or type(error).__name__) from None
@@ -179,9 +118,9 @@ class Replica:
         try:
             for position, data in batches:
                 batch, outcomes = _read(position, data), None
-                if batch is not None and _is_next(connection, batch, position):
+                if batch is not None and fence.is_next(connection, batch, position):
                     outcomes = carry_out(connection, batch)
-                state = next_state(state, data, msgspec.json.encode([*map(_digest, outcomes or ())]))
+                state = next_state(state, data, msgspec.json.encode([*map(fence.digest, outcomes or ())]))
                 applied.append(Applied(position, batch, outcomes, state))
             connection.execute("UPDATE place SET position = ?, state = ?", (batches[-1][0], state))
             if (in_force := self.in_force()) > self.form:  # what follows may be of that form
@@ -229,7 +168,7 @@ class Replica:
         for node, data in rows:
             came = msgspec.json.decode(data, type=Came)
             with suppress(Refusal):  # of one who was forgotten; their connection is about to end
-                found.append(Connected(node, came, _player(connection, came.player, now_ms)))
+                found.append(Connected(node, came, fence.player_of(connection, came.player, now_ms)))
         return found
 
     # As a whole.
@@ -316,172 +255,9 @@ def _opened(file: BinaryIO) -> sqlite3.Connection:
     return tables
 
 
-def _is_of_the_disk(error: Exception) -> bool:
-    """Tell whether something failed on this node alone, and not for what an entry is."""
-    is_damage = type(error) is sqlite3.DatabaseError  # itself: a file that is no database any more
-    return is_damage or isinstance(error, _DISK)
-
-
 def _read(position: Position, data: bytes) -> Batch | None:
     try:
         return decode_batch(data)
     except msgspec.MsgspecError as error:
         log.error("place %d of the log is no batch of ours: %s", position, error)
         return None
-
-
-def _is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:
-    """Take note of a batch, and tell whether it is its author's next: no repeat, and not fenced off."""
-    row = connection.execute("SELECT epoch, number, is_lost FROM nodes WHERE node = ?", (batch.node,)).fetchone()
-    epoch, number, is_lost = row or (0, 0, True)
-    if batch.epoch > epoch:
-        if batch.number != 1 or not batch.entries or not isinstance(batch.entries[0], BeginEpoch):
-            return False
-        begin = batch.entries[0]
-        (in_force,) = connection.execute("SELECT form FROM place").fetchone()
-        if begin.form < in_force:
-            return False
-        connection.execute(
-            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost, url, form, last)"
-            " VALUES (?, ?, 1, ?, 0, ?, ?, ?)",
-            (batch.node, batch.epoch, position, begin.url, begin.form, position),
-        )
-        connection.execute(_PUT_IN_FORCE, (position - AWHILE,))
-        return True
-    if batch.epoch < epoch or is_lost or batch.number != number + 1:
-        return False
-    connection.execute("UPDATE nodes SET number = ?, last = ? WHERE node = ?", (batch.number, position, batch.node))
-    return True
-
-
-def _carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
-    """Apply the entries of a batch; neighbours that append to matches are applied together."""
-    outcomes: list[EntryOutcome] = []
-    for is_append, group in groupby(batch.entries, key=lambda entry: isinstance(entry, AppendEvents)):
-        if is_append:
-            appends = list(group)
-            for append in appends:
-                _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
-            results = append_events(connection, appends)  # type: ignore[arg-type]
-            outcomes += [
-                EntryOutcome(entry, result, _names(connection, entry))
-                for entry, result in zip(appends, results, strict=True)
-            ]
-        else:
-            outcomes += [EntryOutcome(entry, _apply(connection, entry, batch.author)) for entry in group]
-    return outcomes
-
-
-def _carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
-    """Apply the entries of a batch, each whole or not at all."""
-    outcomes = []
-    for entry in batch.entries:
-        connection.execute("SAVEPOINT entry")
-        try:
-            if isinstance(entry, AppendEvents):
-                _must_be_stewards(connection, entry, batch.author)
-            outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author), _names(connection, entry)))
-        except Exception as error:
-            if _is_of_the_disk(error):
-                raise
-            connection.execute("ROLLBACK TO entry")
-            outcomes.append(EntryOutcome(entry, _refusal_of(entry, error)))
-        connection.execute("RELEASE entry")
-    return outcomes
-
-
-def _names(connection: sqlite3.Connection, entry: AnyLoggedEntry) -> tuple[str, str] | None:
-    if not isinstance(entry, AppendEvents) or entry.seats is None:
-        return None
-    first, second = (
-        connection.execute("SELECT name FROM players WHERE id = ?", (player,)).fetchone() for player in entry.seats
-    )
-    return first[0], second[0]
-
-
-def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
-    if isinstance(error, Refusal):
-        return error.with_traceback(None)
-    if isinstance(entry, AppendEvents) and isinstance(error, sqlite3.IntegrityError):
-        return Overtaken()
-    log.error("an entry of the log is refused: %s: %s", type(error).__name__, error)
-    return StorageError(f"{type(error).__name__}: {error}")
-
-
-def _digest(outcome: EntryOutcome) -> object:
-    """Return what must be the same on all nodes in what came of an entry."""
-    if isinstance(outcome.result, Refusal):
-        return outcome.result.code
-    return outcome.result if isinstance(outcome.entry, AppendEvents) else None
-
-
-def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
-    """Refuse the start of a match that is not a rematch unless the author keeps the lobby."""
-    if any(isinstance(event, Started) and event.previous is None for event in entry.events):
-        steward = connection.execute(
-            "SELECT node, epoch FROM nodes WHERE NOT is_lost ORDER BY since LIMIT 1"
-        ).fetchone()
-        if steward != author:
-            raise Refusal(Code.RESTARTING, "the lobby is kept by another node now; ask again", 100)
-        for player in entry.seats or ():
-            if connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone() == (None,):
-                raise Refusal(Code.UNKNOWN_PLAYER, "one of them was forgotten here")
-
-
-def _apply(connection: sqlite3.Connection, entry: AnyLoggedEntry, author: Author) -> object:
-    if isinstance(entry, ClusterEntry):
-        return _apply_own(connection, entry, author)
-    return apply(connection, entry)
-
-
-def _apply_own(connection: sqlite3.Connection, entry: ClusterEntry, author: Author) -> object:
-    """Apply an entry of the cluster's own; as `apply`."""
-    match entry:
-        case BeginEpoch():
-            return _disconnect(connection, author.node)
-        case DeclareLost():
-            lost = connection.execute(
-                "UPDATE nodes SET is_lost = 1 WHERE node = ? AND epoch = ? AND number <= ? AND NOT is_lost",
-                (entry.node, entry.epoch, entry.number),
-            )
-            if not lost.rowcount:
-                raise Refusal(Code.TOO_LATE, f"node {entry.node} is not silent, or lost already")
-            return _disconnect(connection, entry.node)
-        case Came():
-            player = _player(connection, entry.player, entry.at_ms)
-            connection.execute(
-                "INSERT OR REPLACE INTO connected (player, node, serial, came) VALUES (?, ?, ?, ?)",
-                (entry.player, author.node, entry.serial, msgspec.json.encode(entry)),
-            )
-            return player
-        case Sat():
-            _must_be_connected(connection, entry, author)
-        case Went():
-            _must_be_connected(connection, entry, author)
-            connection.execute("DELETE FROM connected WHERE player = ?", (entry.player,))
-        case _:
-            assert_never(entry)
-    return None
-
-
-def _disconnect(connection: sqlite3.Connection, node: NodeName) -> list[PlayerId]:
-    rows = connection.execute("DELETE FROM connected WHERE node = ? RETURNING player", (node,)).fetchall()
-    return sorted(player for (player,) in rows)
-
-
-def _must_be_connected(connection: sqlite3.Connection, entry: Sat | Went, author: Author) -> None:
-    """Refuse what concerns a connection in whose place another has come."""
-    row = connection.execute("SELECT node, serial FROM connected WHERE player = ?", (entry.player,)).fetchone()
-    if row != (author.node, entry.serial):
-        raise Refusal(Code.OPPONENT_GONE, "that connection is not theirs any more")
-
-
-def _player(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> Player:
-    row = connection.execute(
-        "SELECT name, bot, is_guest FROM players WHERE id = ? AND token_hash IS NOT NULL", (player,)
-    ).fetchone()
-    if row is None:
-        raise Refusal(Code.UNKNOWN_PLAYER, "that player was forgotten here; say hello with a name")
-    name, bot, is_guest = row
-    matches = unfinished_of(connection, player)
-    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot)

@@ -21,8 +21,9 @@ import msgspec
 from ttt_net.errors import Refusal, StorageError
 from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, ClusterEntry, DeclareLost, NodeName
+from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log, Position
-from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
+from ttt_net.server.cluster.replica import Applied, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.ledger import Hear, LedgerHealth
 from ttt_net.server.journal.queries import AnyQuery
