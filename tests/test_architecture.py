@@ -410,9 +410,9 @@ def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
     assert {module: calls for module, calls in found.items() if calls} == {"server.hub": ["asyncio.Event"]}
 
 
-def test_one_module_alone_knows_of_nats() -> None:
+def test_two_modules_alone_know_of_nats() -> None:
     knowing = [module for module, path in modules() if re.search(r"^\s*(from|import) nats\b", path.read_text(), re.M)]
-    assert knowing == ["server.cluster.jetstream"]
+    assert knowing == ["server.cluster.jetstream", "server.cluster.jetstream_connection"]
 
 
 def test_a_planted_clock_loop_or_die_is_found() -> None:

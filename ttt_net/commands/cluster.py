@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _reseed(args: argparse.Namespace, replica: Replica) -> None:
-    from ttt_net.server.cluster.jetstream import JetStreamAddress, open_log  # the extra `cluster`
+    from ttt_net.server.cluster.jetstream import open_log  # the extra `cluster`
+    from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 
     servers = tuple(word.strip() for word in args.ledger.split(",") if word.strip())
     for server in servers:

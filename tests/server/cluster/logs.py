@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import pytest
 
 from benchmarks.nats_servers import NatsServers
-from ttt_net.server.cluster.jetstream import JetStreamAddress, open_log
+from ttt_net.server.cluster.jetstream import open_log
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 
 WAIT_S = 20.0

@@ -19,7 +19,8 @@ from tests.ports import reserved
 from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster import jetstream
-from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, JetStreamParts, open_log
+from ttt_net.server.cluster.jetstream import JetStreamLog, JetStreamParts, open_log
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.settings.certificate import self_signed
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from benchmarks.nats_servers import NatsServers
 from tests.server.cluster.nodes import Node, names, running
 from ttt_net.errors import Refusal
-from ttt_net.server.cluster.jetstream import JetStreamAddress, open_log
+from ttt_net.server.cluster.jetstream import open_log
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.players import Player
 
 

@@ -8,15 +8,13 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.server.admission.rate_limiter import TOLD
 from ttt_net.server.cluster.entries import NodeName
-from ttt_net.server.cluster.log import Log
+from ttt_net.server.cluster.log import RETELL_S, Log
 from ttt_net.server.hub import Hub
 from ttt_net.server.players import PlayerId
 
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
 MOST_TAKEN = 5_000
 """Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
-RETELL_S = 5.0
-"""How often it is told again how many watch here: it may have been lost, or a node is new."""
 
 
 class _Said(msgspec.Struct, frozen=True):

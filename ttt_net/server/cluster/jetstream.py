@@ -1,4 +1,4 @@
-"""The replicated log on NATS JetStream: the only module that knows of NATS, whose client is the extra `cluster`.
+"""The replicated log on NATS JetStream, whose client is the extra `cluster`.
 
 One stream holds the batches, in file storage of three servers, and its sequence numbers are the positions. Batches come
 by RePublish, which the leader of the stream does once a batch is committed; two questions a second about the end of the
@@ -8,44 +8,36 @@ stream fill what was missed, and prove that there is contact. Snapshots are an o
 import asyncio
 import io
 import logging
-import secrets
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
-from nats.js.api import (
-    DiscardPolicy,
-    KeyValueConfig,
-    ObjectMeta,
-    ObjectStoreConfig,
-    RawStreamMsg,
-    RePublish,
-    RetentionPolicy,
-    StorageType,
-    StreamConfig,
-    StreamState,
-)
+from nats.js.api import ObjectMeta, RawStreamMsg, StreamState
 from nats.js.client import JetStreamContext
-from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFoundError, ObjectNotFoundError
+from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.networks import without_login
+from ttt_net.server.cluster.jetstream_connection import (
+    PAUSE_S,
+    JetStreamAddress,
+    connect,
+    create,
+    store_of,
+    without_complaints,
+)
 from ttt_net.server.cluster.log import Hear, Position, Reply
+from ttt_net.server.cluster.snapshot_files import ArrivingFile, DepartingFile
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 PATIENCE_S = 2.0
 """How long an answer of the log is waited for."""
-PAUSE_S = 0.1
-"""How long a refusal is kept back: those who are told of one try again at once."""
 POLL_S = 0.5
 """How often the end is asked for by a follower, who may have missed something."""
 FETCHED_AT_ONCE = 32
@@ -66,33 +58,13 @@ SNAPSHOT = "journal"
 """The name of the one object in the store."""
 
 
-class JetStreamAddress(NamedTuple):
-    """Where the log is, and how this node shows that it may write to it."""
-
-    servers: tuple[str, ...]
-    """As `nats://host:port`, or `tls://host:port` for an encrypted connection."""
-    stream: str = "ttt_net"
-    """Its name, and the first word of every subject."""
-    replicas: int = 3
-    """How many servers keep it, if it does not exist yet."""
-    credentials: Path | None = None
-    """A file of NATS credentials."""
-    authority: Path | None = None
-    """Certificates that vouch for the servers, beside those that the system knows."""
-
-    @property
-    def shown(self) -> str:
-        """The servers, for people: without the passwords that let this node in."""
-        return ", ".join(map(without_login, self.servers))
-
-
 @asynccontextmanager
 async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.0) -> AsyncIterator["JetStreamLog"]:
     """Connect to the log, and create it if it does not exist; to be left once nobody calls it any more.
 
     Raises `ConfigurationError` if no server lets us in, or the log cannot be created, within `patience_s`.
     """
-    with _without_complaints():
+    with without_complaints():
         async with _opened(address, node, patience_s) as opened:
             yield opened
 
@@ -102,9 +74,9 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
     client = Client()
     try:
         async with asyncio.timeout(patience_s):
-            await _connect(client, address, node)
+            await connect(client, address, node)
             jetstream = client.jetstream(timeout=PATIENCE_S)
-            store, secret = await _create(jetstream, address)
+            store, secret = await create(jetstream, address)
     except TimeoutError:
         await client.close()
         raise ConfigurationError(
@@ -117,7 +89,7 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
     failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
-            again = partial(_connect, address=address, node=node)
+            again = partial(connect, address=address, node=node)
             opened = JetStreamLog(JetStreamParts(client, jetstream, store, address.stream, secret, again), tasks)
             opened.look_after()
             try:
@@ -130,102 +102,6 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
         await opened.close()
     if failure is not None:
         raise failure
-
-
-@contextmanager
-def _without_complaints() -> Iterator[None]:
-    """Keep a warning of asyncio out of the logs: nats-py encrypts a stream unknown to it, which it tells at its end."""
-
-    def is_news(record: logging.LogRecord) -> bool:
-        return not record.getMessage().startswith("returning true from eof_received()")
-
-    complaining = logging.getLogger("asyncio")
-    complaining.addFilter(is_news)  # one for each log that is open
-    try:
-        yield
-    finally:
-        complaining.removeFilter(is_news)
-
-
-async def _connect(client: Client, address: JetStreamAddress, node: str) -> None:
-    """Connect to one of the servers, and to another whenever that one is gone."""
-    tls = None
-    if address.authority is not None or any(server.startswith("tls://") for server in address.servers):
-        tls = ssl.create_default_context()
-        if address.authority is not None:
-            tls.load_verify_locations(address.authority)
-
-    async def note(error: Exception) -> None:
-        log.warning("the log: %s", error or type(error).__name__)
-
-    await client.connect(
-        list(address.servers),
-        name=node,
-        tls=tls,
-        user_credentials=str(address.credentials) if address.credentials is not None else None,
-        error_cb=note,
-        connect_timeout=1,
-        reconnect_time_wait=0.2,  # type: ignore[arg-type]  # seconds, of any kind
-        max_reconnect_attempts=-1,
-        ping_interval=1,
-        max_outstanding_pings=2,
-    )
-
-
-async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> tuple[ObjectStore, bytes]:
-    """Create the stream and the store of snapshots, or find them; try again while the servers elect a leader."""
-    name = address.stream
-    while True:
-        try:
-            try:
-                await jetstream.stream_info(name)
-            except NotFoundError:
-                await jetstream.add_stream(_stream_of(address))
-            return await _store(jetstream, address), await _secret(jetstream, address)
-        except NatsError as error:
-            log.info("the log is not ready yet: %s", error or type(error).__name__)
-            await asyncio.sleep(PAUSE_S)
-
-
-async def _store(jetstream: JetStreamContext, address: JetStreamAddress) -> ObjectStore:
-    name = f"{address.stream}_snapshots"
-    try:
-        return await jetstream.object_store(name)
-    except (BucketNotFoundError, NotFoundError):
-        config = ObjectStoreConfig(storage=StorageType.FILE, replicas=address.replicas)
-        return await jetstream.create_object_store(name, config)
-
-
-async def _secret(jetstream: JetStreamContext, address: JetStreamAddress) -> bytes:
-    """Return the secret that all nodes share; the first of them makes it up."""
-    bucket = f"{address.stream}_secrets"
-    try:
-        kept = await jetstream.key_value(bucket)
-    except (BucketNotFoundError, NotFoundError):
-        kept = await jetstream.create_key_value(KeyValueConfig(bucket, replicas=address.replicas))
-    with suppress(KeyWrongLastSequenceError):
-        await kept.create("secret", secrets.token_urlsafe(32).encode())
-    return (await kept.get("secret")).value or b""
-
-
-def _store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
-    """Return the store of snapshots, which is there."""
-    bucket = f"{name}_snapshots"
-    return ObjectStore(bucket, f"OBJ_{bucket}", jetstream)
-
-
-def _stream_of(address: JetStreamAddress) -> StreamConfig:
-    name = address.stream
-    return StreamConfig(
-        name=name,
-        subjects=[f"{name}.log"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
-        discard=DiscardPolicy.NEW,
-        num_replicas=address.replicas,
-        deny_delete=True,  # a gap would be taken for loss
-        republish=RePublish(src=f"{name}.log", dest=f"{name}.delivered"),
-    )
 
 
 class JetStreamParts(NamedTuple):
@@ -314,7 +190,7 @@ class JetStreamLog:
             await client.close()
             raise
         self._client, self._jetstream = client, client.jetstream(timeout=PATIENCE_S)
-        self._store = _store_of(self._name, self._jetstream)
+        self._store = store_of(self._name, self._jetstream)
 
     def _answered(self) -> None:
         self._answered_s = asyncio.get_running_loop().time()
@@ -439,7 +315,7 @@ class JetStreamLog:
     async def _put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
         is_kept = False
         loop = asyncio.get_running_loop()
-        reader = io.BufferedReader(_Raw(source, lambda: loop.call_soon_threadsafe(self._answered)))
+        reader = io.BufferedReader(DepartingFile(source, lambda: loop.call_soon_threadsafe(self._answered)))
         try:
             await self._store.put(SNAPSHOT, reader, ObjectMeta(name=SNAPSHOT, description=str(position)))
             is_kept = True
@@ -455,8 +331,8 @@ class JetStreamLog:
         position: Position | None = None
         try:
             async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
-                watched = _Watched(into, limit, self._answered)
-                found = await self._store.get(SNAPSHOT, writeinto=watched)  # type: ignore[arg-type]  # written to, no more
+                arriving = ArrivingFile(into, limit, STALL_S, asyncio.get_running_loop(), self._answered)
+                found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # written to, no more
             position = int(found.info.description or "0")
         except (ObjectNotFoundError, NotFoundError):
             position = 0
@@ -532,41 +408,6 @@ class JetStreamLog:
     def trouble(self) -> str | None:
         """What is wrong with the connection, for people; None: nothing."""
         return None if self._client.is_connected else "no server of the log can be reached"
-
-
-class _Watched:
-    """A file that is written to on another thread, and keeps off a timeout as long as it is."""
-
-    def __init__(self, into: BinaryIO, limit: asyncio.Timeout, moved: Callable[[], None]) -> None:
-        self._into, self._limit, self._moved, self._loop = into, limit, moved, asyncio.get_running_loop()
-
-    def write(self, data: bytes) -> int:
-        """Write, and let there be another `STALL_S`."""
-        self._loop.call_soon_threadsafe(self._go_on)
-        return self._into.write(data)
-
-    def _go_on(self) -> None:
-        self._moved()
-        with suppress(RuntimeError):  # it is over
-            self._limit.reschedule(self._loop.time() + STALL_S)
-
-
-class _Raw(io.RawIOBase):
-    """A binary file of any kind as one that can be read into a buffer, which is what the object store asks for."""
-
-    def __init__(self, source: BinaryIO, moved: Callable[[], object]) -> None:
-        self._source, self._moved = source, moved
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what it is called with
-        """Read into a buffer, and return how many bytes were there."""
-        self._moved()  # what was read before has arrived
-        data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 async def _pass_on(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T]) -> None:

@@ -12,6 +12,8 @@ from typing import BinaryIO, Protocol
 
 MAX_BATCH_BYTES = 512 * 1024
 """The longest batch that is ever published; half of what NATS takes by default."""
+RETELL_S = 5.0
+"""How often a node tells again what stands here: it may have been lost, or another node is new."""
 
 Position = int
 """The place of a batch in the log: 1 for the first, and one more for each that follows; 0 is before the first."""

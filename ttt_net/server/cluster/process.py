@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
+from ttt_net.server.cluster.jetstream import JetStreamLog, open_log
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode

@@ -16,7 +16,7 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages.codec import refused
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author, NodeName
-from ttt_net.server.cluster.log import Log, Reply
+from ttt_net.server.cluster.log import RETELL_S, Log, Reply
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.told_seeks import ToldSeeks, request_of, tell_seeks
 from ttt_net.server.hub import Hub
@@ -29,8 +29,6 @@ log = logging.getLogger(__name__)
 
 SEEKS_S = 0.2
 """How often the steward looks whether its seeks have changed, and tells them."""
-RETELL_S = 5.0
-"""How often it tells them all the same: it may have been lost, or a node is new."""
 AGAIN_S, MOST_TRIES = 1.0, 5
 """When it is asked again that a seek stand which stood with the last steward, and how often it is asked at the most."""
 MOST_EARLY = 1_000

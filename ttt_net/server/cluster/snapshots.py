@@ -4,13 +4,14 @@ import asyncio
 import io
 import logging
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import BinaryIO, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
+from ttt_net.server.cluster.snapshot_files import ArrivingFile
 
 log = logging.getLogger(__name__)
 
@@ -20,23 +21,6 @@ REST_S = 600.0
 """How long a snapshot stands at the least."""
 KEPT_PLACES = 1_000
 """So many places before a snapshot stay in the log, for nodes that are a little behind."""
-
-
-class _Arriving:
-    """A snapshot as it comes: as long as it does, it is waited for."""
-
-    def __init__(self, file: BinaryIO, limit: asyncio.Timeout, patience_s: float) -> None:
-        self._file, self._limit, self._patience_s = file, limit, patience_s
-        self._loop = asyncio.get_running_loop()
-
-    def write(self, data: bytes) -> int:
-        """Write, on any thread, and let there be as much time again."""
-        self._loop.call_soon_threadsafe(self._go_on)
-        return self._file.write(data)
-
-    def _go_on(self) -> None:
-        with suppress(RuntimeError):  # it is over
-            self._limit.reschedule(self._loop.time() + self._patience_s)
 
 
 class SnapshotKeeper:
@@ -111,7 +95,7 @@ async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, pa
             if tried:
                 tried[-1].truncate(0)  # and not closed: into it may still be written
             tried.append(files.enter_context(replica.room_for_snapshot()))
-            arriving = _Arriving(tried[-1], limit, patience_s)
+            arriving = ArrivingFile(tried[-1], limit, patience_s, asyncio.get_running_loop())
             stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is written to, no more
 
         position = await _answer_of(ask)
