@@ -3,7 +3,7 @@
 import asyncio
 import io
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from unittest.mock import AsyncMock
@@ -304,6 +304,30 @@ async def test_a_node_that_stood_still_keeps_its_connection_to_the_log(
 async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):
+            pass
+
+
+class Stubborn(Client):
+    """A client that swallows a cancellation as it connects, as `asyncio.wait_for` of Python 3.11 may, and goes on."""
+
+    async def connect(  # type: ignore[override]  # with what we give it
+        self, servers: list[str], *, error_cb: Callable[[Exception], Awaitable[None]], **_: object
+    ) -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.get_running_loop().create_future()
+        await error_cb(ConnectionRefusedError("nobody listens"))
+        raise AssertionError("it connects again")
+
+    async def close(self) -> None:
+        """Do nothing: there was no connection."""
+
+
+async def test_a_connection_that_is_given_up_is_not_tried_for_ever_though_the_cancellation_was_swallowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jetstream, "Client", Stubborn)
+    with pytest.raises(ConfigurationError, match="did not answer"):
+        async with open_log(JetStreamAddress(("nats://127.0.0.1:1",)), "a", patience_s=0.05):
             pass
 
 

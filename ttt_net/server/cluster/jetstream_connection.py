@@ -77,6 +77,9 @@ async def connect(client: Client, address: JetStreamAddress, node: str) -> None:
 
     async def note(error: Exception) -> None:
         log.warning("the log: %s", error or type(error).__name__)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # the library may have swallowed that, and would connect for ever
+            raise asyncio.CancelledError
 
     await client.connect(
         list(address.servers),
