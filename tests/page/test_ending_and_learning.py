@@ -133,6 +133,7 @@ def test_a_bot_is_met_by_a_tap_with_hints_and_plays_on_from_a_position(
     ann.cell(4).click()
     ann.page.locator("main.match").wait_for()
     ann.await_turn()
+    assert ann.page.locator(".chat").count() == 0, "nobody would hear it"
     ann.press("Hint")
     ann.page.locator(".coached").first.wait_for()
     ann.page.locator(".cell.hint").first.wait_for()

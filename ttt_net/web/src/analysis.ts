@@ -10,13 +10,13 @@ export function analysis(match: Match): Tree | null {
   const found = match.analysis;
   if (!found) return null;
   if (!found.moves) return h("p.quiet", { role: "status", key: "looking" }, w.looking);
+  if (!found.moves.length && !found.partial && !found.exact) return null; // what is to be said of it stands below the board
   const turns = found.moves.filter((move) => move.turning);
   return panel(
     w.analysis,
     h("h2", w.analysis),
     found.moves.length > 0 && chart(match, found.moves),
     found.partial && h("p.quiet", { role: "status", key: "looking" }, w.looking),
-    !found.moves.length && !found.partial && h("p.quiet", w.notInTime),
     turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && !found.partial && h("p.quiet", w.nothingGiven),
     found.moves.length > 0 && !found.exact && !found.partial && h("p.quiet", w.estimates),
   );

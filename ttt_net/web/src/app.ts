@@ -223,11 +223,17 @@ export async function rename(name: string): Promise<void> {
   if (await request({ type: "rename", name })) notify(f(w.renamed, name));
 }
 
-export async function analyse(match: Match): Promise<void> {
-  match.analysis = { moves: null, exact: false };
+export async function analyse(match: Match, isAgain = false): Promise<void> {
+  match.analysis = { moves: null, exact: false, isAgain };
   page.draw();
   if (!(await request({ type: "analyse", match: match.match }))) match.analysis = null;
   page.draw();
+}
+
+/** Ask once more for an analysis that had no time to find anything: there may be more of it now. */
+export function analyseAgain(match: Match): void {
+  const { moves, exact, partial, lesson, isAgain } = match.analysis!;
+  if (!moves?.length && !exact && !partial && !lesson && !isAgain) analyse(match, true);
 }
 
 /** Ask for a good move, or for what to beware of. */

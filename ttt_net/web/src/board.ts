@@ -181,7 +181,7 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
       class: classes,
       tabindex: cell === look.focus ? 0 : -1,
       label: listed(words),
-      style: { "--row": placeOf(game, cell)[1] },
+      style: { "--row": placeOf(game, cell)[1], "--n": position.line.indexOf(cell) },
       onclick: (event: Event) => on.choose(cell, event),
       onfocus: () => on.focus(cell),
       onpointerenter: (event: PointerEvent) => event.pointerType === "mouse" && on.hover(cell),

@@ -7,6 +7,7 @@ import {
   f,
   form,
   h,
+  isBot,
   line,
   many,
   type Match,
@@ -24,8 +25,10 @@ const REASONS = ["chat", "name", "cheating", "other"] as const;
 /** What can be said without typing. */
 const PHRASES: Phrase[] = ["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"];
 
-export function chat(match: Match): Tree {
+export function chat(match: Match): Tree | false {
   const { length } = match.chat;
+  const others = match.players.filter((_, side) => side !== match.you);
+  if (match.you !== undefined && others.every(isBot) && !length && !match.watchers) return false; // nobody would hear it
   const typed = ({ text = "" }, sent: HTMLFormElement) => {
     if (text.trim()) speakOf(match, { text: text.trim() });
     sent.reset();
@@ -45,7 +48,7 @@ export function chat(match: Match): Tree {
         line("text", match.you === undefined ? w.toWatchers : w.toOpponent, { maxlength: 140 }),
         h("button", w.send),
       ),
-    match.players.filter((_, side) => side !== match.you).map(({ name }) => reporting(name, match.match)),
+    others.filter((each) => !isBot(each)).map(({ name }) => reporting(name, match.match)),
   );
 }
 

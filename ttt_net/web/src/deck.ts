@@ -209,13 +209,14 @@ function toLesson(match: Match, words: string): Child {
   const { ply } = found?.lesson ?? {};
   if (!found) return state.features.includes("analyse") && button(words, () => analyse(match));
   if (ply) return button(words, () => review(match, ply));
-  return (!found.moves || found.partial) && button(w.looking, () => {}, "", "", { disabled: true });
+  if (!found.moves || found.partial) return button(w.looking, () => {}, "", "", { disabled: true });
+  return !found.moves.length && !found.exact && button(w.tryAgain, () => analyse(match));
 }
 
 /** That the engine found nothing to learn by, or had no time to. */
 function nothingFound({ analysis: found }: Match): string {
   if (!found?.moves || found.partial || found.lesson?.ply) return "";
-  if (!found.moves.length) return w.notInTime;
+  if (!found.moves.length && !found.exact) return w.notInTime;
   return found.moves.some(({ turning }) => turning) ? "" : w.nothingGiven;
 }
 

@@ -33,8 +33,8 @@ export const joined = (parts: unknown[], between = " · "): string => parts.filt
  * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
  *
  * `key` tells it from siblings with the same tag and classes, `class` may be a list, `style` is an object, `on...` are
- * functions, `focus` takes the focus when the element appears, `inSight` scrolls it sideways into sight; `label` and `hidden` are what
- * they are to a screen reader.
+ * functions, `focus` takes the focus when the element appears, `inSight` scrolls what it is in so that it is in sight when it appears,
+ * "follow" whenever it comes to be so; `label` and `hidden` are what they are to a screen reader.
  */
 export function h(spec: string, ...rest: (Props | Child)[]): Tree {
   const first = rest[0];
@@ -137,14 +137,14 @@ function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): voi
   drawn.set(node, { key, props, tree });
   if (isNew && props.focus) node.focus({ preventScroll: true });
   patch(node, tree.children);
-  if (isNew && props.inSight) show(node);
+  if (props.inSight && (isNew || (props.inSight === "follow" && !known.inSight))) show(node);
 }
 
-/** Scroll what an element is in sideways, so that the element is in its middle. */
+/** Scroll what an element is in, so that the element is in its middle. */
 function show(node: Element): void {
   const around = node.parentElement!;
-  const middle = (box: DOMRect) => box.left + box.width / 2;
-  around.scrollLeft += middle(node.getBoundingClientRect()) - middle(around.getBoundingClientRect());
+  const [own, whole] = [node.getBoundingClientRect(), around.getBoundingClientRect()];
+  around.scrollBy(own.left + own.width / 2 - whole.left - whole.width / 2, own.top + own.height / 2 - whole.top - whole.height / 2);
 }
 
 function create(tree: Tree | string, parent: Element, key: string): ChildNode {

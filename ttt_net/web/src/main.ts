@@ -1,6 +1,6 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { announce, fitChoice, hint, know, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
+import { analyseAgain, announce, fitChoice, hint, know, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -52,7 +52,10 @@ function heard(message: Heard): void {
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
     // What is seen at a glance comes first, and the search may know better.
-    if (message.type === "analysis") learnt(match, was.lesson);
+    if (message.type === "analysis") {
+      learnt(match, was.lesson);
+      analyseAgain(match);
+    }
     if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }

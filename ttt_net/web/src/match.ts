@@ -2,6 +2,7 @@
 
 import { analysis, isPoor } from "./analysis.js";
 import { chat } from "./chat.js";
+import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
 import {
   announce,
@@ -67,6 +68,7 @@ export function matchScreen(match: Match): Tree {
     seat(match, below),
     deck(match),
     h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match)),
+    cheered(match),
   );
 }
 
@@ -151,10 +153,13 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
   const { lesson, moves = [] } = found ?? {};
   const move = moves?.find((each) => each.ply === ply && (each.turning || isPoor(each)));
   const names = (lesson?.ply === ply && lesson.better.length ? lesson.better : move?.best) ?? [];
-  // Where marks fall, all moves of a column have one name: that of them is meant which was possible.
-  const possible = [...(past[ply - 1]?.legal ?? []), ...(past[ply]?.legal ?? [])];
-  const moveOf = (name: string) => possible.find((each) => game.move_names[each] === name) ?? game.move_names.indexOf(name);
-  return names.map((name) => game.move_cells[moveOf(name)] ?? -1).join();
+  // Where marks fall, all moves of a column have one name: the lowest free cell of it is meant. Layers count from the ground, rows from above.
+  const before = (past[ply - 1] ?? past[ply])?.board ?? "";
+  const cellOf = (name: string) => {
+    const free = game.move_cells.filter((cell, move) => game.move_names[move] === name && before[cell] === ".");
+    return free.at(game.gravity && sizes(game)[0] === 1 ? -1 : 0) ?? -1;
+  };
+  return names.map(cellOf).join();
 }
 
 /** Play a cell; a finger on a cell that is too small for it aims first, and so does one who has two marks to choose from. */
@@ -183,7 +188,7 @@ function moves(match: Match): Tree | false {
     const here = { "aria-current": n + 1 === (ui.ply ?? length) && "step" };
     return h(
       "li",
-      { key: n + 1, class: `mark-${"XO"[n % 2]}` },
+      { key: n + 1, class: `mark-${"XO"[n % 2]}`, inSight: n + 1 === (ui.ply ?? length) && "follow" },
       match.outcome ? button(name, () => review(match, n + 1), "plain", "", here) : h("span", here, name),
       sign && h("strong.sign", { class: gradeOf(sign) }, sign),
     );

@@ -1,6 +1,6 @@
 /** Who somebody is, what they have played, and who plays best. */
 
-import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
+import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
 import { reporting } from "./chat.js";
 import { entryIn, entryOf, face, framed, person } from "./lobby.js";
 import {
@@ -20,6 +20,7 @@ import {
   filters,
   go,
   h,
+  isBot,
   joined,
   label,
   line,
@@ -74,7 +75,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
       ),
     isMe && form("form.row", ({ name = "" }) => (faultOf(name) ? notify(faultOf(name)) : rename(name.trim())), line("name", w.anotherName, { maxlength: 60 }), h("button", w.takeIt)),
     !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
-    !isMe && reporting(player.name),
+    !isMe && !isBot(player) && reporting(player.name),
   );
 }
 
@@ -110,26 +111,41 @@ function finished({ player, matches, before }: HistoryReply): Tree {
     w.finishedMatches,
     h("h2", w.finishedMatches),
     chosen,
-    course(player.name, matches),
+    course(player.name, matches, filters().get("before") ? [] : (state.profile?.ratings ?? [])),
     matches.length ? h("ul.entries", matches.map(row)) : h("p.quiet", w.noneFinished),
     before && button(w.older, () => filter({ before }, true)),
   );
 }
 
-/** The ratings with which somebody began the rated matches listed that are of one game and clock, the oldest first. */
-function course(name: string, matches: FinishedMatch[]): Tree | false {
+/** The ratings with which somebody began the rated matches listed that are of one game and clock, the oldest first, and the one now. */
+function course(name: string, matches: FinishedMatch[], now: RatingInfo[]): Tree | false {
   const rated = matches.filter((match) => match.rated);
   const [newest] = rated;
   const alike = rated.filter(({ game, time }) => game === newest?.game && timeName(time) === timeName(newest.time)).reverse();
   const ratings = alike.map(({ players }) => players.find((each) => each.name === name)?.rating ?? 0).filter(Boolean);
+  const [last, other] = now.filter(({ game }) => game === newest?.game);
+  if (last?.rating && !other) ratings.push(last.rating); // else it may be that of another clock
   if (!newest || ratings.length < 2) return false;
   const [least, most] = [Math.min(...ratings), Math.max(...ratings)];
-  const point = (rating: number, n: number) => [(n * 300) / (ratings.length - 1), 54 - (48 * (rating - least)) / (most - least || 1)];
+  const points = ratings.map((rating, n) => [4 + (n * 292) / (ratings.length - 1), 72 - (62 * (rating - least)) / (most - least || 1)]);
+  const [x, y] = points[points.length - 1]!;
   const words = f(w.ratingCourse, titleOf(newest.game), ratings[0]!, ratings[ratings.length - 1]!);
   return h(
     "figure",
     h("figcaption.quiet", words),
-    h("svg.chart", { viewBox: "0 0 300 60", role: "img", label: words }, h("polyline.course", { points: ratings.map(point).join(" ") })),
+    h(
+      "div.plot",
+      h(
+        "svg.chart",
+        { viewBox: "0 0 300 84", role: "img", label: words },
+        h("path", { d: "M0 10H300M0 72H300" }),
+        h("path.area", { d: `M4 84L${points.join("L")}L${x} 84Z` }),
+        h("polyline.course", { points: points.join(" ") }),
+        h("circle.turn", { cx: x, cy: y, r: 4 }),
+      ),
+      h("span.quiet", { hidden: true }, most),
+      h("span.quiet", { hidden: true }, least),
+    ),
   );
 }
 
@@ -143,8 +159,8 @@ export function leadersScreen(): Tree {
     panel(
       w.which,
       select(w.game, rated, game, (chosen) => rank({ game: chosen })),
-      choices(w.clock, SPEEDS.map((each) => [each, speedName(each)] as const), speed, (chosen) => rank({ speed: chosen })),
-      check(w.withBots, bots, (on) => rank({ bots: on })),
+      choices(w.clock, SPEEDS.map((each) => [each, capital(speedName(each))] as const), speed, (chosen) => rank({ speed: chosen })),
+      check(capital(w.withBots), bots, (on) => rank({ bots: on })),
     ),
     shown && ranks(shown),
   );

@@ -2,9 +2,10 @@
 
 import type { PuzzleReply } from "./protocol.js";
 import { explain, reasonOf } from "./explained.js";
+import { confetti } from "./cheer.js";
 import { framed } from "./lobby.js";
 import {
-  ask, board, button, capital, dayOf, f, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, type Tree, ui, w,
+  ask, board, button, capital, dayOf, f, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, token, type Tree, ui, w,
 } from "./shared.js";
 
 const KEPT = "ttt_net.puzzles";
@@ -42,7 +43,7 @@ function shown(puzzle: PuzzleReply): Tree {
     panel(
       w.puzzleOfDay,
       h("h2", titleOf(game.name) || game.title),
-      h("p", f(kind === "win" ? w.puzzleWin : w.puzzleSave, own)),
+      h("p", own.length === 1 && token(game, own), f(kind === "win" ? w.puzzleWin : w.puzzleSave, own)),
       h("p.quiet", [dayOf(Date.parse(day)), f(w.difficulty, grade), isSolved(day) && w.puzzleSolved].filter(Boolean).join(" · ")),
       h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, verdict),
       isOver && h("p", capital(reasonOf(puzzle.why, puzzle.text ?? ""))),
@@ -54,6 +55,7 @@ function shown(puzzle: PuzzleReply): Tree {
       ),
     ),
     h("div.field", theBoard(puzzle, isOver, answer)),
+    right && confetti(),
   );
 }
 

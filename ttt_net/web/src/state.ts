@@ -24,7 +24,7 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   /** The same as text, for a bot to play on from; empty where nobody could. */
   starts: (string | undefined)[];
   /** What an engine found; with no moves while it looks. */
-  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean } | null;
+  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean; isAgain?: boolean } | null;
   /** What the coach said last: a good move, and what to beware of; each for a position of so many moves. */
   hint?: wire.HintReply;
   warning?: wire.HintReply;
@@ -143,7 +143,7 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
     match.present[message.side] = message.online;
     if (message.side !== match.you) Object.assign(match, { away: message.away, awayAt: now });
   } else if (message.type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
-  else if (message.type === "analysis") match.analysis = message;
+  else if (message.type === "analysis") match.analysis = { ...match.analysis, partial: false, ...message };
   else if (message.type === "hint") match[message.kind === "warning" ? "warning" : "hint"] = message;
   else if (message.type === "rated") match.ratings = message.ratings;
   else if (message.type === "watching") match.watchers = message.watchers;

@@ -1,5 +1,6 @@
 /** A game taught in twenty seconds by playing: a position or two, and what to do in them. Knows no server. */
 
+import { confetti } from "./cheer.js";
 import { board, button, f, type Game, h, landing, lines, type Look, movesAt, page, sizes, type Tree, w } from "./shared.js";
 
 type Words = "lessonWin" | "lessonBlock" | "lessonAvoid" | "lessonWild" | "lessonVanish" | "lessonSend";
@@ -46,7 +47,7 @@ export function lesson(name: string): Tree | null {
   const taught = LESSONS[name];
   const step = taught?.steps[now.step];
   if (!taught) return null;
-  if (!step) return h("div.lesson", { key: "done" }, h("p", { role: "status" }, h("strong", w.lessonDone)));
+  if (!step) return h("div.lesson", { key: "done" }, h("p", { role: "status" }, h("strong", w.lessonDone)), confetti());
   const isDone = now.made >= 0;
   const said = isDone ? w.lessonGood : now.isWrong ? w.lessonAgain : "";
   return h(

@@ -1,0 +1,119 @@
+"""What is seen of a match and of a player: moves in sight, a win celebrated, ratings as a graph, what was better."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.page.place import Place, Visitor, in_turn, wait_for
+
+LOW: dict[str, Any] = {"viewport": {"width": 1280, "height": 640}}
+INSIDE = """(last) => {
+    const [own, around] = [last.getBoundingClientRect(), last.parentElement.getBoundingClientRect()];
+    return own.top >= around.top - 1 && own.bottom <= around.bottom + 1;
+}"""
+
+
+def play(first: Visitor, second: Visitor, cells: tuple[int, ...]) -> None:
+    """Play cells by turns, and wait until both have seen each move."""
+    for turn, cell in enumerate(cells):
+        (first, second)[turn % 2].play(cell)
+        for visitor in (first, second):
+            visitor.page.locator(".moves-panel summary", has_text=f"({turn + 1})").wait_for()
+
+
+def test_the_last_move_of_a_long_list_is_in_sight_and_so_is_the_one_that_is_looked_at(place: Place) -> None:
+    first, second = place.pair("connect4", **LOW)
+    play(first, second, (35, 36, 37, 38, 39, 40, 41, 35, 36, 37, 38, 39, 40, 41))
+    last = first.page.locator(".moves li").nth(13)
+    wait_for(lambda: bool(last.evaluate(INSIDE)), first)
+    assert not first.page.locator(".moves li").first.evaluate(INSIDE)
+    second.press("Resign")
+    second.press("Yes, resign")
+    first.until("You won")
+    first.page.get_by_role("slider", name="Move").fill("1")
+    wait_for(lambda: bool(first.page.locator(".moves li").first.evaluate(INSIDE)), first)
+
+
+def test_a_win_is_celebrated_as_it_happens_and_only_by_the_winner(place: Place) -> None:
+    first, second = place.pair(reduced_motion="no-preference")
+    for turn, cell in enumerate((0, 3, 1, 4, 2)):
+        (first, second)[turn % 2].play(cell)
+    first.page.locator(".confetti i").first.wait_for(state="attached")
+    second.page.locator(".deck.defeat").wait_for()
+    assert second.page.locator(".confetti").count() == 0
+    first.page.reload()
+    first.page.locator(".deck.victory").wait_for()
+    assert first.page.locator(".confetti").count() == 0
+
+
+def test_the_graph_of_ratings_ends_with_the_rating_of_now(place: Place) -> None:
+    first, second = place.pair("connect4")
+    winner, loser = first, second
+    for number in range(2):
+        one, other = in_turn(first, second)
+        one.play(38)
+        other.play(37)
+        other.page.locator("#cell-37.last").wait_for()
+        loser.press("Resign")
+        loser.press("Yes, resign")
+        winner.until("You won")
+        winner.page.locator(".gain").wait_for()
+        match = winner.page.url
+        if number == 0:
+            winner.press("Rematch")
+            loser.press("Accept")
+            for visitor in (winner, loser):
+                visitor.page.wait_for_url(lambda url, match=match: url != match)
+    winner.page.goto(f"{place.url}/#player")
+    words = winner.page.locator("figcaption").inner_text()
+    rating = winner.page.locator("tbody td").nth(2).inner_text().rstrip("?")
+    assert words.endswith(f"to {rating}")
+    highest, lowest = winner.page.locator(".plot span").all_inner_texts()
+    assert (rating, int(lowest) < int(highest)) == (highest, True)
+
+
+def test_where_marks_fall_the_lesson_points_to_where_one_would_have_come_to_lie(place: Place) -> None:
+    first, second = place.pair("connect4")
+    for turn, cell in enumerate((38, 37, 31, 30, 24, 36, 17)):
+        (first, second)[turn % 2].play(cell)
+    second.press("Where did I go wrong?")
+    second.page.locator(".deck .learnt", has_text="you had to block at 4").wait_for()
+    second.page.locator("#cell-17.hint").wait_for()
+    second.sees(".hint", 1)
+
+
+def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_then_by_a_tap(place: Place) -> None:
+    pytest.importorskip("numba")
+    blanked: list[str] = []
+
+    def relay(route: Any) -> None:
+        server = route.connect_to_server()
+
+        def pass_on(text: str) -> None:
+            told = json.loads(text)
+            if told["type"] == "analysis" and len(blanked) < 2:
+                if told.get("partial"):
+                    return
+                blanked.append(text)
+                text = json.dumps({"type": "analysis", "match": told["match"], "moves": [], "exact": False})
+            route.send(text)
+
+        server.on_message(pass_on)
+
+    ann, bob = place.visitor(), place.visitor()
+    ann.page.route_web_socket("**", relay)
+    for visitor, name in ((ann, "Ann"), (bob, "Bob")):
+        visitor.prefer("tictactoe").come(name)
+        visitor.press("Find an opponent")
+    first, second = in_turn(ann, bob)
+    for turn, cell in enumerate((0, 1, 4, 2, 8)):
+        (first, second)[turn % 2].play(cell)
+    ann.page.locator(".deck:is(.victory, .defeat)").wait_for()
+    ann.page.locator(".deck .actions button").filter(has_text="nalyse").or_(
+        ann.page.get_by_role("button", name="Where did I go wrong?")
+    ).click()
+    ann.page.get_by_text("The computer is too busy to look at it now.").wait_for()
+    assert len(blanked) == 2
+    ann.press("Try again")
+    ann.page.locator(".turns").wait_for()

@@ -1,0 +1,24 @@
+/** Scraps of paper that fall over the screen of one who has just won, solved or learnt something. */
+
+import { clockNow, h, type Match, type Tree } from "./shared.js";
+
+/** So long they are there: the last has fallen by then. */
+const LASTS_MS = 4000;
+const SCRAPS = 48;
+/** The match that was seen as it was played, and until when its end is celebrated. */
+let seen = { match: "", until: 0 };
+
+export const confetti = (): Tree =>
+  h(
+    "div.confetti",
+    { hidden: true },
+    Array.from({ length: SCRAPS }, (_, n) => h("i", { style: { "--x": (n * 61) % 101, "--t": (n * 37) % 43, "--hue": n * 67 } })),
+  );
+
+/** Celebrate a match that we have won before our own eyes; one that is looked at again is not. */
+export function cheered({ match, outcome, you }: Match): Tree | false {
+  if (!outcome) seen = { match, until: 0 };
+  if (you === undefined || outcome?.winner !== you || seen.match !== match) return false;
+  seen.until ||= clockNow() + LASTS_MS;
+  return clockNow() < seen.until && confetti();
+}
