@@ -27,10 +27,11 @@ from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster import fence, replica, replicated_ledger
+from ttt_net.server.cluster import contact, fence, replica
 from ttt_net.server.cluster.batch import Batch
 from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.outbox import Outbox, SentBatch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
@@ -229,11 +230,10 @@ def _take_the_unknown_for_a_failure(append: Callable[..., None]) -> Callable[...
 def _publish_once(publish: Callable[..., None]) -> Callable[..., None]:
     published: list[object] = []
 
-    def wrong(ledger: ReplicatedLedger) -> None:
-        under_way = ledger, ledger.epoch, ledger.under_way
-        if under_way not in published[-9:]:
-            published.append(under_way)
-            publish(ledger)
+    def wrong(outbox: Outbox, sent: SentBatch) -> None:
+        if not any(sent is each for each in published[-9:]):
+            published.append(sent)
+            publish(outbox, sent)
 
     return wrong
 
@@ -260,7 +260,7 @@ PLANTED_AMONG_LEDGERS: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], 
     ),
     "an ack before the log has it": (ReplicatedLedger, "append", _answer_before_the_log),
     "an unknown outcome taken for a failure": (ReplicatedLedger, "append", _take_the_unknown_for_a_failure),
-    "a batch that is not repeated": (ReplicatedLedger, "_publish", _publish_once),
+    "a batch that is not repeated": (Outbox, "_publish", _publish_once),
     "a batch that one node does not apply": (fence, "carry_out", _refuse_on_one_node),
     "a lost node that goes on as if nothing were": (ReplicatedLedger, "_lost", lambda real: _nothing),
 }
@@ -315,7 +315,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
         "is_steward",
         lambda _: cast(Any, property(lambda ledger: ledger.is_member)),
     ),
-    "a paused node that answers as if it had not been": (replicated_ledger, "STALE_S", lambda _: _FOR_EVER),
+    "a paused node that answers as if it had not been": (contact, "STALE_S", lambda _: _FOR_EVER),
     "a node that does not notice what a power cut took": (Replica, "read_from", _stay_ahead),
     "a mute that other nodes do not hear of": (Sanctions, "impose", lambda real: _every(2, real)),
     "a line of chat that other nodes do not hear": (Chat, "hear", lambda real: _every(2, real)),

@@ -449,7 +449,7 @@ def test_a_match_that_ends_while_a_node_reads_it_is_over_there_and_counted() -> 
 
 def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of_it_at_first() -> None:
     evening = Evening("a", "b", "c", "b")
-    steward, other, here = (author.node for author in evening.node("a").ledger.members())
+    steward, other, here = (author.node for author in evening.node("a").ledger.peers.members())
     for who in range(4):
         evening.world.places[who] = here
         link = evening.people[who].link
@@ -480,7 +480,7 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
 
 def steward_and_guest(evening: Evening) -> tuple[NodeServer, NodeServer]:
     """Let the first come to a node that does not keep the lobby; return the one that does, and theirs."""
-    steward, _, here = (author.node for author in evening.node("a").ledger.members())
+    steward, _, here = (author.node for author in evening.node("a").ledger.peers.members())
     evening.world.places[0] = here
     link = evening.people[0].link
     assert link is not None

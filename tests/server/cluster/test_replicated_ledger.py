@@ -9,8 +9,10 @@ from tests.server.cluster.simulated_nodes import Node, Nodes
 from tests.server.journal.jobs import register
 from ttt_net.errors import StorageError
 from ttt_net.server.cluster.batch import Batch, encode_batch
+from ttt_net.server.cluster.contact import MOST_POLLS, POLL_S
 from ttt_net.server.cluster.entries import FORM, Author, BeginEpoch
-from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S, MOST_POLLS, POLL_S
+from ttt_net.server.cluster.peers import LOST_S
+from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
 
@@ -70,7 +72,7 @@ def test_a_node_that_is_silent_is_declared_lost_and_comes_back_in_a_new_epoch() 
     assert a.ledger.is_steward or b.ledger.is_steward or nodes.nodes[2].ledger.is_steward
     nodes.loop.pause(1, 20.0)
     nodes.go(LOST_S + 1.5)
-    assert Author("a", 1) not in b.ledger.members()
+    assert Author("a", 1) not in b.ledger.peers.members()
     assert b.entries().count("DeclareLost") <= 1
     answers = nodes.append(a, "ann")  # what it had in hand when it was stopped
     nodes.go(25.0)
@@ -78,8 +80,8 @@ def test_a_node_that_is_silent_is_declared_lost_and_comes_back_in_a_new_epoch() 
     assert a.ledger.epoch == 2
     (answer,) = answers
     assert isinstance(answer, StorageError)
-    assert b.ledger.members() == a.ledger.members()
-    assert len(a.ledger.members()) == 3
+    assert b.ledger.peers.members() == a.ledger.peers.members()
+    assert len(a.ledger.peers.members()) == 3
 
 
 def test_where_a_lost_node_was_is_known_to_the_others_for_pages_that_came_from_it() -> None:
@@ -87,8 +89,8 @@ def test_where_a_lost_node_was_is_known_to_the_others_for_pages_that_came_from_i
     a, b = nodes.nodes
     nodes.cut(b)
     nodes.go(LOST_S + 2.0)
-    assert a.ledger.urls() == ["ws://a"]
-    assert a.ledger.known_urls() == ["ws://a", "ws://b"]
+    assert a.ledger.peers.urls() == ["ws://a"]
+    assert a.ledger.peers.known_urls() == ["ws://a", "ws://b"]
     assert a.replica.urls() == {"a": "ws://a", "b": "ws://b"}
 
 
@@ -100,7 +102,7 @@ def test_a_fault_in_hearing_what_was_applied_stops_the_node_and_does_not_hang_it
     monkeypatch.setattr(a.replica, "apply", lambda _: [None])  # what nobody thought of
     nodes.go(LOST_S + 2.0)
     assert str(a.ledger.trouble()).startswith("a fault of this node (AttributeError: 'NoneType' object has no")
-    assert b.ledger.members() == [Author("b", 1)]
+    assert b.ledger.peers.members() == [Author("b", 1)]
     caplog.clear()  # it was meant
 
 
@@ -109,7 +111,7 @@ def test_a_node_that_leaves_is_not_waited_for_and_does_not_come_back() -> None:
     a, b = nodes.nodes
     a.ledger.leave()
     nodes.go(0.5)
-    assert b.ledger.members() == [Author("b", 1)]
+    assert b.ledger.peers.members() == [Author("b", 1)]
     assert b.ledger.is_steward
     nodes.go(5.0)
     assert a.lives == ["began", "ended"]
@@ -164,7 +166,7 @@ def test_a_node_that_was_killed_as_it_began_and_is_back_at_once_is_no_twin_of_it
     nodes.go(6.0)
     assert again.ledger.stopped is None
     assert (again.ledger.is_fresh, again.ledger.epoch) == (True, 3)
-    assert b.ledger.members() == again.ledger.members() == [Author("b", 1), Author("a", 3)]
+    assert b.ledger.peers.members() == again.ledger.peers.members() == [Author("b", 1), Author("a", 3)]
 
 
 def test_a_node_whose_tables_differ_from_those_of_all_others_stops() -> None:
@@ -208,7 +210,7 @@ def test_a_node_with_a_fault_of_its_own_stops_and_says_why() -> None:
     assert isinstance(answers[0], StorageError)
     assert a.ledger.health().trouble == "a fault of this node (LookupError: nobody thought of it); start it again"
     assert a.lives == ["began", "ended"]
-    assert b.ledger.members() == [Author("b", 1)]
+    assert b.ledger.peers.members() == [Author("b", 1)]
 
 
 def test_a_node_whose_clock_is_minutes_off_says_so_and_the_others_do_not() -> None:
@@ -231,9 +233,9 @@ def test_a_node_that_applies_nothing_for_minutes_keeps_so_many_answers_and_catch
     a.replica.database.connection.execute("PRAGMA query_only = ON")
     nodes.go(MOST_POLLS * POLL_S * 2)
     assert not a.ledger.is_fresh
-    assert a.ledger.ends_ahead == MOST_POLLS
+    assert a.ledger.contact.ends_ahead == MOST_POLLS
     a.replica.database.connection.execute("PRAGMA query_only = OFF")
     nodes.go(6.0)
     assert a.ledger.is_fresh
-    assert a.ledger.ends_ahead < 5
+    assert a.ledger.contact.ends_ahead < 5
     assert a.replica.position == b.replica.position

@@ -51,18 +51,18 @@ class Membership:
 
     def urls(self) -> list[str]:
         """Return where players reach the nodes."""
-        return self._ledger.urls()
+        return self._ledger.peers.urls()
 
     def known_urls(self) -> list[str]:
         """Return where players reach, or reached, all nodes that there were."""
-        return self._ledger.known_urls()
+        return self._ledger.peers.known_urls()
 
     def figures(self) -> NodeFigures:
         """Return how this node stands in the cluster."""
-        ledger = self._ledger
+        ledger, members = self._ledger, self._ledger.peers.members()
         return NodeFigures(
-            ledger.node, ledger.epoch, ledger.is_member, ledger.is_steward, len(ledger.members()), ledger.position,
-            ledger.lag, ledger.silence_s, ledger.refused,
+            ledger.node, ledger.epoch, ledger.is_member, ledger.is_steward, len(members), ledger.position,
+            ledger.contact.lag, ledger.contact.silence_s, ledger.refused,
         )  # fmt: skip
 
     def next_serial(self) -> int:

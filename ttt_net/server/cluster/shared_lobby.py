@@ -107,7 +107,7 @@ class SharedLobby:
 
     def look_for_steward(self) -> None:
         """Hand over, or take over, if another node keeps the lobby now; seeks of players here stand with it again."""
-        members = self._ledger.members()
+        members = self._ledger.peers.members()
         steward = members[0] if members else None
         if steward == self._steward:
             return
@@ -165,7 +165,7 @@ class SharedLobby:
         *,
         is_again: bool = False,
     ) -> None:
-        steward = next(iter(self._ledger.members()), None)
+        steward = next(iter(self._ledger.peers.members()), None)
         if steward is None:
             raise _nobody_keeps_it()
         position, text = self._ledger.position, wire.encode(request)
