@@ -6,7 +6,7 @@ What others wrote is drawn as plain text that was cleaned in `words`; nothing he
 from rich.cells import cell_len
 from rich.text import Text
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import claims_in
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import LABELLED, draw_board
@@ -155,7 +155,7 @@ def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
 def _rights(display: Display) -> list[str]:
     """Return what may stand to the right of the title, the fullest first."""
     server = clean(display.world.server, 30) or display.world.address
-    latency = words.latency(display.world.latency_ms) if display.has_lobby else ""
+    latency = labels.latency(display.world.latency_ms) if display.has_lobby else ""
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
@@ -287,7 +287,7 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.overlay is Overlay.HOSTING:
         return Text(words.guests_left(display.world), style=f"bold {WARNING}")
     if display.overlay is Overlay.CHOICE and match is not None:
-        names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
+        names = (f"{n}: {labels.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
     if display.overlay is Overlay.CLAIM and match is not None:
         return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(claims_in(match), 1)), style="bold")

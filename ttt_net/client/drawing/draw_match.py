@@ -5,7 +5,7 @@ import textwrap
 from msgspec import structs
 from rich.text import Text
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import Point
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import FORMS, draw_board
@@ -28,7 +28,7 @@ _BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
 def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
     """Return a line for each player; in a small window one for both, which says no more than there is room for."""
     if is_roomy:
-        return [_seat(display, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
+        return [_seat(display, match, side, now_ms, labels.full_label(match.players[side])) for side in (0, 1)]
     line = Text()
     for is_brief in (False, True):
         for label in _LABELS:
@@ -41,19 +41,19 @@ def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_room
 
 def _short_label(player: PlayerInfo) -> str:
     """Return the beginning of the name, with its bot mark."""
-    return words.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
+    return labels.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
 
 
-_LABELS = (words.full_label, words.label_of, _short_label)
+_LABELS = (labels.full_label, labels.label_of, _short_label)
 
 
 def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
     """Return the mark, label and clock of a side, and whether it is to move, connected and, unless brief, ours."""
-    mark = words.mark_of(match, side)
+    mark = labels.mark_of(match, side)
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
     seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
+    if labels.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief and not display.world.is_shared:
@@ -62,7 +62,7 @@ def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str,
         seat.append(" (away)", WARNING)
     left_ms = display.left_ms(side, now_ms)
     if left_ms is not None:
-        seat.append(f"  {words.clock_face(left_ms)}", "" if is_to_move else "not bold")
+        seat.append(f"  {labels.clock_face(left_ms)}", "" if is_to_move else "not bold")
     return seat
 
 
@@ -72,7 +72,7 @@ def board_alone(display: Display, match: Snapshot, width: int, height: int, glyp
     if board is None:
         whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
         size = "x".join(map(str, reversed(match.game.shape)))
-        last = f"; last: {words.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
+        last = f"; last: {labels.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
         board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, display.cursor, width, height - 1)]
     return centred(board, width)
 
@@ -138,7 +138,7 @@ def _panel_chat(display: Display) -> list[Text]:
 
 def _panel_moves(match: Snapshot) -> list[Text]:
     """Return the moves two by two, each side's in a column of its own, with the number of the first of each two."""
-    names = [words.move_name(match, move) for move in match.moves]
+    names = [labels.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
     begins = _first_side(match)
     lines = []
@@ -146,7 +146,7 @@ def _panel_moves(match: Snapshot) -> list[Text]:
         line = Text(f"{ply + 1:3}. ", style="dim")
         for side, name in enumerate(names[ply : ply + 2]):
             is_last = ply + side == len(names) - 1
-            colour = COLOURS.get(words.mark_of(match, (side + begins) % 2), "default")
+            colour = COLOURS.get(labels.mark_of(match, (side + begins) % 2), "default")
             line.append(name, f"not dim {colour} bold underline" if is_last else f"not dim {colour}")
             line.append(" " * max(1, columns - Text(name).cell_len))
         lines.append(line)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send, claims_in
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
@@ -277,7 +277,7 @@ class LineClient:
         elif display.overlay is Overlay.CHOICE and display.match is not None:
             match = display.match
             self._controller.do(Command.BACK)
-            self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in display.choices)}.")
+            self._write(f"Which? Type {' or '.join(labels.move_name(match, move) for move in display.choices)}.")
 
     def _help(self) -> str:
         display = self._controller.display

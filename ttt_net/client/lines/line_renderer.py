@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
@@ -74,7 +74,7 @@ class BoardRenderer:
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name with its bot mark."""
-        return words.label_of(player)
+        return labels.label_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
         """Return what can be said, the board among it."""
@@ -149,7 +149,7 @@ def info(display: Display) -> str:
     match = display.match
     if match is None:
         return "There is no match yet."
-    moves = ", ".join(f"{number}. {words.move_name(match, move)}" for number, move in enumerate(match.moves, start=1))
+    moves = ", ".join(f"{number}. {labels.move_name(match, move)}" for number, move in enumerate(match.moves, start=1))
     return (
         ". ".join([*words.facts(display, match), f"Moves so far: {moves}" if moves else "No move was made yet"]) + "."
     )
@@ -187,14 +187,14 @@ def retold(display: Display, match: Snapshot) -> str:
 
 def _challenge(display: Display) -> str:
     waiting = display.world.challenge
-    return f"Type accept to play {words.label_of(waiting.by)}, or decline." if waiting is not None else ""
+    return f"Type accept to play {labels.label_of(waiting.by)}, or decline." if waiting is not None else ""
 
 
 def _challenged(ours: Challenged | None) -> str:
     if ours is None:
         return ""
-    wanted = words.terms(ours.game, ours.time, is_rated=ours.rated)
-    return f"You challenge {words.label_of(ours.to)}: {wanted}. Type stop to take it back."
+    wanted = labels.terms(ours.game, ours.time, is_rated=ours.rated)
+    return f"You challenge {labels.label_of(ours.to)}: {wanted}. Type stop to take it back."
 
 
 def _suggestion(display: Display) -> str:
@@ -202,7 +202,7 @@ def _suggestion(display: Display) -> str:
     if display.world.seeking is None or suggestion is None or not suggestion.bots:
         return ""
     bot = suggestion.bots[0]
-    name = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    name = labels.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     others = len(suggestion.bots) - 1
     if not others:
         return f"Nobody else waits yet. {name} would play you: type bot, or wait on."

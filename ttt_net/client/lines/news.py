@@ -1,6 +1,6 @@
 """Tell once what no display keeps: an event, and that something was stopped or stays as it is."""
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Command, Step
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
@@ -23,7 +23,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
         case Played() if match is not None and match.match == event.match:
             is_ours = event.side == match.you and not controller.display.world.is_shared
             who = "You" if is_ours else renderer.name_of(match.players[event.side])
-            return [f"{who} played {words.move_name(match, event.move)}."]
+            return [f"{who} played {labels.move_name(match, event.move)}."]
         case RulesReply():
             return [told_rules(event, has_drawing=renderer.has_drawings)]
         case PuzzleReply():

@@ -3,7 +3,7 @@
 import asyncio
 import shlex
 
-from ttt_net.client import json_lines, words
+from ttt_net.client import json_lines, labels, words
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
 from ttt_net.client.display import Display
 from ttt_net.client.ending import Ending
@@ -66,7 +66,7 @@ def ending_of(display: Display, options: Options) -> Ending:
     """Return how a session ended whose last display this is."""
     command = options.command
     if display.world.you is not None and display.world.you.name != remembered_name():
-        command += f" --name {shlex.quote(words.name_of(display.world.you))}"
+        command += f" --name {shlex.quote(labels.name_of(display.world.you))}"
     return Ending(
         display.world.farewell,
         words.parting(display.world, command),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import Change
 from ttt_net.client.display import Display
 from ttt_net.client.screens.coaching import lesson_in_words
@@ -40,7 +40,7 @@ def verdict(display: Display, match: Snapshot) -> str:
     moves = {each.ply: each for each in analysis.moves}
     if (move := moves.get(ply)) is None:
         return ""
-    mover, other = words.mark_of(match, move.side % 2), words.mark_of(match, 1 - move.side % 2)
+    mover, other = labels.mark_of(match, move.side % 2), labels.mark_of(match, 1 - move.side % 2)
     result = {1: f"{mover} wins", 0: "a draw", -1: f"{other} wins"}.get(move.value, "")
     if move.score is not None:
         result = f"about {move.score:+.1f} for {mover}"
@@ -80,7 +80,7 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
 
 
 def _turn(match: Snapshot, move: AnalysedMove, before: AnalysedMove | None) -> str:
-    name = words.move_name(match, match.moves[move.ply - 1])
+    name = labels.move_name(match, match.moves[move.ply - 1])
     return f"Move {move.ply}, {name}: {turning_point(move, before)}"
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import Change
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
@@ -63,9 +63,9 @@ def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
     if lesson.side == match.you:
         return clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
     better = " or ".join(clean(name, 12) for name in lesson.better[:_MOST_BETTER])
-    move = words.move_name(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else ""
+    move = labels.move_name(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else ""
     was_better = f": {better} was better" if better else ""
-    return f"Move {lesson.ply}, {move} by {words.name_of(match.players[lesson.side])}, decided it{was_better}."
+    return f"Move {lesson.ply}, {move} by {labels.name_of(match.players[lesson.side])}, decided it{was_better}."
 
 
 def lesson_told(display: Display, match: Snapshot, shows_it: str) -> str:
@@ -86,7 +86,7 @@ def lesson_here(display: Display, match: Snapshot) -> str:
         said, _, follows = found.text.partition(_FOLLOWS)
         return clean(found.text if " " in follows else said, _MAX_TEXT)
     better = " or ".join(clean(name, 12) for name in found.better[:_MOST_BETTER])
-    name = words.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
+    name = labels.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
     return f"Here {name} went wrong{f': {better} was better' if better else ''}."
 
 
@@ -146,14 +146,14 @@ def objection(display: Display) -> str:
         return "A hint is for a match that you play."
     if "hint" not in display.world.features:
         return "This server gives no hints."
-    if words.opponent_of(match).bot is None:
+    if labels.opponent_of(match).bot is None:
         return "Hints are for matches against a bot."
     return "There are no hints in a rated match." if match.rated else ""
 
 
 def is_easy(display: Display) -> bool:
     """Tell whether warnings are worth naming: the opponent is a weak bot, and they can be had."""
-    level = words.opponent_of(display.match).level if display.match is not None else None
+    level = labels.opponent_of(display.match).level if display.match is not None else None
     return not objection(display) and level is not None and level <= EASY_LEVEL
 
 
@@ -220,7 +220,7 @@ def _try_again(display: Display) -> Effect:
     bot = _bot_for(display, opponent, game)
     if bot is None:
         return replace(display, notice="No bot is free now; look into the lobby again."), ()
-    display = replace(_gone(display), notice=f"{words.name_of(bot)} plays on with you from there.")
+    display = replace(_gone(display), notice=f"{labels.name_of(bot)} plays on with you from there.")
     return display, (ChallengeRequest(0, bot.name, game, level=bot.level, start=start, side=ours),)
 
 

@@ -8,9 +8,9 @@ from msgspec import structs
 
 from ttt_net.client.commands import Open, Send
 from ttt_net.client.display import Display
+from ttt_net.client.labels import title_of
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Meaning
-from ttt_net.client.words import title_of
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game

@@ -5,7 +5,7 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import TIMES, Entry, Page, Purpose
@@ -46,7 +46,7 @@ def _status(display: Display) -> str:
     page = display.page
     time = TIMES[page.time]
     kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {_KINDS[page.is_rated]}"
-    return f"Clock: {words.clock_name(time) if time is not None else 'none'}{kind}"
+    return f"Clock: {labels.clock_name(time) if time is not None else 'none'}{kind}"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
@@ -55,7 +55,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     rows = []
     for number, name in enumerate(page.games or NAMES, start=1):
         digit = str(number % 10) if number <= 10 else ""
-        title, rule = words.title_and_rule(name)
+        title, rule = labels.title_and_rule(name)
         rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]

@@ -1,6 +1,6 @@
 """List the finished matches of a player, newest first."""
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import More, Open, Reopen
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Page
@@ -21,7 +21,7 @@ from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, Player
 
 def _title(display: Display) -> str:
     history = display.world.reply(HistoryReply)
-    return f"Matches of {words.name_of(history.player)}" if history is not None else "Matches"
+    return f"Matches of {labels.name_of(history.player)}" if history is not None else "Matches"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
@@ -43,9 +43,9 @@ def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
     else:
         result = "won" if match.winner == side else "lost"
     kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
-    against = f"against {words.full_label(match.players[1 - side])}"
+    against = f"against {labels.full_label(match.players[1 - side])}"
     is_ours = you is not None and you.name in (player.name for player in match.players)
-    cells = (day(match.at_ms), result, words.title_of(match.game), against, kind)
+    cells = (day(match.at_ms), result, labels.title_of(match.game), against, kind)
     return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
 
 

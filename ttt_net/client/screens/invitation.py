@@ -1,6 +1,6 @@
 """Show the code of an invitation, and what a friend types or opens with it."""
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
 from ttt_net.client.screens.screen import (
@@ -24,7 +24,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     invitation = display.world.lobby.invitation
     if invitation is None:
         return [Row(("The invitation has been used, or was taken back.",))]
-    wanted = words.terms(invitation.game, invitation.time, is_rated=False)
+    wanted = labels.terms(invitation.game, invitation.time, is_rated=False)
     return [
         *(Row((line,)) for line in _large_code(invitation.code)),
         Row(("A friend types:",)),
@@ -38,7 +38,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
 
 def _large_code(code: str) -> list[str]:
     """Return an invitation code to be read out from across the room."""
-    letters = clean(code, words.MAX_CODE)
+    letters = clean(code, labels.MAX_CODE)
     rule = "+---" * len(letters) + "+"
     return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
 

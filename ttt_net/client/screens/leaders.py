@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import AnyCommand, Change, More, Open
 from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, Page
@@ -28,7 +28,7 @@ from ttt_net.messages import Leader, LeaderboardReply, LeaderboardRequest, Reque
 
 def _title(display: Display) -> str:
     page = display.page
-    return f"The best at {words.title_of(page.about)}, {SPEEDS[page.time]}"
+    return f"The best at {labels.title_of(page.about)}, {SPEEDS[page.time]}"
 
 
 def _status(display: Display) -> str:
@@ -57,8 +57,8 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
 def _leader(leader: Leader) -> Row:
     player = leader.player
     games = f"{leader.games} game{'s' * (leader.games != 1)}"
-    number = words.rating(player.rating, is_provisional=player.provisional)
-    cells = (f"{leader.rank}.", words.label_of(player), number, games)
+    number = labels.rating(player.rating, is_provisional=player.provisional)
+    cells = (f"{leader.rank}.", labels.label_of(player), number, games)
     return Row(cells, f"player:{player.name}", Open(Page("profile", about=player.name)))
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page, Purpose
@@ -76,11 +76,11 @@ def _status(display: Display) -> str:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None:
         also = "; z is the puzzle of the day" if "puzzle" in world.features else ""
-        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
+        return f"Welcome, {labels.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
     if world.seeking is not None and suggested is not None:
-        bot = words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
-        return f"Nobody yet for {words.some_games(world.seeking.games)}: b plays {bot}."
+        bot = labels.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
+        return f"Nobody yet for {labels.some_games(world.seeking.games)}: b plays {bot}."
     return default_status(display)
 
 
@@ -110,7 +110,7 @@ def _profile(display: Display) -> AnyCommand | None:
     kind, name = _chosen(display)
     match kind:
         case "own":
-            name = words.opponent_of(display.world.matches[name]).name
+            name = labels.opponent_of(display.world.matches[name]).name
         case "challenge":
             challenges = (each.challenge for each in display.world.lobby.challenges)
             name = next((_other_of(display, each) for each in challenges if str(each.challenge) == name), "")
@@ -215,7 +215,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
 
 def _prompt(display: Display, now_ms: int) -> str:
     """Return what is to be said, or that only some rows are shown, or in another order."""
-    only = [f"Only: {clean(display.page.filter, words.MAX_CODE)} (Esc: all)"] if display.page.filter else []
+    only = [f"Only: {clean(display.page.filter, labels.MAX_CODE)} (Esc: all)"] if display.page.filter else []
     order = ["strongest first (s: as before)"] if display.page.is_by_strength else []
     seen = ", ".join([*only, *order])
     return default_prompt(display, now_ms) or seen[:1].upper() + seen[1:]
@@ -249,7 +249,7 @@ def _some(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -
     words_typed = rest.split()
     is_by_strength = _STRONGEST in words_typed
     typed = " ".join(word for word in words_typed if word != _STRONGEST)
-    page = replace(ask.page, filter=clean(typed, words.MAX_CODE), is_by_strength=is_by_strength)
+    page = replace(ask.page, filter=clean(typed, labels.MAX_CODE), is_by_strength=is_by_strength)
     otherwise = f"Nothing here has {page.filter}." if page.filter else ask.otherwise
     return replace(ask, page=page, otherwise=otherwise)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import Change, Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page, Purpose
@@ -55,7 +55,7 @@ def lobby_rows(display: Display, now_ms: int) -> list[Row]:
     whole = display.with_page(replace(display.page, unfolded=LONG_SECTIONS | {_BUSY}))
     rows = [row for row in _sections(whole, now_ms) if row.is_heading or _has(row, wanted)]
     found = [row for row, after in zip(rows, [*rows[1:], None], strict=True) if not _is_bare(row, after)]
-    return found or [Row((f"Nothing in the lobby has {clean(filter_of(display), words.MAX_CODE)}.",))]
+    return found or [Row((f"Nothing in the lobby has {clean(filter_of(display), labels.MAX_CODE)}.",))]
 
 
 def filter_of(display: Display) -> str:
@@ -190,10 +190,10 @@ def _puzzle(display: Display) -> list[Row]:
 def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
     for each in display.world.lobby.challenges:
         challenge = each.challenge
-        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-        left = words.duration(each.left_ms(now_ms))
+        wanted = labels.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+        left = labels.duration(each.left_ms(now_ms))
         is_ours = challenge.by.name == ours
-        other = words.label_of(challenge.to if is_ours else challenge.by)
+        other = labels.label_of(challenge.to if is_ours else challenge.by)
         who = f"you challenged {other}" if is_ours else f"{other} challenges you"
         answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
@@ -206,28 +206,28 @@ def _invited(display: Display, now_ms: int) -> Iterable[Row]:
         return
     left_ms = invitation.expires_in_ms - max(0, now_ms - display.world.lobby.invited_at_ms)
     if left_ms > 0:
-        wanted = words.terms(invitation.game, invitation.time, is_rated=False)
-        left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
+        wanted = labels.terms(invitation.game, invitation.time, is_rated=False)
+        left = f"code {clean(invitation.code, labels.MAX_CODE)}, {labels.duration(left_ms)} left"
         yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page("invitation")))
 
 
 def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
-    label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    label = labels.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
     cells = [label]
     if not about or seek.time is not None or seek.rated:  # the game alone is the one that is looked for
-        cells.append(words.terms(challenge.game, challenge.time, is_rated=challenge.rated))
+        cells.append(labels.terms(challenge.game, challenge.time, is_rated=challenge.rated))
     return Row((*cells, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek_row(seek: SeekInfo) -> Row:
-    games = words.some_games(seek.games)
-    how = words.clock_name(seek.time) if seek.time is not None else "no clock"
-    how += f", {words.RATED_OR_CASUAL}" if seek.rated and seek.or_casual else ", rated" * seek.rated
+    games = labels.some_games(seek.games)
+    how = labels.clock_name(seek.time) if seek.time is not None else "no clock"
+    how += f", {labels.RATED_OR_CASUAL}" if seek.rated and seek.or_casual else ", rated" * seek.rated
     if seek.min_rating is not None or seek.max_rating is not None:
         how += f", {seek.min_rating or 0} to {seek.max_rating}" if seek.max_rating else f", from {seek.min_rating}"
-    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
+    cells, key = (labels.full_label(seek.by), games, how), f"seek:{seek.seek}"
     if len(seek.games) == 1:
         return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
     page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
@@ -235,10 +235,10 @@ def _seek_row(seek: SeekInfo) -> Row:
 
 
 def _player_row(player: ListedPlayer) -> Row:
-    name = words.full_label(PlayerInfo(player.name, player.bot, player.level, player.rating))
+    name = labels.full_label(PlayerInfo(player.name, player.bot, player.level, player.rating))
     doing = []
     if player.seeking is not None:
-        doing.append(f"seeks {words.some_games(player.seeking)}")
+        doing.append(f"seeks {labels.some_games(player.seeking)}")
     if player.playing:
         doing.append(f"plays {counted(player.playing, 'match', 'matches')}")
     if player.places is not None and player.free == 0:

@@ -4,7 +4,7 @@ import re
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.commands import Send, Show
 from ttt_net.client.display import Display
 from ttt_net.client.screens.screen import Row
@@ -55,8 +55,8 @@ def own_match(match: Snapshot) -> Row:
         state = "adjourned"
     else:
         state = "your turn" if match.you == match.position.to_move else "their turn"
-    against = words.label_of(words.opponent_of(match))
-    cells = (words.title_of(match.game.name), f"against {against}", state)
+    against = labels.label_of(labels.opponent_of(match))
+    cells = (labels.title_of(match.game.name), f"against {against}", state)
     return Row(cells, f"own:{match.match}", Show(match.match))
 
 
@@ -91,13 +91,13 @@ def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
 
 def live_match(match: LiveMatch) -> Row:
     """Return a match of others, to look on."""
-    first, second = (words.full_label(structs.replace(each, level=None)) for each in match.players)
+    first, second = (labels.full_label(structs.replace(each, level=None)) for each in match.players)
     facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:
-        facts.append(words.clock_name(match.time))
+        facts.append(labels.clock_name(match.time))
     if match.watchers:
         facts.append(f"{match.watchers} watching")
-    row = (f"{first} - {second}", words.title_of(match.game), ", ".join(facts))
+    row = (f"{first} - {second}", labels.title_of(match.game), ", ".join(facts))
     return Row(row, f"live:{match.match}", Send(WatchRequest(0, match=match.match)))
 
 
@@ -129,7 +129,7 @@ def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
 
 def no_bot(seek: SeekRequest) -> str:
     """Return that no bot is free for the games that are sought."""
-    return f"No bot is free for {words.some_games(seek.games)} now."
+    return f"No bot is free for {labels.some_games(seek.games)} now."
 
 
 def request_of(text: str) -> Request:
@@ -137,5 +137,5 @@ def request_of(text: str) -> Request:
     _, is_link, place = text.rpartition("/m/")
     if is_link:
         name, _, code = place.partition("#")
-        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: words.MAX_CODE] or None)
-    return JoinRequest(0, code=re.split("[/#]", text)[-1].upper()[: words.MAX_CODE])
+        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: labels.MAX_CODE] or None)
+    return JoinRequest(0, code=re.split("[/#]", text)[-1].upper()[: labels.MAX_CODE])

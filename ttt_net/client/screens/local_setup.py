@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Open, Pick
 from ttt_net.client.display import Display
 from ttt_net.client.finding.local_choices import OPPONENTS, ORDERS, LocalChoices, read_names
@@ -128,7 +128,7 @@ def _typed_game(display: Display, typed: str) -> Effect:
 def _game_rows(enter: Callable[[str], AnyCommand]) -> list[Row]:
     rows = []
     for number, name in enumerate(NAMES, start=1):
-        title, rule = words.title_and_rule(name)
+        title, rule = labels.title_and_rule(name)
         rows.append(Row((str(number % 10) if number <= 10 else "", title, rule), f"game:{name}", enter(name)))
     return rows
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
 from ttt_net.client.display import Display, Overlay
+from ttt_net.client.labels import move_name, opponent_of
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.screen import Effect
-from ttt_net.client.words import FINISH_FIRST, move_name, opponent_of
+from ttt_net.client.words import FINISH_FIRST
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,

@@ -1,6 +1,6 @@
 """Tell what matters at a match beside its board: its title, what waits for us, and whom we could play next."""
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.display import Display
 from ttt_net.client.screens.coaching import hint_told, lesson_told
 from ttt_net.client.screens.lobby_offers import free_bots, waiting_people
@@ -60,7 +60,7 @@ def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
 
 def _somebody_waits(player: PlayerInfo) -> str:
     """Return that there is a person in the lobby to be played."""
-    return f"Esc: {words.name_of(player)} waits for an opponent."
+    return f"Esc: {labels.name_of(player)} waits for an opponent."
 
 
 def waiting(display: Display, match: Snapshot, now_ms: int) -> str:

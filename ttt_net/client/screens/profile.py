@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from ttt_net.client import words
+from ttt_net.client import labels
 from ttt_net.client.achievements import Achievements
 from ttt_net.client.commands import Open, Send
 from ttt_net.client.display import Display
@@ -40,7 +40,7 @@ _MOST_PAST = 20
 
 def _title(display: Display) -> str:
     told = display.world.reply(ProfileReply)
-    return words.full_label(told.player) if told is not None else "Profile"
+    return labels.full_label(told.player) if told is not None else "Profile"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
@@ -72,7 +72,7 @@ def _achieved(achieved: Achievements) -> Iterable[str]:
         days = achieved.streak(achieved.solved[-1])
         yield f"Puzzles: {counted(len(achieved.solved), 'day')} solved, {days} in a row up to {achieved.solved[-1]}."
     if achieved.beaten:
-        levels = ", ".join(f"{words.title_of(game)} {level}" for game, level in achieved.beaten.items())
+        levels = ", ".join(f"{labels.title_of(game)} {level}" for game, level in achieved.beaten.items())
         yield f"Levels beaten: {levels}."
 
 
@@ -125,10 +125,10 @@ def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...
 
 
 def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
-    number = words.rating(rating.rating, is_provisional=rating.provisional)
+    number = labels.rating(rating.rating, is_provisional=rating.provisional)
     games = f"{rating.games} game{'s' * (rating.games != 1)}"
     page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
-    cells = (words.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
+    cells = (labels.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Change, Command, Step
 from ttt_net.client.display import Display, ReplayState
 from ttt_net.client.pages import Page
@@ -130,7 +130,7 @@ def step(display: Display, match: Snapshot) -> str:
     replayed = display.replay
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
-    name = f": {words.move_name(match, match.moves[-1])}" if match.moves else ""
+    name = f": {labels.move_name(match, match.moves[-1])}" if match.moves else ""
     end = f"  {words.result(match, is_shared=display.world.is_shared)}" if ply == last else ""
     return f"Move {ply} of {last}{name}.{end}"
 
