@@ -40,15 +40,18 @@ LONGEST = (
     "powercuts/test_powercuts.py",
     "page/test_match.py",
     "end_to_end/test_discovery.py",
+    "test_architecture.py",
     "page/test_link.py",
     "server/test_leaks.py",
     "page/test_ending_and_learning.py",
     "client/terminal/test_lobby_terminal.py",
     "client/test_end_to_end.py",
+    "end_to_end/test_cluster.py",
     "benchmarks/test_soak.py",
     "simulation/test_planted.py",
     "benchmarks/test_server.py",
     "simulation/test_cluster.py",
+    "page/test_firefox.py",
     "client/terminal/test_screen.py",
     "strategies/test_book.py",
     "benchmarks/test_flood.py",
@@ -60,13 +63,22 @@ LONGEST = (
     "end_to_end/test_house_bots.py",
     "page/test_build.py",
     "end_to_end/test_demo.py",
+    "hostile/test_floods.py",
     "page/test_moderation.py",
     "client/inquiry/test_inquiry.py",
-    "client/local/test_local.py",
-    "client/test_exit_codes.py",
-    "hostile/test_frames.py",
-    "simulation/test_simulation.py",
     "server/cluster/test_jetstream.py",
+    "client/local/test_local.py",
+    "end_to_end/test_server_process.py",
+    "client/drawing/test_draw.py",
+    "client/test_exit_codes.py",
+    "end_to_end/test_hosting.py",
+    "games/test_against_slow_rules.py",
+    "games/test_counts.py",
+    "hostile/test_frames.py",
+    "strategies/test_proof.py",
+    "simulation/test_simulation.py",
+    "strategies/test_swapping.py",
+    "strategies/test_kernels.py",
 )
 """The files that take longest: they begin first, so that in the end no process has one alone, those that compute and
 those that wait in turn. Others follow by name.
@@ -78,8 +90,8 @@ settings.load_profile("ttt_net")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two for each core: for half of their time tests wait for processes, browsers, disks and clocks."""
-    return 2 * (os.cpu_count() or 1)
+    """Return three for each core: most of their time tests wait for processes, browsers, disks and clocks."""
+    return 3 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
