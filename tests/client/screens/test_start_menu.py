@@ -372,7 +372,7 @@ def test_two_who_sit_here_come_from_the_menu_to_the_board_and_back(environment: 
     terminal.press("q")
     terminal.shows("Two at this keyboard")
     terminal.press("\x1b[B\x1b[B", "\r")
-    terminal.shows("alphabeta [bot]")
+    terminal.shows("Ada [bot]")
     terminal.press("\x1b")
     terminal.shows("Watch two bots play")
     terminal.press("q")

@@ -179,7 +179,7 @@ def two_here(options: Options, place: Together) -> Options:
 
 def looking_on(options: Options, place: LookOn) -> Options:
     """Return the options of a match of two strategies at this keyboard."""
-    return _at_this_keyboard(options, place.game, place.strategies)
+    return _at_this_keyboard(options, place.game, place.strategies, place.names)
 
 
 def _at_this_keyboard(

@@ -54,10 +54,11 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class LookOn:
-    """Look on at two strategies that play here; X is named first."""
+    """Look on at two strategies that play here under the names of people; X is named first."""
 
     game: str = "tictactoe"
     strategies: tuple[str, str] = ("alphabeta", "mcts")
+    names: tuple[str, str] = ("Ada", "Max")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ OPPONENTS = {
     "random": "makes any move",
 }
 """The strategies to choose from, which play every game at every level, and what each does."""
+CALLED = {"alphabeta": "Ada", "mcts": "Max", "random": "Rob"}
+"""What each of them is called where two are watched."""
 _STRENGTHS = ("beginner", "beginner", "casual player", "casual player", "club player", "expert", "expert", "master")
 """What a level is in words, from 1 up, as the bots of a server tell it."""
 
@@ -76,7 +78,13 @@ class LocalChoices:
     @property
     def looking_on(self) -> LookOn:
         """A match of two strategies."""
-        return LookOn(self.game, self.watched)
+        return LookOn(self.game, self.watched, self.watched_names)
+
+    @property
+    def watched_names(self) -> tuple[str, str]:
+        """What the two that are watched are called, each differently."""
+        x, o = (CALLED[strategy] for strategy in self.watched)
+        return x, f"{o} 2" if x == o else o
 
     def at_level(self, level: int) -> "LocalChoices":
         """Return them with the level, or the nearest that there is."""

@@ -86,7 +86,7 @@ class ServerList:
         chosen = self.choices
         alone = f"{chosen.title}, {chosen.strength}, {chosen.order_in_words}"
         names = f", {chosen.names[0]} and {chosen.names[1]}" * (chosen.names != LocalChoices().names)
-        watched = f"{chosen.title}, {chosen.watched[0]} and {chosen.watched[1]}"
+        watched = f"{chosen.title}, {' and '.join(chosen.watched_names)}"
         return [
             Destination(COMPUTER, "Play the computer", alone, group="keyboard", does=chosen.alone),
             Destination(

@@ -8,7 +8,7 @@ from ttt_net.client.command_line.named import checked_game, game_meant
 from ttt_net.client.commands import Send
 from ttt_net.client.display import Display
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, LookOn, Place, Together
-from ttt_net.client.finding.local_choices import OPPONENTS, ORDERS, LocalChoices, read_names
+from ttt_net.client.finding.local_choices import CALLED, OPPONENTS, ORDERS, LocalChoices, read_names
 from ttt_net.client.finding.menu_controller import Answer
 from ttt_net.client.finding.server_list import Destination, ServerList, explanation, read_place
 from ttt_net.client.finding.server_search import search_for_a_moment
@@ -36,6 +36,8 @@ _HELP = (
     "connect4, or connect4 6 second: that game against the computer, its level, and who begins.",
     "rules GAME: how it is played. puzzle, then solve MOVE. quit.",
 )
+_BY_NAME = {name.lower(): strategy for strategy, name in CALLED.items()}
+"""The strategies, by what they are called where two are watched."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 
 
@@ -164,8 +166,8 @@ def read_choices(choices: LocalChoices, text: str) -> LocalChoices:
             choices = choices.at_level(int(word))
         elif word in ORDERS:
             choices = replace(choices, order=next(each for each in ORDERS if each == word))
-        elif word in OPPONENTS:
-            bots.append(word)
+        elif word in OPPONENTS or word in _BY_NAME:
+            bots.append(_BY_NAME.get(word, word))
         elif word not in ("level", "and"):
             rest.append(word)
     if len(bots) == 2:

@@ -78,6 +78,7 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
     further = {key: Change(partial(_turned, key=key, by=1)) for key in _TURNS}
     matches = [row_of(each) for each in servers.destinations if each.group == "keyboard"]
     level = f"{chosen.strength}, {chosen.strength_in_words}"
+    x, o = chosen.watched_names
     return [
         *section(
             "What is played",
@@ -87,8 +88,8 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
                 Row(("Strength", level), "strength", further["strength"]),
                 Row(("Side", chosen.order_in_words), "order", further["order"]),
                 Row(("Two people", f"{chosen.names[0]} and {chosen.names[1]}"), "names", Begin(Entry.NAMES)),
-                Row(("Bot X", _told(chosen.watched[0])), "x", further["x"]),
-                Row(("Bot O", _told(chosen.watched[1])), "o", further["o"]),
+                Row(("Bot X", f"{x}: {_told(chosen.watched[0])}"), "x", further["x"]),
+                Row(("Bot O", f"{o}: {_told(chosen.watched[1])}"), "o", further["o"]),
             ],
         ),
         *section("Play", matches),
