@@ -26,6 +26,11 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
     assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Series X 1.5 : 1 O"
 
 
+def test_where_both_place_either_mark_the_score_is_told_by_names() -> None:
+    match = structs.replace(snapshot("wild", opponent=BEN), score=(1.0, 0.0))
+    assert words.series(match) == "Series Ann 1 : 0 Ben"
+
+
 def test_presence_is_shown_in_words() -> None:
     display = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
     assert display.match is not None

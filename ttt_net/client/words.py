@@ -268,10 +268,14 @@ def series(match: Snapshot, *, is_shared: bool = False) -> str:
     if outcome is not None and outcome.reason != "abort":
         for side in (0, 1):
             points[side] += 0.5 if outcome.winner is None else float(outcome.winner == side)
-    if is_shared:
-        first, second = map(name_of, match.players)
-        return f"{first} {points[0]:g} : {points[1]:g} {second}"
-    return f"Series {mark_of(match, 0)} {points[0]:g} : {points[1]:g} {mark_of(match, 1)}"
+    first, second = map(name_of, match.players) if is_shared else _told_apart(match)
+    return f"{'' if is_shared else 'Series '}{first} {points[0]:g} : {points[1]:g} {second}"
+
+
+def _told_apart(match: Snapshot) -> tuple[str, str]:
+    """Return the marks of the two, or their names where both place either mark."""
+    marks = mark_of(match, 0), mark_of(match, 1)
+    return marks if marks[0] != marks[1] else (name_of(match.players[0]), name_of(match.players[1]))
 
 
 def new_ratings(display: Display, match: Snapshot) -> list[str]:
@@ -279,9 +283,9 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
     if display.world.rated is None or display.world.rated.match != match.match:
         return []
     said = []
-    for side, change in enumerate(display.world.rated.ratings):
+    for called, change in zip(_told_apart(match), display.world.rated.ratings, strict=True):
         number = rating(change.after, is_provisional=change.provisional)
-        said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
+        said.append(f"{called} {number} ({change.after - change.before:+})")
     return said
 
 

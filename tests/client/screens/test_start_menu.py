@@ -96,6 +96,14 @@ def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice()
     assert keys(sighted(servers, Gone("a"))) == [shut, friday, far, *OTHERS]
 
 
+def test_where_a_server_that_was_used_before_answers_none_is_missed() -> None:
+    far = ServerList(used=(Used("ws://example.org:8765", "Far"),), has_looked=True)
+    for does_answer, first in ((False, "No server was found on this network"), (True, "1. Far, example.org:8765")):
+        servers = replace(far, does_answer={"ws://example.org:8765": does_answer})
+        assert server_lines(servers)[0].startswith(first)
+        assert ("No server here yet" in shown(picking(servers))) is not does_answer
+
+
 def test_a_narrow_menu_says_how_well_the_computer_plays_while_its_row_is_chosen() -> None:
     display = picking(ServerList(has_looked=True))
     assert "Level 4, casual player; left and right" in draw(display, (40, 12), 0, BOXES).plain

@@ -79,8 +79,10 @@ class ServerList:
 
     @property
     def has_found(self) -> bool:
-        """Whether there is a server on this machine or this network."""
-        return any(row.group == "found" for row in self.destinations)
+        """Whether there is a server on this machine or this network, or one that was used before answers."""
+        return any(
+            row.group == "found" or (row.url is not None and self.does_answer.get(row.url)) for row in self.destinations
+        )
 
     def _at_this_keyboard(self) -> list[Destination]:
         chosen = self.choices

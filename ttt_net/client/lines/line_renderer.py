@@ -59,12 +59,10 @@ class BoardRenderer:
     """Tells with a board after every move."""
 
     help = (
-        "Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, claim, adjourn, accept, "
+        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, "
         f"decline, say WORDS, mute, report, rules, quit, help. {LINES_HELP}"
     )
-    help_at_home = (
-        f"Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, rules, quit, help. {LINES_HELP}"
-    )
+    help_at_home = f"Type a move (5, b2), or: board, info, draw, takeback, resign, rules, quit, help. {LINES_HELP}"
     has_drawings = True
 
     def __init__(self, glyphs: Glyphs, columns: Callable[[], int | None] = lambda: None) -> None:

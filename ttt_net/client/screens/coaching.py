@@ -144,10 +144,10 @@ def objection(display: Display) -> str:
     match = display.match
     if match is None or not display.is_live:
         return "A hint is for a match that you play."
-    if "hint" not in display.world.features:
-        return "This server gives no hints."
     if labels.opponent_of(match).bot is None:
         return "Hints are for matches against a bot."
+    if "hint" not in display.world.features:
+        return "This server gives no hints."
     return "There are no hints in a rated match." if match.rated else ""
 
 
