@@ -1,5 +1,6 @@
 """Connect Four solved in the slowest honest way: columns of characters, and no idea but to try everything."""
 
+import random
 from functools import cache
 
 Columns = tuple[str, ...]
@@ -39,3 +40,17 @@ def score(columns: Columns) -> int:
             after = play(columns, column, mark)
             best = max(best, 22 - (stones + 2) // 2 if has_four(after, column) else -score(after))
     return 0 if best == -100 else best
+
+
+def random_columns(stones: int, rng: random.Random) -> list[int]:
+    """Columns that were filled at random without a four, counted from 1; over and over until there is one."""
+    while True:
+        columns, moves = EMPTY, list[int]()
+        while len(moves) < stones:
+            column = rng.choice([n for n in range(7) if len(columns[n]) < 6])
+            columns = play(columns, column, "XO"[len(moves) % 2])
+            if has_four(columns, column):
+                break
+            moves.append(column + 1)
+        if len(moves) == stones:
+            return moves

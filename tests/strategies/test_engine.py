@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.strategies.positions import after_columns
-from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
+from tests.strategies.slow_connect4 import EMPTY, play, random_columns, score
 from ttt_net.__main__ import main
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame
@@ -28,20 +28,6 @@ def solver() -> Connect4Solver:
     return Connect4Solver()
 
 
-def random_columns(stones: int, rng: random.Random) -> list[int]:
-    """Columns that were filled at random without a four, counted from 1; over and over until there is one."""
-    while True:
-        columns, moves = EMPTY, list[int]()
-        while len(moves) < stones:
-            column = rng.choice([n for n in range(7) if len(columns[n]) < 6])
-            columns = play(columns, column, "XO"[len(moves) % 2])
-            if has_four(columns, column):
-                break
-            moves.append(column + 1)
-        if len(moves) == stones:
-            return moves
-
-
 @pytest.mark.parametrize("stones", [28, 30, 31, 33, 36, 39, 41])
 def test_late_positions_agree_with_the_slow_solver(stones: int, connect4: LineGame, solver: Connect4Solver) -> None:
     rng = random.Random(stones)
@@ -51,6 +37,28 @@ def test_late_positions_agree_with_the_slow_solver(stones: int, connect4: LineGa
             columns = play(columns, move - 1, "XO"[number % 2])
         state = after_columns(connect4, *moves)
         assert solver.score(connect4, state, Effort(Limit())) == score(columns)
+
+
+@pytest.mark.parametrize(
+    ("stones", "scores"),
+    [
+        (8, [2, 2, 3, 17, -4, 0, 17, -3]),
+        (9, [15, 4, 2, -2, 2, 5, -5, 1]),
+        (12, [15, 15, -5, 2, 15, 4, 15, 6]),
+        (13, [4, -8, 15, 11, 15, -10, 15, 5]),
+        (16, [-11, -1, -4, -8, 13, 10, -13, -4]),
+        (17, [12, 5, 13, -12, 3, 2, -2, 12]),
+        (20, [0, 11, 11, 11, 11, -11, 11, -9]),
+        (25, [9, 9, 9, -7, -8, -8, 1, -8]),
+    ],
+)
+def test_scores_are_those_found_by_search_without_bounds_by_odd_and_even_rows(
+    stones: int, scores: list[int], connect4: LineGame, solver: Connect4Solver
+) -> None:
+    rng = random.Random(stones)
+    for expected in scores:
+        state = after_columns(connect4, *random_columns(stones, rng))
+        assert solver.score(connect4, state, Effort(Limit())) == expected
 
 
 @pytest.mark.parametrize("stones", [14, 17, 20])

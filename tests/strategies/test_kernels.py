@@ -4,13 +4,12 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.strategies.positions import line_game, random_state
+from tests.strategies.uncompiled import uncompiled
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.strategy import WIN, Effort, Limit
 from ttt_net.strategies.threats import own_and_other
@@ -22,6 +21,8 @@ import numpy as np
 from ttt_net.strategies.compiled import (
     alphabeta,
     connect4,
+    connect4_board,
+    connect4_parity,
     fives,
     fours,
     lines,
@@ -34,60 +35,8 @@ from ttt_net.strategies.compiled import (
 from ttt_net.strategies.compiled.fives_search import FivesSearch
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch
-from ttt_net.strategies.compiled.memory import nth_bit_by_steps
 from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 from ttt_net.strategies.compiled.proof_search import ProofSearch
-
-
-def uncompiled(*modules: ModuleType) -> dict[str, Any]:
-    """Run the source of kernels without a compiler; return all their names. A block is then the array itself."""
-
-    class Kind:
-        """A type, as signatures have it; what is called with a number returns that number."""
-
-        def __call__(self, *arguments: Any) -> Any:
-            return (
-                np.int64(arguments[0]) if len(arguments) == 1 and isinstance(arguments[0], int | np.integer) else None
-            )
-
-        def __getitem__(self, dimensions: Any) -> "Kind":
-            return self
-
-    def njit(*arguments: Any, **options: Any) -> Any:
-        return lambda function: function
-
-    def poke(block: Any, index: int, value: Any) -> None:
-        block[index] = np.uint64(value & 0xFFFFFFFFFFFFFFFF if isinstance(value, int) else value)
-
-    names: dict[str, Any] = {}
-    ours: dict[str, Any] = {
-        "njit": njit,
-        "types": SimpleNamespace(**dict.fromkeys(("int64", "uint64", "float64", "boolean", "void"), Kind())),
-        "from_dtype": lambda kind: Kind(),
-        "peek": lambda block, index: block[index],
-        "poke": poke,
-        "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
-        "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
-        "trailing_zeros": lambda bits: np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else 64),
-        "nth_bit": nth_bit_by_steps,
-        "spread": lambda word: np.full(8, word, np.uint64),
-        "lane_numbers": lambda: np.arange(8, dtype=np.uint64),
-        "count_each": lambda lanes: np.array([int(lane).bit_count() for lane in lanes], np.uint64),
-        "least_each": np.minimum,
-        "where_zero": lambda lanes, zero, other: np.where(lanes == 0, zero, other),
-        "zero_lanes": lambda lanes: np.uint64(sum(1 << n for n, lane in enumerate(lanes) if lane == 0)),
-        "pack_bytes": lambda lanes: np.uint64(sum((int(lane) & 255) << 8 * n for n, lane in enumerate(lanes))),
-        "poke_lanes": lambda block, index, lanes: block.__setitem__(slice(index, index + 8), lanes),
-        "largest_byte": lambda word: np.uint64(max(int(word).to_bytes(8, "little"))),
-    }
-    for module in modules:
-        path = Path(str(module.__file__))
-        source = [line for line in path.read_text().splitlines() if not line.startswith("from numba")]
-        names |= ours
-        exec(compile("\n".join(source), path, "exec"), names)
-        ours |= {name: value for name, value in names.items() if getattr(value, "__globals__", None) is names}
-        names |= ours  # not what the module has imported compiled
-    return names
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +114,7 @@ def test_the_search_of_five_in_a_row() -> None:
 
 
 def test_the_solver_of_connect_four() -> None:
-    game, solve = line_game("connect4"), uncompiled(connect4)["solve"]
+    game, solve = line_game("connect4"), uncompiled(connect4_board, connect4_parity, connect4)["solve"]
     for plies, seed in ((24, 1), (26, 2), (30, 3)):
         state = random_state(game, plies, random.Random(seed))
         blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]

@@ -1,9 +1,5 @@
 """The exact solver of Connect Four, compiled: a null-window alpha-beta over bitboards with a small table.
 
-A board is two words: the stones of the side to move (`own`) and all stones (`taken`). Each of the 7 columns takes 7
-bits, the lowest cell first, and its topmost bit stays empty: cell = column * 7 + row, row 0 at the bottom. So a shift
-by 1 goes up, by 7 right, by 6 right and down, by 8 right and up, and no line runs round the edge.
-
 A score is from the view of the side to move: a win counts one more than the stones that its winner has left then, a
 loss the same below zero, a draw 0. The searches expect positions in which the side to move cannot win at once.
 """
@@ -11,6 +7,22 @@ loss the same below zero, a draw 0. The searches expect positions in which the s
 import numpy as np
 from numba import njit, types
 
+from ttt_net.strategies.compiled.connect4_board import (
+    BOARD,
+    BOTTOM,
+    CELLS,
+    COLUMN,
+    ONE,
+    SEVEN,
+    THREE,
+    TWO,
+    WIDTH,
+    ZERO,
+    by_column,
+    mirrored,
+    winning_cells,
+)
+from ttt_net.strategies.compiled.connect4_parity import OFFSET, lower_bound, upper_bound
 from ttt_net.strategies.compiled.lanes import (
     count_each,
     lane_numbers,
@@ -24,15 +36,8 @@ from ttt_net.strategies.compiled.lanes import (
 from ttt_net.strategies.compiled.memory import count_ones, largest_byte, leading_zeros, peek, poke
 
 U = np.uint64
-ZERO, ONE, TWO, THREE = U(0), U(1), U(2), U(3)
-WIDTH, HEIGHT, CELLS = 7, 6, 42
-UP, RIGHT, RIGHT_DOWN, RIGHT_UP = U(1), U(7), U(6), U(8)
-BOTTOM = U(sum(1 << column * 7 for column in range(WIDTH)))
-BOARD = U(sum(0b111111 << column * 7 for column in range(WIDTH)))
-COLUMN = U(0b111111)
-ODD_ROWS = U(sum(0b010101 << column * 7 for column in range(WIDTH)))
 KEY_BITS = 49
-SEVEN, MOST_RANK = U(7), U(31)
+MOST_RANK = U(31)
 NUMBERS = U(0x2467531)
 """The number of each column, four bits each, column 0 lowest: 1 and 2 at the edges, 7 in the middle; none is 0."""
 COLUMNS = U(0x34251600)
@@ -63,39 +68,8 @@ MIRROR_BELOW = 14
 """With so many stones a position no longer comes up together with its mirror image often enough to look for it."""
 PROBE_BELOW = 28
 """With fewer stones the table is asked about every move before one is searched; later that costs more than it saves."""
-OFFSET = 32
-"""What is added to a score so that it is stored as six bits without a sign."""
-
-
-@njit(inline="always")
-def by_column(cells):
-    """Return a word with bit n for cell n, the top row first, as the words here have it."""
-    word = ZERO
-    for row in range(HEIGHT):
-        for column in range(WIDTH):
-            word |= ((cells >> U(row * WIDTH + column)) & ONE) << U(column * 7 + 5 - row)
-    return word
-
-
-@njit(inline="always")
-def threes(stones, step):
-    """Return the cells in one direction that have three of `stones` in line with them."""
-    before = (stones << step) & (stones << (step * TWO))
-    after = (stones >> step) & (stones >> (step * TWO))
-    return (
-        (before & (stones << (step * THREE)))
-        | (before & (stones >> step))
-        | (after & (stones << step))
-        | (after & (stones >> (step * THREE)))
-    )
-
-
-@njit(inline="always")
-def winning_cells(stones, taken):
-    """Return the empty cells that complete four of `stones`, reachable or not; of words or of lanes."""
-    cells = (stones << UP) & (stones << TWO) & (stones << THREE)
-    lines = threes(stones, RIGHT) | threes(stones, RIGHT_DOWN) | threes(stones, RIGHT_UP)
-    return (cells | lines) & BOARD & ~taken
+SOON = 7
+"""A win or loss by a larger score is near, and so found or refuted with little work."""
 
 
 @njit(inline="always")
@@ -122,56 +96,6 @@ def rank_moves(move, cells, replies, threats):
     rank = rank + rank + count_each(useful & (replies << TWO))
     numbers = (spread(NUMBERS) >> (lane_numbers() * U(4))) & SEVEN
     return pack_bytes(where_zero(move, move, (least_each(rank, MOST_RANK) << THREE) | numbers))
-
-
-@njit(inline="always")
-def has_four(stones):
-    """Tell whether there are four in a row."""
-    up, right = stones & (stones >> UP), stones & (stones >> RIGHT)
-    down, diagonal = stones & (stones >> RIGHT_DOWN), stones & (stones >> RIGHT_UP)
-    return (
-        (up & (up >> (UP * TWO)))
-        | (right & (right >> (RIGHT * TWO)))
-        | (down & (down >> (RIGHT_DOWN * TWO)))
-        | (diagonal & (diagonal >> (RIGHT_UP * TWO)))
-    ) != ZERO
-
-
-@njit(inline="always")
-def follow_up_bound(own, taken, playable):
-    """Return an upper bound of the first player's score, who is to move: what the second can hold by following up.
-
-    The second player answers in the column that the first has played in, and so gets the even row above each odd one.
-    Only even cells that can be played at once may go to either: grant them to the first, with all empty cells of odd
-    rows. (They are even in number, so the second answers one of them with another.) If even so the first has no four,
-    they cannot win; and if then the second's cells hold one, they lose. (Allis, "A knowledge-based approach of
-    connect-four", 1988, calls it follow-up.)
-    """
-    empty = BOARD & ~taken
-    lost = -1 if has_four((own ^ taken) | (empty & ~ODD_ROWS & ~playable)) else 0
-    return OFFSET if has_four(own | (empty & (ODD_ROWS | playable))) else lost
-
-
-@njit(inline="always")
-def held_by_following_up(own, taken, moves):
-    """Return a lower bound of the second player's score, who is to move: the best `follow_up_bound` after a move."""
-    most = OFFSET
-    for column in range(8):
-        move = moves & (COLUMN << U(column * 7))
-        after = taken | move
-        bound = follow_up_bound(own ^ taken, after, (after + BOTTOM) & BOARD)
-        most = min(most, bound if move != ZERO else OFFSET)
-    return -most
-
-
-@njit(inline="always")
-def mirrored(key):
-    """Return a key with its columns in reverse."""
-    lane = U(127)
-    turned = ZERO
-    for column in range(7):
-        turned |= ((key >> U(column * 7)) & lane) << U((6 - column) * 7)
-    return turned
 
 
 @njit(inline="always")
@@ -294,9 +218,9 @@ def search(own, taken, threats, stones, alpha, block):
             poke(block, NODES, nodes)
             return STOPPED
         other = own ^ taken
-        if value == UNKNOWN and stones & 1 == 0 and alpha >= -1:
-            bound = follow_up_bound(own, taken, (taken + BOTTOM) & BOARD)
-            value = bound if bound <= alpha else UNKNOWN
+        if value == UNKNOWN:
+            at_most = upper_bound(own, taken, threats, stones, alpha)
+            value = at_most if at_most <= alpha else UNKNOWN
         if value == UNKNOWN:
             key = own | (taken + BOTTOM)
             if stones < MIRROR_BELOW:
@@ -311,8 +235,8 @@ def search(own, taken, threats, stones, alpha, block):
             upper = min(upper_of(known), (39 - stones) // 2)  # no move forces a win with the stone after next
             if (winning != ZERO) | (lower > alpha) | (upper <= alpha):
                 value = (41 - stones) // 2 if winning != ZERO else lower if lower > alpha else upper
-            elif stones & 1 == 1 and alpha <= 0:
-                at_least = held_by_following_up(own, taken, moves)
+            else:
+                at_least = lower_bound(own, taken, move, cells, replies, stones, alpha)
                 value = at_least if at_least > alpha else UNKNOWN
         if value == UNKNOWN:
             ranks, best = rank_moves(move, cells, replies, threats), -OFFSET
@@ -362,12 +286,31 @@ def search(own, taken, threats, stones, alpha, block):
         top += FRAME
 
 
+@njit(inline="always")
+def value_to_ask(low, high, questions, stones):
+    """Return of which value in low..high to ask next whether the score is above it.
+
+    After a loss and a win that are near comes a win of the first player, and from there steps that are doubled: the
+    questions about scores beside the true one are the dear ones, and it is near to a draw more often than not.
+    """
+    start, step = -(stones & 1), 1 << max(questions - 3, 0)
+    middle = low + step - 1 if low > start else high - step
+    if (high < -SOON) | (low > SOON):
+        middle = low + (high - low) // 2
+    elif questions == 0:
+        middle = -SOON - 1
+    elif questions == 1:
+        middle = SOON
+    elif questions == 2:
+        middle = start
+    return min(max(middle, low), high - 1)
+
+
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def solve(own, other, low, high, block):
     """Return the score of a position if it lies in low..high, else the nearer bound of it; or `STOPPED`.
 
-    The stones of both sides come as a `LineState` has them, row by row. The range is halved again and again by the
-    question whether the score is above its middle.
+    The stones of both sides come as a `LineState` has them, row by row.
     """
     own, other = by_column(own), by_column(other)
     taken = own | other
@@ -379,12 +322,9 @@ def solve(own, other, low, high, block):
         return 0
     threats = winning_cells(other, taken)
     low, high = max(low, -((42 - stones) // 2)), min(high, (41 - stones) // 2)
+    questions = 0
     while low < high:
-        middle = low + (high - low) // 2
-        if middle <= 0 and low // 2 < middle:
-            middle = -((-low) // 2)
-        elif middle >= 0 and high // 2 > middle:
-            middle = high // 2
+        middle = value_to_ask(low, high, questions, stones)
         value = search(own, taken, threats, stones, middle, block)
         if value == STOPPED:
             return STOPPED
@@ -392,4 +332,5 @@ def solve(own, other, low, high, block):
             high = value
         else:
             low = value
+        questions += 1
     return low

@@ -1,6 +1,6 @@
 """Eight 64-bit words side by side, as one value of compiled code: an operation on it is done in every lane at once.
 
-The operators are those of words (`& | ^ ~ + << >> *`), between such values or one and a word, which then counts in
+The operators are those of words (`& | ^ ~ + - << >> *`), between such values or one and a word, which then counts in
 every lane. Written out as vectors they become the widest instructions that a processor has, also where a compiler left
 to itself would take half of them. Numba knows no such type, so it is made known here.
 """
@@ -34,6 +34,7 @@ OPERATIONS = (
     (operator.or_, "or_"),
     (operator.xor, "xor"),
     (operator.add, "add"),
+    (operator.sub, "sub"),
     (operator.mul, "mul"),
     (operator.lshift, "shl"),
     (operator.rshift, "lshr"),

@@ -1,0 +1,172 @@
+"""Bounds of a Connect Four score that need no search: who runs out of harmless moves, by odd and even rows.
+
+A threat is an empty cell that completes four of a side. It waits if the cell below it is empty too, and then neither
+side wants to play there: the other side would lose, the owner would give the threat away. Rows are counted from 1, so
+odd and even cells lie above each other by turns. (Allis, "A knowledge-based approach of connect-four", 1988, calls
+what follows follow-up, or claimeven, and zugzwang.)
+
+The second player holds by following up: with the first to move, they answer in the same column, so the first gets the
+odd cells and the second the even ones. Columns whose next cell is even are even in number, so the second answers one
+of these cells with another; to be safe they are granted to the first. Cells from a waiting even threat of the second
+on are never the first's: they would have to play below it. If even so the first has no four, they cannot win; and if
+then the second's cells hold one, or a threat waits, they lose: in the end they have to play below it.
+
+The first player holds the same way if an odd threat of theirs waits: the column counts up to below the cell under it
+only, and that makes the number of cells odd. With the second to move, the first answers in the same column and gets the
+even cells, in the column of the threat the odd ones below it; the second gets the others, those that can be played
+at once, and in the end has to play below the threat. If with all of these the second has no four, the first wins.
+
+How soon such a win comes at the latest is told by the row of the threat: until then all other columns are full.
+"""
+
+import numpy as np
+from numba import njit
+
+from ttt_net.strategies.compiled.connect4_board import (
+    BOARD,
+    BOTTOM,
+    COLUMN,
+    FOUR,
+    ONE,
+    SEVEN,
+    THREE,
+    TWO,
+    WIDTH,
+    ZERO,
+    fours,
+)
+from ttt_net.strategies.compiled.lanes import lane_numbers, spread, zero_lanes
+
+U = np.uint64
+OFFSET = 32
+"""More than any score: a bound that tells nothing. Added to a score, it makes six bits without a sign of it."""
+ODD_ROWS = U(sum(0b010101 << column * 7 for column in range(WIDTH)))
+EVEN_ROWS = U(sum(0b101010 << column * 7 for column in range(WIDTH)))
+ROW_2, ROW_3, ROW_4, ROW_5 = (U(sum(1 << column * 7 + row for column in range(WIDTH))) for row in range(1, 5))
+TOPS = U(sum(1 << column * 7 + 6 for column in range(WIDTH)))
+"""The bit above each column, which is on no board."""
+
+
+@njit(inline="always")
+def from_there_up(cells):
+    """Return the cells of each column from the lowest of `cells` on, and maybe its topmost bit; of words or lanes."""
+    return (TOPS - cells) | cells
+
+
+@njit(inline="always")
+def firsts_by_follow_up(taken, playable, waiting):
+    """Return the cells that the first player, who is to move, may yet get; `waiting` are the second's even threats."""
+    return ~taken & BOARD & (playable | ODD_ROWS) & ~from_there_up(waiting)
+
+
+@njit(inline="always")
+def follow_up_bound(own, taken, playable, threats):
+    """Return an upper bound of the first player's score, who is to move, or `OFFSET`; `threats` are the second's."""
+    waiting = threats & EVEN_ROWS & ~playable
+    bound = OFFSET
+    if fours(own | firsts_by_follow_up(taken, playable, waiting)) == ZERO:
+        bound = 0
+        if (waiting & ROW_2) != ZERO:
+            bound = -3
+        elif (waiting & ROW_4) != ZERO:
+            bound = -2
+        elif fours((own ^ taken) | (~taken & BOARD & EVEN_ROWS & ~playable)) != ZERO:
+            bound = -1
+    return bound
+
+
+@njit(inline="always")
+def held_by_follow_up(own, taken, move, cells, replies):
+    """Return a lower bound of the second player's score, who is to move, or -`OFFSET`: the best by any of their moves.
+
+    `cells` are their threats after each move, `replies` what can be played then.
+    """
+    after = move | taken
+    waiting = cells & EVEN_ROWS & ~replies
+    held = zero_lanes(fours(firsts_by_follow_up(after, replies, waiting) | (own ^ taken))) & ~zero_lanes(move)
+    bound = -OFFSET
+    if held != ZERO:
+        bound = 0
+        if (held & ~zero_lanes(waiting & ROW_2)) != ZERO:
+            bound = 3
+        elif (held & ~zero_lanes(waiting & ROW_4)) != ZERO:
+            bound = 2
+        elif (held & ~zero_lanes(fours(move | own | (~after & BOARD & EVEN_ROWS & ~replies)))) != ZERO:
+            bound = 1
+    return bound
+
+
+@njit(inline="always")
+def lost_in_zugzwang(second, taken, playable, threats, threat):
+    """Return a bit for each lane in which the second player, who is to move, ends in zugzwang.
+
+    `threats` are the first's, `threat` one of them that waits in row 3 or 5, or 0.
+    """
+    high = threat & ROW_5
+    odd_cells = threat | (threat >> TWO) | (high >> FOUR) | ((threat & ROW_3) << TWO)
+    even_cells_below = (threat >> ONE) | (high >> THREE)
+    elsewhere = (~odd_cells & ODD_ROWS) | playable
+    granted = elsewhere & ~from_there_up(threats & EVEN_ROWS & ~playable) | even_cells_below | (playable & odd_cells)
+    return zero_lanes(fours(second | (granted & ~taken & BOARD))) & ~zero_lanes(threat)
+
+
+@njit(inline="always")
+def zugzwang_bound(own, taken, playable, threats):
+    """Return an upper bound of the second player's score, who is to move, or `OFFSET`; `threats` are the first's."""
+    odd = spread(threats & ~playable & (ROW_3 | ROW_5)) & (COLUMN << (lane_numbers() * SEVEN))
+    lowest = odd & (ZERO - odd)
+    lost = lost_in_zugzwang(spread(own), spread(taken), spread(playable), spread(threats), lowest)
+    bound = OFFSET
+    if lost != ZERO:
+        bound = -2 if (lost & ~zero_lanes(lowest & ROW_3)) != ZERO else -1
+    return bound
+
+
+@njit(inline="always")
+def won_by_zugzwang(own, taken, move, cells, replies):
+    """Return a lower bound of the first player's score, who is to move, or -`OFFSET`: the best by any of their moves.
+
+    `cells` are their threats after each move, of which the leftmost that will do is looked at; `replies` what can be
+    played then.
+    """
+    odd = cells & ~replies & (ROW_3 | ROW_5)
+    leftmost = odd & (ZERO - odd)
+    bound = -OFFSET
+    if (~zero_lanes(odd) & ~zero_lanes(move) & U(255)) != ZERO:
+        second = spread(own ^ taken)
+        won = lost_in_zugzwang(second, move | taken, replies, cells, leftmost) & ~zero_lanes(move)
+        if won != ZERO:
+            bound = 2 if (won & ~zero_lanes(leftmost & ROW_3)) != ZERO else 1
+    return bound
+
+
+@njit(inline="always")
+def upper_bound(own, taken, threats, stones, alpha):
+    """Return an upper bound of the score that may be no more than `alpha`, or `OFFSET`; `threats` are the other's."""
+    playable = (taken + BOTTOM) & BOARD
+    waiting = threats & ~playable
+    bound = OFFSET
+    if stones & 1 == 0:
+        rows = ROW_2 if alpha == -3 else ROW_2 | ROW_4
+        if (alpha >= -1) | ((alpha >= -3) & ((waiting & rows) != ZERO)):
+            bound = follow_up_bound(own, taken, playable, threats)
+    elif alpha >= -2:
+        rows = ROW_3 if alpha == -2 else ROW_3 | ROW_5
+        if (waiting & rows) != ZERO:
+            bound = zugzwang_bound(own, taken, playable, threats)
+    return bound
+
+
+@njit(inline="always")
+def lower_bound(own, taken, move, cells, replies, stones, alpha):
+    """Return a lower bound of the score that may be above `alpha`, or -`OFFSET`.
+
+    `move` has a move in each lane, `cells` the threats after it, `replies` what can be played then.
+    """
+    bound = -OFFSET
+    if stones & 1 == 1:
+        if alpha <= 2:
+            bound = held_by_follow_up(own, taken, move, cells, replies)
+    elif alpha <= 1:
+        bound = won_by_zugzwang(own, taken, move, cells, replies)
+    return bound
