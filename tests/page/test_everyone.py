@@ -3,44 +3,46 @@
 import pytest
 
 from tests.page.build import WEB
-from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor
+from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor, in_turn
 
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
+LOOK = """async ([part, runOnly]) => {
+    axe.teardown();  // else it remembers the colours it saw
+    return (await axe.run(part, { runOnly, resultTypes: ["violations"] })).violations;
+}"""
 SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
 
 
-def faults(visitor: Visitor, where: str) -> list[str]:
-    """Return what axe finds in light colours, and what it finds of the dark ones; only colours differ in them."""
+def faults(visitor: Visitor, where: str, part: str = "html") -> list[str]:
+    """Return what axe finds in light colours, and what it finds of the dark ones; only colours differ in them.
+
+    With `part`, look only at what a selector names: at a sheet over a screen that was looked at before.
+    """
     if not AXE.exists():
         pytest.skip("needs axe-core: npm ci --prefix ttt_net/web")
+    if not visitor.page.evaluate("'axe' in window"):
+        visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
     found = []
     for colours, rules in (("light", RULES), ("dark", OF_COLOURS)):
         visitor.page.emulate_media(color_scheme=colours)
-        visitor.page.evaluate(AXE.read_text(encoding="utf-8"))  # anew: it remembers the colours it saw
-        violations = visitor.page.evaluate("runOnly => axe.run({ runOnly, resultTypes: ['violations'] })", rules)[
-            "violations"
-        ]
+        violations = visitor.page.evaluate(LOOK, [part, rules])
         found += [f"{where}, {colours}: {v['id']}: {node['html'][:200]}" for v in violations for node in v["nodes"]]
     return found
 
 
-def test_axe_finds_nothing_from_the_first_screen_to_the_end_of_a_match(place: Place) -> None:
-    ann = place.visitor(**PHONE)
-    ann.page.goto(place.url)
-    ann.page.get_by_label("What are you called?").wait_for()
-    found = faults(ann, "the first screen")
-    ann.come("Ann")
+def test_axe_finds_nothing_from_the_lobby_to_the_end_of_a_match(place: Place) -> None:
+    ann = place.visitor(**PHONE).come("Ann")
     bob = place.visitor(**PHONE).come("Bob")
     bob.page.get_by_role("button", name="Challenge Ann").wait_for()
     bob.page.get_by_role("button", name="Challenge Ann").click()
     ann.page.get_by_text("Bob challenges you").wait_for()
-    found += faults(ann, "a challenge")
+    found = faults(ann, "the lobby with a challenge")
     ann.press("Not now")
     bob.page.locator(".toast").wait_for()
-    found += faults(bob, "a challenge declined")
+    found += faults(bob, "a challenge declined", ".tray")
     bob.page.get_by_role("button", name="Leaderboard").click()
     bob.page.get_by_role("heading", name="Leaderboard").wait_for()
     found += faults(bob, "the leaderboard")
@@ -50,9 +52,10 @@ def test_axe_finds_nothing_from_the_first_screen_to_the_end_of_a_match(place: Pl
         visitor.seek("connect4", "3+2")
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
-        visitor.page.locator("summary", has_text="Chat").click()
-        visitor.page.locator(".phrases").first.wait_for()
-        found += faults(visitor, "a match")
+    first, _ = in_turn(ann, bob)
+    first.page.locator("summary", has_text="Chat").click()
+    first.page.locator(".phrases").first.wait_for()
+    found += faults(first, "a match")
     ann.press("Call off")
     bob.until("Called off")
     found += faults(bob, "the end of a match")
@@ -73,11 +76,12 @@ def test_axe_finds_what_it_is_shown(place: Place) -> None:
             document.body.append(planted);
         }"""
     )
-    found = faults(ann, "here")
-    assert [each.split(": ")[:2] for each in found] == [
-        ["here, light", "button-name"],
-        ["here, dark", "color-contrast"],
-    ]
+    for part in ("html", "[aria-label=planted]"):  # again, it finds the same
+        found = faults(ann, "here", part)
+        assert [each.split(": ")[:2] for each in found] == [
+            ["here, light", "button-name"],
+            ["here, dark", "color-contrast"],
+        ]
 
 
 def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(place: Place) -> None:
@@ -144,8 +148,8 @@ def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Plac
     ann = place.visitor(**PHONE)
     page, found = ann.page, list[str]()
 
-    def look(where: str) -> None:
-        found.extend(faults(ann, where))
+    def look(where: str, part: str = "html") -> None:
+        found.extend(faults(ann, where, part))
 
     page.goto(f"{place.url}/#here=connect4")
     page.locator("#cell-4").wait_for()
@@ -153,18 +157,18 @@ def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Plac
     page.goto(place.url)
     page.get_by_label("What are you called?").fill("Ann!")
     page.get_by_text("may not be in a name").wait_for()
-    look("a name that may not be")
+    look("the first screen with a name that may not be")
     ann.come("Ann")
     ann.press("Settings")
     page.get_by_role("dialog", name="Settings").wait_for()
-    look("settings")
+    look("settings", ".sheet")
     ann.press("Close")
     ann.press("How to play")
     page.locator(".example .mark").first.wait_for()
-    look("rules")
+    look("rules", ".sheet")
     ann.press("Try it")
     page.locator(".lesson .cell").first.wait_for()
-    look("a lesson")
+    look("a lesson", ".sheet")
     ann.press("Close")
     page.get_by_role("button", name="Puzzle of the day").click()
     page.locator(".puzzle .cell").first.wait_for()

@@ -1,5 +1,6 @@
 """What is seen of a match and of a player: moves in sight, a win celebrated, ratings as a graph, what was better."""
 
+import itertools
 import json
 from typing import Any
 
@@ -117,3 +118,26 @@ def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_th
     assert len(blanked) == 2
     ann.press("Try again")
     ann.page.locator(".turns").wait_for()
+
+
+def test_two_on_one_device_are_told_of_no_server_and_the_winner_is_celebrated(place: Place) -> None:
+    two = place.visitor(reduced_motion="no-preference")
+    two.page.goto(f"{place.url}/#here=tictactoe")
+    for cell in (0, 3, 1, 4, 2):
+        two.cell(cell).click()
+    two.page.locator(".status .mark-X + .head", has_text="X won.").wait_for()
+    two.page.locator(".confetti i").first.wait_for(state="attached")
+    assert two.page.locator(".link").count() == 0
+
+
+def test_letters_twice_as_large_hide_nothing_of_the_result(place: Place) -> None:
+    first, second = place.pair("connect4", viewport={"width": 1280, "height": 800})
+    for turn, cell in enumerate((38, 37, 31, 30, 24, 36, 17)):
+        (first, second)[turn % 2].play(cell)
+    first.until("You won")
+    first.page.locator(".gain").wait_for()
+    first.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    below = "([above, below]) => above.getBoundingClientRect().bottom <= below.getBoundingClientRect().top"
+    parts = [first.page.locator(each).element_handle() for each in (".deck .how", ".deck .actions", ".deck .review")]
+    for pair in itertools.pairwise(parts):
+        assert first.page.evaluate(below, list(pair))

@@ -3,13 +3,14 @@
 import { button, type Child, h, option, type Tree } from "./dom.js";
 import { type Offered } from "./games.js";
 import { w } from "./i18n.js";
-import { latencyMs, link } from "./link.js";
+import { isKnown, latencyMs, link } from "./link.js";
 import { icon, picture } from "./pieces.js";
 import { go } from "./place.js";
 import { gear } from "./settings.js";
 
-/** How quick the way to the server is, in a word. */
-export function linkWord(): Tree {
+/** How quick the way to the server is, in a word; none for one who needs no server yet. */
+export function linkWord(): Tree | false {
+  if (!isKnown()) return false;
   const ms = latencyMs ?? 0;
   const kind = link !== "online" ? "offline" : latencyMs === null ? "" : ms < 80 ? "fast" : ms < 200 ? "good" : "slow";
   return h("span.link", { class: `link-${kind}`, title: `${Math.round(ms)} ms` }, h("i", { hidden: true }), h("span", w.linkWords[kind] ?? ""));

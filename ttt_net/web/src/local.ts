@@ -7,6 +7,7 @@ import { button, type Child, h, screen, type Tree } from "./dom.js";
 import { f, w } from "./i18n.js";
 import { bar, shelf } from "./bar.js";
 import { titleOf } from "./games.js";
+import { later } from "./later.js";
 import { lines } from "./lines.js";
 import { go, place } from "./place.js";
 import { movesAt, type Game, type Position } from "./state.js";
@@ -57,10 +58,12 @@ export function localBoard(name: string): Child {
     change({ moves: [...played.moves, move], hover: -1 });
     felt("placed");
   };
+  const side = winner ?? position.to_move;
   const said = winner !== null ? f(w.won, SIDES[winner]!) + w.stop : position.to_move === null ? w.drawn : f(w.turnOf, SIDES[position.to_move]!);
   return [
     fieldOf(listed, game, position, choose),
-    h("p.status", { role: "status" }, winner === null && position.to_move !== null && token(game, SIDES[position.to_move]!), said),
+    h("p.status", { role: "status" }, side !== null && token(game, SIDES[side]!), winner === null ? said : h("strong.head", said)),
+    winner !== null && later()?.confetti(),
     h(
       "div.actions",
       button(w.newMatch, () => change({ moves: [] }), position.to_move === null && "primary", "", { disabled: !played.moves.length }),

@@ -1,6 +1,7 @@
 /** What the first screen does without: it is fetched once that is shown, or as soon as it is wanted. */
 
 export { noteOf } from "./analysis.js";
+export { confetti } from "./cheer.js";
 export { coachedWords } from "./deck.js";
 export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";

@@ -121,13 +121,14 @@ export function messageScreen(): Tree {
   const { parted } = state;
   const { kind } = place();
   if (kind === "nowhere") {
-    return screen("main.welcome", "nowhere", h("h1", w.nothingHere), button(w.toTheLobby, () => go("/"), "primary large"));
+    return screen("main.welcome", "nowhere", emblem(), h("h1", w.nothingHere), button(w.toTheLobby, () => go("/"), "primary large"));
   }
   if (link === "stopped" && parted) {
     const isElsewhere = parted.code === ELSEWHERE;
     return screen(
       "main.welcome",
       "parted",
+      emblem(),
       h("h1", isElsewhere ? w.otherWindow : w.ended),
       h("p.quiet", isElsewhere ? w.oneWindow : state.ban ? decided(state.ban) : sentence(parted.message || w.saidNo)),
       // There may be a newer page.
