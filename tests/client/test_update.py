@@ -22,6 +22,7 @@ from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AwayInfo,
+    ChallengeRequest,
     Chatted,
     ClockInfo,
     Declined,
@@ -32,6 +33,7 @@ from ttt_net.messages import (
     OfferRequest,
     Ok,
     OutcomeInfo,
+    PlayerInfo,
     PlayRequest,
     Presence,
     Refused,
@@ -139,6 +141,20 @@ def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
     display = update(display, snapshot(match="m1-2", you=1), 0)
     assert display.shown == "m1-2"
     assert set(display.world.matches) == {"m1-2"}
+
+
+def test_a_bot_that_has_gone_on_to_somebody_else_is_challenged_to_the_rematch() -> None:
+    mia = PlayerInfo("Mia", "alphabeta", 3)
+    for opponent, expected in (
+        (mia, ChallengeRequest(0, "Mia", "connect4", level=3)),
+        (BEN, OfferRequest(0, match="m1", kind="rematch")),
+    ):
+        match = snapshot("connect4", opponent=opponent)
+        display = seen(match, Ended("m1", 2, 0, winner=1, reason="resign"), Presence("m1", side=1, online=False))
+        display, requests = done(display, Command.REMATCH)
+        assert requests == (expected,)
+    display = update(display, snapshot("connect4", match="m2", opponent=mia), 0)
+    assert display.shown == "m2"
 
 
 def test_another_live_match_waits_its_turn() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.labels import move_name, opponent_of
+from ttt_net.client.labels import move_name, name_of, opponent_of
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.screen import Effect
@@ -12,6 +12,7 @@ from ttt_net.client.words import FINISH_FIRST
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
+    ChallengeRequest,
     ClaimRequest,
     DeclineRequest,
     OfferKind,
@@ -192,7 +193,17 @@ def _offer(display: Display, kind: OfferKind) -> Effect:
         return replace(display, notice="The match is over."), ()
     if kind == "draw" and opponent_of(match).bot is not None and match.position.ply < OPENING_PLIES:
         return replace(display, notice="There is nothing to draw yet; a bot wants to see some moves first."), ()
+    if kind == "rematch" and opponent_of(match).bot is not None and not match.present[1 - (match.you or 0)]:
+        return _challenge_again(display, match)
     return display, (OfferRequest(0, match=match.match, kind=kind),)
+
+
+def _challenge_again(display: Display, match: Snapshot) -> Effect:
+    """Challenge the bot of a match to another: with many opponents, it leaves a match that is over for the next."""
+    bot = opponent_of(match)
+    level = None if match.rated else bot.level
+    challenge = ChallengeRequest(0, bot.name, match.game.name, match.time, match.rated, level, match.start)
+    return replace(display, notice=f"{name_of(bot)} is asked for another match."), (challenge,)
 
 
 def _ask_claim(display: Display) -> Display:
