@@ -57,6 +57,23 @@ def test_the_band_widens_with_waiting() -> None:
     assert room.tick(1_000_000) == []
 
 
+def test_a_seek_is_found_by_the_rating_that_its_player_has_now() -> None:
+    ratings = {1: 1_500, 2: 1_500, 3: 1_500}
+    room = StandingSeeks(lambda player, game, time: ratings[player], lambda one, other: True)
+    assert room.seek(person(1, min_rating=1_600), 0) is None
+    assert room.seek(person(2, max_rating=1_400), 0) is None
+    assert room.rated(2) is None
+    ratings[2] = 1_650
+    assert room.rated(2) is None, "who is in the range of one wants nobody of such a rating"
+    room.withdraw(2)
+    ratings[2] = 1_500
+    assert room.seek(person(2), 0) is None
+    ratings[2] = 1_650
+    assert found(room.rated(2)) == 1
+    assert len(room) == 0
+    assert room.rated(3) is None
+
+
 def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_waits() -> None:
     room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tests.server.journal.walk import canonical
+from tests.simulation.pairings import could_meet
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl, speed
 from ttt_net.errors import Refusal
@@ -265,7 +266,7 @@ def _as_shown(live: wire.LiveList, server: "SimulatedServer") -> wire.LiveList:
 
 
 def who_could_play_is_paired(world: "World", server: "SimulatedServer") -> None:
-    """No two people stand in the lobby who seek the same casual match and may both have one more."""
+    """No two people stand in the lobby who seek the same match and may both have one more."""
     services = server.hub.services
     if not services.shutdown.lets_begin:
         return
@@ -273,13 +274,10 @@ def who_could_play_is_paired(world: "World", server: "SimulatedServer") -> None:
         (seek, session)
         for seek in server.hub.lobby.seeks
         for session in [services.players.sessions[seek.player]]
-        if session.places is None
-        and len(session.live) < services.limits.max_live_matches
-        and not seek.is_rated
-        and not seek.is_bot
+        if session.places is None and len(session.live) < services.limits.max_live_matches and not seek.is_bot
     ]
     for (one, first), (other, second) in combinations(free, 2):
-        fits = one.time == other.time and bool(set(one.games) & set(other.games))
+        fits = could_meet(server, one, other)
         world.claim(not fits, f"{first.info.name} and {second.info.name} seek the same, and wait")
 
 

@@ -7,7 +7,7 @@ import random
 import string
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from websockets.client import ClientProtocol
@@ -18,6 +18,7 @@ from websockets.uri import parse_uri
 
 from tests.server.peer import client_frame
 from tests.simulation.network import Link
+from tests.simulation.swarm import seek_of
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
 from ttt_net.sdk.events import Answered
@@ -75,6 +76,9 @@ class Peer:
         profile = None
         if world.swarm.bots and rng.random() < 0.3:
             profile = BotProfile("sim", None, rng.randint(1, 3), 0)
+            if world.swarm.is_choosy:
+                level, any_level = rng.choice([None, 1, 2]), rng.random() < 0.3
+                profile = replace(profile, level=level, any_level=any_level, on_request=rng.random() < 0.3)
         self.is_bot = profile is not None
         self.name: str = f"peer{number // 2 if world.swarm.is_contested else number}"
         self._profile = profile
@@ -330,6 +334,9 @@ class Peer:
                 self.lists[type(event)] = event
             case wire.Challenged():
                 self.challenges = [*self.challenges[-3:], event.challenge]
+                if self.world.swarm.is_choosy and event.to.name == self.name and self.rng.random() < 0.5:
+                    answer = wire.AnswerRequest(0, challenge=event.challenge, accept=True)
+                    self.world.loop.call_later(self.rng.random(), self._answer, answer)
             case wire.InvitationReply():
                 self.world.codes = [*self.world.codes[-5:], event.code]
             case wire.Renamed():
@@ -367,6 +374,10 @@ class Peer:
         else:
             self.say(self._anything())
 
+    def _answer(self, answer: wire.AnswerRequest) -> None:
+        if self.is_welcome:
+            self.say(answer)
+
     def turns(self) -> list[str]:
         """Return the matches in which this client is to move."""
         return [
@@ -379,6 +390,10 @@ class Peer:
         """Play any move that the client shows as legal."""
         seen = self.matches[name]
         self.say(wire.PlayRequest(0, match=name, ply=seen.ply, move=self.rng.choice(seen.legal)))
+
+    def seeking(self) -> wire.SeekRequest:
+        """Return a seek, as this client might make it."""
+        return seek_of(self)
 
     def _anything(self) -> wire.Request:
         make: Callable[[Peer], wire.Request] = self.rng.choice(self.world.makers)

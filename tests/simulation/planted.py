@@ -21,6 +21,7 @@ from ttt_net.errors import StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby
+from ttt_net.pairing.seek import SeekIndex
 from ttt_net.pairing.seeks import StandingSeeks
 from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers
@@ -175,6 +176,8 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "an upgrade that loses invitations": (migrations, "STEPS", _lose_invitations),
     "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),
     "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),
+    "a range of ratings that nobody heeds": (SeekIndex, "admits", lambda real: lambda *_: True),
+    "a seek that is acknowledged and lost": (StandingSeeks, "seek", lambda real: _every(9, real)),
     "a report that is acknowledged and lost": (
         Journal,
         "report",

@@ -91,6 +91,8 @@ class SimulatedServer:
 
     def start(self) -> None:
         """Do what a server does at its start, and again and again."""
+        if self.stage.swarm.is_choosy:
+            self.stage.pairings.watch(self)
         self.hub.recall()
         load_sanctions(self.hub.services)
         self.stage.loop.call_later(TICK_S, self._tick)

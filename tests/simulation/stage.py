@@ -15,6 +15,7 @@ from tests.simulation import invariants
 from tests.simulation.chatter import Chatter
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Link
+from tests.simulation.pairings import Pairings
 from tests.simulation.peer import Peer
 from tests.simulation.server import SimulatedServer
 from tests.simulation.swarm import Swarm
@@ -92,6 +93,7 @@ class Stage(ABC):
         self.chatter = Chatter(self)
         self.judged_s = -1e9
         """When an admin asked for a sanction last."""
+        self.pairings = Pairings(self)
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """What admins asked for and have no answer to, each with its process and moment."""
 
@@ -200,6 +202,9 @@ class Stage(ABC):
         if any(isinstance(each, wire.ForgetRequest) for each in peer.talk.asked.values()):
             return  # who they were may be forgotten by now
         match request:
+            case wire.SeekRequest():
+                self.pairings.agreed[peer.number] = request
+                return
             case wire.PlayRequest():
                 self.moves += 1
                 is_there = self._has(
@@ -259,6 +264,9 @@ class Stage(ABC):
                     self.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
         if "chat" in self.swarm.requests:
             self.chatter.talk()
+        if self.swarm.is_choosy:
+            self.pairings.seek_at_last()
+            self.check_at_rest()
 
     @abstractmethod
     def live_in_trouble(self) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace as replace_fields
+
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 
@@ -16,6 +18,11 @@ Maker = Callable[["Peer"], wire.Request]
 GAMES = ["tictactoe", "tictactoe", "mnk:3x3,3+swap", "vanishing", "misere", "connect4"]
 RATED = "connect4"
 """The small games above are never rated: perfect play is too well known."""
+_STARTS = {"tictactoe": "X../.O./..X", "connect4": "......./......./......./......./...O.../...X..."}
+"""Positions that a match against a bot may begin from."""
+_LEAST: list[int | None] = [None, None, None, None, 1_400, 1_500, 1_550]
+_MOST: list[int | None] = [None, None, None, None, 1_450, 1_500, 1_600]
+"""What is asked of the ratings of others, who begin with 1500."""
 _OFFERS: list[wire.OfferKind] = ["draw", "takeback"]
 _CLAIMS: list[wire.ClaimKind] = ["win", "draw", "adjourn", "adjourn"]
 
@@ -35,25 +42,40 @@ def _terms(peer: "Peer", key: str) -> dict[str, Any]:
     return {key: [game] if key == "games" else game, "time": _time(peer), "rated": is_rated}
 
 
+def _wishes(peer: "Peer", **others: Any) -> dict[str, Any]:
+    """Return what else is asked of a match where people are choosy, beside those wishes."""
+    rng = peer.rng
+    if not peer.world.swarm.is_choosy:
+        return {}
+    level = rng.choice([None, None, None, None, None, None, 1, 2])
+    return {"or_casual": rng.random() < 0.5, "level": level, **{key: rng.choice(of) for key, of in others.items()}}
+
+
+def seek_of(peer: "Peer") -> wire.SeekRequest:
+    """Return a seek."""
+    terms: dict[str, Any] = _terms(peer, "games") | {"opponents": peer.rng.choice(["any", "people"])}
+    wishes = _wishes(peer, min_rating=_LEAST, max_rating=_MOST, opponents=["any", "any", "people", "bots"])
+    return wire.SeekRequest(0, **(terms | wishes))
+
+
+def _challenge(peer: "Peer") -> wire.ChallengeRequest:
+    asked = wire.ChallengeRequest(0, name=_someone(peer), **_terms(peer, "game"))
+    bots = [other.name for other in peer.world.peers if other.is_bot and other is not peer]
+    if bots and peer.world.swarm.is_choosy and peer.rng.random() < 0.5:
+        wishes = _wishes(peer, name=bots, side=[None, 0, 1], start=[None, _STARTS.get(asked.game)])
+        return replace_fields(asked, rated=False, **wishes)
+    return replace_fields(asked, **_wishes(peer))
+
+
 def _someone(peer: "Peer") -> str:
     return peer.rng.choice([*peer.world.names.values(), "nobody"])
 
 
 REQUESTS: dict[str, tuple[int, Maker]] = {
-    "seek": (
-        8,
-        lambda peer: wire.SeekRequest(
-            0,
-            **_terms(peer, "games"),
-            opponents=peer.rng.choice(["any", "people"]),
-        ),
-    ),
+    "seek": (8, seek_of),
     "unseek": (1, lambda peer: wire.UnseekRequest(0)),
     "accept": (2, lambda peer: wire.AcceptRequest(0, seek=peer.rng.choice(peer.seeks or [1]))),
-    "challenge": (
-        3,
-        lambda peer: wire.ChallengeRequest(0, name=_someone(peer), **_terms(peer, "game")),
-    ),
+    "challenge": (3, _challenge),
     "answer": (
         3,
         lambda peer: wire.AnswerRequest(
@@ -135,6 +157,8 @@ class Swarm:
     """Whether people want names that others have, or are about to have."""
     is_strict: bool = False
     """Whether people are held to the quotas that strangers are."""
+    is_choosy: bool = False
+    """Whether people say more of the match that they want: rated or casual, ranges of ratings, levels, positions."""
     life: float = 1.0
     """How long the world is troubled, as a share of the usual."""
 
@@ -146,6 +170,7 @@ class Swarm:
     @classmethod
     def of(cls, rng: random.Random, faults: Sequence[str]) -> "Swarm":
         """Choose what a world has."""
+        aside = random.Random(rng.getstate()[1][1])  # what came to be drawn later changes no world that has it not
         return cls(
             peers=rng.choice([2, 2, 3, 4, 5, 6]),
             bots=rng.random() < 0.4,
@@ -159,6 +184,7 @@ class Swarm:
             is_played_out=rng.random() < 0.3,
             is_contested=rng.random() < 0.3,
             is_strict=rng.random() < 0.15,
+            is_choosy=aside.random() < 0.4,
         )
 
     def makers(self) -> list[Maker]:
@@ -183,6 +209,7 @@ class Swarm:
             {"is_played_out": False},
             {"is_contested": False},
             {"is_strict": False},
+            {"is_choosy": False},
         ):
             if any(getattr(self, key) != value for key, value in change.items()):
                 yield replace(self, **change)

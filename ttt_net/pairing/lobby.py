@@ -153,6 +153,10 @@ class Lobby:
         """Pair a seek that stands, if what kept it from being paired is gone."""
         return self._met(self.seeks.look_again(player))
 
+    def rated(self, player: Player) -> Pairing | None:
+        """Pair the seek of a player who has another rating now, if it suits another by that."""
+        return self._met(self.seeks.rated(player))
+
     def challenge(
         self,
         by: Player,

@@ -3,7 +3,8 @@
 Two seeks fit if game, time, rated or casual, kind of opponent and ranges of ratings do, and if their ratings are no
 further apart than the wider of their two bands. A band is narrow at first and widens with waiting. The law that all
 of this keeps: **no two standing seeks fit each other**. A seek that comes is paired at once or fits nobody; after
-that two can only begin to fit when a band widens, or when one is hidden no more, and then that seek looks again.
+that two can only begin to fit when a band widens, when a rating changes, or when one is hidden no more, and then that
+seek looks again.
 """
 
 from collections import deque
@@ -125,6 +126,14 @@ class StandingSeeks:
         standing = self._of_player.get(player)
         return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
 
+    def rated(self, player: Player) -> SeekMatch | None:
+        """List the player's seek with the rating that they have now, and match it if it suits another by that."""
+        standing = self._of_player.get(player)
+        if standing is None or standing.hidden_until_ms is not None:
+            return None
+        self._list_anew(standing)
+        return self._matched(standing)
+
     def tick(self, now_ms: int) -> list[SeekMatch]:
         """Widen the bands that are due, and return the matches that this leads to; forget who has not come back."""
         while self._hidden and self._hidden[0][0] <= now_ms:
@@ -161,9 +170,12 @@ class StandingSeeks:
         standing.stage = stage
         if standing.hidden_until_ms is not None:
             return None
-        self.index.remove(standing.seek)
-        self.index.add(standing.seek, stage)
+        self._list_anew(standing)
         return self._matched(standing)
+
+    def _list_anew(self, standing: _Standing) -> None:
+        self.index.remove(standing.seek)
+        self.index.add(standing.seek, standing.stage)
 
     def _matched(self, standing: _Standing) -> SeekMatch | None:
         """Return the best match of a seek; both stand no longer."""

@@ -161,6 +161,22 @@ async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) ->
         assert (await gil.hear("seeks"))["seeks"][0]["by"]["rating"] == after
 
 
+async def test_who_waits_for_a_rating_meets_who_has_it_after_a_match(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["connect4"], rated=True)
+        gil = await server.join("Gil")
+        for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
+            await mover.ok("play", match=match, ply=ply, move=move)
+            await (second if mover is first else first).hear("played", ply=ply + 1)
+        await gil.ok("seek", games=["connect4"], rated=True, min_rating=1_501)
+        await second.ok("seek", games=["connect4"], rated=True)
+        await first.ok("resign", match=match)
+        after = (await second.hear("rated", match=match))["ratings"][1]["after"]
+        assert after > 1_501
+        begun = await gil.hear("snapshot")
+        assert {player["name"] for player in begun["players"]} == {"Gil", second.name}
+
+
 async def test_a_match_is_listed_again_once_somebody_hears_it_again(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()

@@ -35,7 +35,7 @@ class MatchRegistry:
         self._lobby = lobby
         self._beginning: list[Session] = []
         """Those whose match is about to start; some may have left, or come again, meanwhile."""
-        self._hooks = RoomHooks(self._may_rematch, self._reserve_rematch, self._committed, self._let_go)
+        self._hooks = RoomHooks(self._may_rematch, self._reserve_rematch, self._committed, self._rated, self._let_go)
 
     # Beginning a match.
 
@@ -241,6 +241,15 @@ class MatchRegistry:
             if session is not None:
                 session.rated(match.game.name, match.time, change)
         self._services.feed.changed("seeks", "players")
+        self._rated(record.seats)
+
+    def _rated(self, players: Iterable[PlayerId]) -> None:
+        """Let seeks of players whose ratings have changed look again: by those they may suit others now."""
+        for player in players if self._services.shutdown.lets_begin else ():
+            pairing = self._lobby.rated(player)
+            if pairing:
+                self._services.feed.changed("seeks", "players")
+                self.start(pairing)
 
     def _look_again(self, players: Iterable[PlayerId]) -> None:
         """Let the seeks of bots that have a place more now look again."""

@@ -82,6 +82,8 @@ class RoomHooks:
     """Counts the next match of two players as about to start; what is returned ends that."""
     committed: Callable[["MatchRoom", Ended | Adjourned | Started], None]
     """Called after an event was told that concerns more than the match; `Started` is that of the rematch."""
+    rated: Callable[[Sequence[PlayerId]], None]
+    """Called with players whose ratings are others after their match."""
     let_go: Callable[["MatchRoom"], None]
     """Called when nobody hears the match, or there is none of that id."""
 
@@ -381,6 +383,7 @@ class MatchRoom:
             if session:
                 session.rated(match.game.name, match.time, change)
         self._services.feed.changed("seeks", "players")  # which show ratings
+        self._hooks.rated(self.seats.players or ())
 
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
         """Apply and tell what another node has written, while an own write may be under way.
