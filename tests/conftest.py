@@ -3,6 +3,7 @@
 Hypothesis keeps no stopwatch.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -92,6 +93,17 @@ settings.load_profile("ttt_net")
 def pytest_xdist_auto_num_workers() -> int:
     """Return three for each core: most of their time tests wait for processes, browsers, disks and clocks."""
     return 3 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected out of every later search for garbage: some 6,000 tests, and all that they import."""
+    gc.disable()
+    result = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
