@@ -29,8 +29,8 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import contact, fence, replica
-from ttt_net.server.cluster.batch import Batch
 from ttt_net.server.cluster.broadcasts import Broadcasts
+from ttt_net.server.cluster.entries import Batch
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.outbox import Outbox, SentBatch
 from ttt_net.server.cluster.replica import Replica

@@ -10,8 +10,7 @@ import pytest
 from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.batch import Batch
-from ttt_net.server.cluster.entries import FORM
+from ttt_net.server.cluster.entries import FORM, Batch
 from ttt_net.server.cluster.log import MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up

@@ -12,8 +12,16 @@ from tests.server.journal.jobs import register
 from tests.server.journal.walk import Walk, canonical
 from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Played, PlayerInfo, Started
-from ttt_net.server.cluster.batch import Batch, encode_batch
-from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, Went
+from ttt_net.server.cluster.entries import (
+    AnyLoggedEntry,
+    Author,
+    Batch,
+    BeginEpoch,
+    Came,
+    DeclareLost,
+    Went,
+    encode_batch,
+)
 from ttt_net.server.cluster.replica import Applied, Replica
 from ttt_net.server.journal.entries import AppendEvents, AuditNote, WriteNote
 from ttt_net.server.players import Player

@@ -13,10 +13,10 @@ import msgspec
 
 from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Started
-from ttt_net.server.cluster.batch import Batch
 from ttt_net.server.cluster.entries import (
     AnyLoggedEntry,
     Author,
+    Batch,
     BeginEpoch,
     Came,
     ClusterEntry,

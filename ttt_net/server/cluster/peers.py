@@ -3,8 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from ttt_net.server.cluster.batch import Batch
-from ttt_net.server.cluster.entries import Author, NodeName
+from ttt_net.server.cluster.entries import Author, Batch, NodeName
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,7 @@ import msgspec
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.server.cluster import fence
-from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
-from ttt_net.server.cluster.entries import FORM, Author, Came, NodeName
+from ttt_net.server.cluster.entries import FORM, Author, Batch, Came, NodeName, decode_batch, next_state
 from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Position
 from ttt_net.server.journal.backup import back_up

@@ -17,9 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from ttt_net.errors import Refusal, StorageError
-from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.contact import Contact
-from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, ClusterEntry, DeclareLost, NodeName
+from ttt_net.server.cluster.entries import (
+    AnyLoggedEntry,
+    Author,
+    Batch,
+    BeginEpoch,
+    ClusterEntry,
+    DeclareLost,
+    NodeName,
+    encode_batch,
+)
 from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.outbox import Outbox, Waiting

@@ -4,8 +4,15 @@ import msgspec
 import pytest
 
 from ttt_net.messages import Played
-from ttt_net.server.cluster.batch import Batch, decode_batch, encode_batch, next_state
-from ttt_net.server.cluster.entries import Author, BeginEpoch, DeclareLost
+from ttt_net.server.cluster.entries import (
+    Author,
+    Batch,
+    BeginEpoch,
+    DeclareLost,
+    decode_batch,
+    encode_batch,
+    next_state,
+)
 from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
 
 
