@@ -33,7 +33,7 @@ ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", 
 LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name == "rate" else "1000000/s")]
 OF_THE_END = {"place", "nodes", "connected"}
 """Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
-START_S = 30.0
+START_S = 60.0
 SERVER_START_S = 120.0
 """How long a server of NATS may read its store again: after an hour, on a machine that has much else to do."""
 END_S = 60.0

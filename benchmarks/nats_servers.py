@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-READY_S = 30.0
+READY_S = 60.0
 """How long a server may take until JetStream is ready."""
 CONFIGURATION = """
 server_name: "{name}"

@@ -1,7 +1,8 @@
 """A connection at a server that says what a test wants, and all that it told."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -18,7 +19,14 @@ T = TypeVar("T")
 class Client:
     """A connection that runs, and what it tells."""
 
-    def __init__(self, url: str, limits: ReconnectLimits, token: str | None = None, trust: Trust | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        limits: ReconnectLimits,
+        token: str | None = None,
+        trust: Trust | None = None,
+        now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
+    ) -> None:
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self.tokens: list[str] = []
         self.frames: list[str] = []
@@ -31,6 +39,7 @@ class Client:
             self.tokens.append,
             tap,
             trust,
+            now_ms=now_ms,
             jitter=lambda: 1.0,
         )
 

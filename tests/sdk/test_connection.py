@@ -192,13 +192,20 @@ async def test_too_fast_is_tried_again_by_itself() -> None:
         assert await client.hears(Answered) == Answered(ping, Ok(ping.id))
 
 
+async def gives_up(url: str, reason: str) -> None:
+    """Try to connect until the limit of 100 ms is over, which it is when it was tried again."""
+    now_ms = 0
+    client = Client(url, ReconnectLimits(100, 100), now_ms=lambda: now_ms)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(client.connection.run())
+        assert await client.hears(Retrying) == Retrying(1, 25, reason)
+        now_ms = 100
+        assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, reason)
+
+
 async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
     with reserved() as port:
-        client = Client(f"ws://127.0.0.1:{port}", ReconnectLimits(100, 100))
-        async with asyncio.timeout(PATIENCE_S):
-            await client.connection.run()
-    assert await client.hears(Retrying) == Retrying(1, 25, "nothing listens there")
-    assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "nothing listens there")
+        await gives_up(f"ws://127.0.0.1:{port}", "nothing listens there")
 
 
 async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> None:
@@ -208,11 +215,7 @@ async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> Non
 
     other = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with other:
-        client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", ReconnectLimits(100, 100))
-        async with asyncio.timeout(PATIENCE_S):
-            await client.connection.run()
-        assert await client.hears(Retrying) == Retrying(1, 25, "the connection broke")
-        assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "the connection broke")
+        await gives_up(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", "the connection broke")
 
 
 async def test_what_is_no_server_of_ours_is_given_up_at_once() -> None:

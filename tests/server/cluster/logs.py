@@ -12,11 +12,12 @@ from typing import Any, Protocol
 import pytest
 
 from benchmarks.nats_servers import NatsServers
+from tests.patience import PATIENCE_S
 from ttt_net.server.cluster.jetstream import open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 
-WAIT_S = 20.0
+WAIT_S = float(PATIENCE_S)
 """How long a test waits for what must come; no test waits that long when all is well."""
 
 
@@ -68,7 +69,7 @@ class JetStreamCluster:
         urls = self._servers.urls
         turned = urls[self._nodes % len(urls) :] + urls[: self._nodes % len(urls)]
         address = JetStreamAddress(turned, self._stream)
-        return await self._opened.enter_async_context(open_log(address, f"node{self._nodes}"))
+        return await self._opened.enter_async_context(open_log(address, f"node{self._nodes}", WAIT_S))
 
     def another(self) -> "Cluster":
         """Return another stream on the same servers."""

@@ -26,7 +26,7 @@ from ttt_net.server.settings.certificate import self_signed
 
 @pytest.fixture
 async def log(servers: NatsServers) -> AsyncIterator[JetStreamLog]:
-    async with open_log(JetStreamAddress(servers.urls), "a") as opened:
+    async with open_log(JetStreamAddress(servers.urls), "a", WAIT_S) as opened:
         yield opened
 
 
@@ -43,7 +43,7 @@ async def test_what_was_acknowledged_is_heard_by_all_though_the_leader_is_killed
     servers: NatsServers, log: JetStreamLog
 ) -> None:
     victim = int((await log.leader()).removeprefix("n"))
-    async with open_log(JetStreamAddress(servers.urls[::-1]), "b") as other:
+    async with open_log(JetStreamAddress(servers.urls[::-1]), "b", WAIT_S) as other:
         heard, heard_too = following(log), following(other)
         places = {}
         for number in range(30):
@@ -126,8 +126,8 @@ async def test_a_connection_that_its_library_gives_up_for_good_is_made_anew(
     way = Interrupted(int(servers.urls[0].rpartition(":")[2]))
     async with (
         way.open(),
-        open_log(JetStreamAddress((way.url,)), "a") as log,
-        open_log(JetStreamAddress(servers.urls), "b") as other,
+        open_log(JetStreamAddress((way.url,)), "a", WAIT_S) as log,
+        open_log(JetStreamAddress(servers.urls), "b", WAIT_S) as other,
     ):
         heard, told = following(log), Heard()
         log.listen("news", told)
@@ -229,8 +229,8 @@ async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: 
 async def test_a_log_that_is_left_filters_the_messages_of_asyncio_no_more(servers: NatsServers) -> None:
     noisy = logging.getLogger("asyncio")
     before = list(noisy.filters)
-    async with open_log(JetStreamAddress(servers.urls), "a"):
-        async with open_log(JetStreamAddress(servers.urls), "b"):
+    async with open_log(JetStreamAddress(servers.urls), "a", WAIT_S):
+        async with open_log(JetStreamAddress(servers.urls), "b", WAIT_S):
             pass
         assert len(noisy.filters) == len(before) + 1
     assert noisy.filters == before
@@ -264,6 +264,7 @@ async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for
         for file, position in zip(into, (None, 7), strict=True):
             log.get_snapshot(file, done)
             assert (await done.first(len(done.calls) + 1))[-1] == position
+            monkeypatch.setattr(jetstream, "STALL_S", WAIT_S)  # the second comes, however slowly
         log.cancel()
     assert into[1].getvalue() == b"all of it"
 
@@ -343,7 +344,7 @@ async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
     try:
         servers.start()
         urls = tuple(url.replace("nats:", "tls:") for url in servers.urls)
-        async with open_log(JetStreamAddress(urls, replicas=1, authority=certificate), "a") as log:
+        async with open_log(JetStreamAddress(urls, replicas=1, authority=certificate), "a", WAIT_S) as log:
             assert await published(log, b"a") == [1]
             servers.stop(0)
             while log.trouble is None:
@@ -363,7 +364,7 @@ async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> N
         servers.start()
         (url,) = servers.urls
         address = JetStreamAddress((url.replace("//", "//node:secret@"),), replicas=1)
-        async with open_log(address, "a") as log:
+        async with open_log(address, "a", WAIT_S) as log:
             assert await published(log, b"ours") == [1]
         for stranger in (url, url.replace("//", "//node:WRONG@")):
             with pytest.raises(ConfigurationError, match=r"did not answer|refuses us") as raised:
