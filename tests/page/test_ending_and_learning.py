@@ -98,6 +98,20 @@ def lessons(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     place.bury()
 
 
+def test_who_has_learnt_a_game_plays_it_by_one_tap(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.stop()
+    monkeypatch.setenv("TTT_NET_HOUSE_BOTS", "yes")
+    place.start()
+    ann = place.visitor().prefer("misere").come("Ann")
+    ann.press("How to play")
+    ann.press("Try it")
+    ann.page.locator("#lesson-cell-3").click()
+    ann.press("Next")
+    ann.page.get_by_text("You know the game.").wait_for()
+    ann.page.get_by_role("dialog").get_by_role("button", name="Play the computer").click()
+    ann.page.locator("main.match h1", has_text="Misère tic-tac-toe").wait_for()
+
+
 def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.page.get_by_role("button", name="Puzzle of the day").click()

@@ -1,10 +1,10 @@
 /** The sheet that explains a game: in the server's words, which are English, or in those of the language of the page. */
 
 import type { RuleExample, RulesReply } from "./protocol.js";
-import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, language, type Look, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w } from "./shared.js";
+import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, language, type Look, place, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w, wantBot, wishOf } from "./shared.js";
 import { explain, type Explained } from "./explained.js";
 import { sheet } from "./sheet.js";
-import { isLearning, isTaught, learn, lesson } from "./tutorial.js";
+import { isLearning, isLearnt, isTaught, learn, lesson } from "./tutorial.js";
 
 /** The same rules in the language of the page, as far as it has words for them. */
 function translated(rules: RulesReply, { pages, swap, sized }: Explained): RulesReply {
@@ -37,6 +37,7 @@ export function rulesSheet(): Tree {
     close,
     isTaught(name) && !isTrying && button(w.tryIt, () => learn(name), "primary large"),
     isTrying && lesson(name),
+    isLearnt(name) && place().kind === "lobby" && button(w.playComputer, () => playIt(name), "primary large"),
     known && !isTrying && h("p", `${capital(ruleOf({ name: name.split("+")[0]!, rule: known.rule }))}${w.stop}`),
     known && !isTrying && [
       h("p", { lang }, known.goal),
@@ -50,6 +51,12 @@ export function rulesSheet(): Tree {
 function close(): void {
   learn("");
   set({ rules: "" });
+}
+
+/** Play a game that was learnt against a bot. */
+function playIt(game: string): void {
+  close();
+  wantBot({ ...wishOf({ ...ui.choice, game }), rated: false });
 }
 
 /** A short play to its end; what is drawn is in the caption, too. */

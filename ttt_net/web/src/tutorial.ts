@@ -41,6 +41,9 @@ export const isTaught = (name: string): boolean => Object.hasOwn(LESSONS, name);
 
 export const isLearning = (name: string): boolean => now.game === name;
 
+/** Whether its lesson has just been gone through. */
+export const isLearnt = (name: string): boolean => isLearning(name) && now.step >= (LESSONS[name]?.steps.length ?? 0);
+
 export const learn = (game: string): void => change({ game, step: 0, made: -1, isWrong: false });
 
 export function lesson(name: string): Tree | null {
