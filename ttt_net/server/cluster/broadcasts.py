@@ -93,11 +93,11 @@ class Broadcasts:
         for match, count in told.matches.items():
             room = self._hub.registry.rooms.get(match)
             if room is not None:
-                room.count_elsewhere(told.node, count)
+                room.joining.count_elsewhere(told.node, count)
         if told.is_all:  # that the last has gone may have been lost
             for match, room in list(self._hub.registry.rooms.items()):
                 if match not in told.matches:
-                    room.count_elsewhere(told.node, 0)
+                    room.joining.count_elsewhere(told.node, 0)
 
     def tell_taken(self) -> None:
         """Tell the other nodes what was done here of what may be done only so often, by whichever node."""

@@ -89,7 +89,7 @@ class ClusterNode:
             case BeginEpoch() | DeclareLost():
                 node = author.node if isinstance(entry, BeginEpoch) else entry.node
                 for room in list(self._hub.registry.rooms.values()):
-                    room.count_elsewhere(node, 0)
+                    room.joining.count_elsewhere(node, 0)
                 for player in outcome.result:
                     session = services.players.get(player)
                     if session is not None and self._is_at(session, node):

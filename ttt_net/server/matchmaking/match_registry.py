@@ -143,7 +143,7 @@ class MatchRegistry:
                 self._leave_finished(session)
                 session.began(room.id)
                 services.players.moved(session)
-                room.seat(session)
+                room.joining.seat(session)
         services.feed.changed("players", "live")
         room.open(match, players)
 

@@ -31,7 +31,6 @@ from ttt_net.messages import (
     ResignRequest,
     ResumeRequest,
     Room,
-    Snapshot,
     Started,
     Tookback,
     UnwatchRequest,
@@ -43,6 +42,7 @@ from ttt_net.server.journal import Changes, StoredMatch
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience
+from ttt_net.server.rooms.joining import Joining
 from ttt_net.server.rooms.presence import Seats
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
@@ -51,11 +51,6 @@ MAX_WAITING = 8
 """Requests of one player that may wait for one match; each gets an answer, so more is a flood."""
 MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
-MAX_TAIL = 32
-"""Missed events that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
-MAX_HEARD = 50
-"""Finished and watched matches that one session may hear at a time; those of an address, many times as many."""
-
 _Watching = WatchRequest | UnwatchRequest
 RoomRequest = referee.Command | ResumeRequest | _Watching
 """The requests that concern one match."""
@@ -96,6 +91,7 @@ class MatchRoom:
         self.match: Match | None = None
         self.audience = Audience(match_id, services.loop)
         self.seats = Seats(match_id, services, self.audience)
+        self.joining = Joining(match_id, services, self.seats, self.audience)
         self._services = services
         self._hooks = hooks
         self._waiting: deque[tuple[Session, RoomRequest, int]] = deque()
@@ -129,17 +125,12 @@ class MatchRoom:
         self.match = match
         self.seats.taken(match, players)
         for session in self.audience.players.values():
-            session.tell(self._snapshot(match, session, self._services.now_ms()))
+            session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
         self._settle()  # both may have left while it was being written down
-
-    def seat(self, session: Session) -> None:
-        """Let a player's session hear this match from now on."""
-        self.audience.seat(session)
-        session.enter(self.id)
 
     def seat_elsewhere(self, session: Session) -> None:
         """Let a player hear this match on another node, and tell those who hear it here."""
-        self.seat(session)
+        self.joining.seat(session)
         if self.match is None:
             if not self.is_busy:
                 self._read()
@@ -154,7 +145,7 @@ class MatchRoom:
         """Remove a session whose connection is gone from the audience, and tell the others."""
         if self.audience.watches(session):
             self.audience.leave(session)
-            self._tell_watchers()
+            self.joining.tell_watchers()
             self._settle()
         elif self.audience.plays(session) or self.audience.plays_elsewhere(session):
             self.audience.leave(session)
@@ -216,11 +207,12 @@ class MatchRoom:
                 ):
                     self._decide(match, session, request, came_ms)
                 case ResumeRequest():
-                    self._resume(match, session, request)
+                    self.joining.resume(match, session, request, self._look_at_clock)
                 case WatchRequest():
-                    self._watch(match, session, request)
+                    self.joining.watch(match, session, request)
                 case UnwatchRequest():
-                    self._unwatch(session, request)
+                    self.joining.unwatch(session, request)
+                    self.leave(session)
                 case _:
                     assert_never(request)
         except Refusal as refusal:
@@ -243,74 +235,6 @@ class MatchRoom:
             self._commit(match, events, (session, command, came_ms))
         else:
             session.ok(command.id)
-
-    def _resume(self, match: Match, session: Session, request: ResumeRequest) -> None:
-        side = self.seats.side_of(session.player)
-        if side is None:  # it was asked while the match was being read
-            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
-        now_ms = self._services.now_ms()  # one moment for all of it: the clock that is told is the one that is started
-        is_new = not self.audience.plays(session)
-        if not is_new:  # all of it again costs a hundred times as much as a move
-            self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
-        else:
-            self._may_hear(match, session)
-            self.seat(session)
-            if self._services.membership is not None:
-                self._services.membership.sat(session.player, session.serial, self.id)
-            match.absences.returned(side)
-            self.seats.set_clock(match, now_ms, self._look_at_clock)
-        session.ok(request.id)
-        if request.seq and match.seq - request.seq <= MAX_TAIL:
-            session.connection.send(b"".join(frame(encode(event)) for event in match.tail(request.seq)))
-        session.tell(self._snapshot(match, session, now_ms))
-        if is_new:
-            self.seats.tell(match, session.player, online=True)
-
-    def _watch(self, match: Match, session: Session, request: WatchRequest) -> None:
-        self._must_not_play(session)
-        if match.is_private:
-            self._check_code(session, request.code, match.code)
-        self._may_hear(match, session)
-        self.audience.watch(session)
-        session.enter(self.id)
-        session.ok(request.id)
-        session.tell(self._snapshot(match, session, self._services.now_ms()))
-        self._tell_watchers()
-
-    def _unwatch(self, session: Session, request: UnwatchRequest) -> None:
-        self._must_not_play(session)
-        if not self.audience.watches(session):
-            raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
-        session.ok(request.id)
-        session.exit(self.id)
-        self.leave(session)
-
-    def _must_not_play(self, session: Session) -> None:
-        if self.seats.side_of(session.player) is not None:
-            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
-
-    def _check_code(self, session: Session, code: str | None, right: str | None) -> None:
-        """Refuse sessions without the code of a private match; it is tried as slowly as that of an invitation."""
-        if code is None:
-            raise Refusal(Code.NOT_PUBLIC, "that match is private; its players can tell you its code")
-        is_right = right is not None and code.strip().upper() == right
-        self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
-
-    def _may_hear(self, match: Match, session: Session) -> None:
-        """Bound what one session keeps in memory; its own live matches, few enough as it is, are never refused."""
-        is_own_live = self.seats.side_of(session.player) is not None and not match.is_over
-        if not is_own_live and len(session.rooms) >= MAX_HEARD:
-            raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")
-        address = session.connection.metered_as
-        if match.is_over and address is not None:
-            sessions = self._services.players.sessions.values()
-            heard = sum(len(each.rooms) for each in sessions if each.connection.metered_as == address)
-            if heard >= MAX_HEARD * self._services.limits.players_per_address:
-                raise Refusal(Code.TOO_MANY_MATCHES, f"those of your address hear {heard:,} matches; leave one first")
-
-    def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
-        side = self.seats.side_of(session.player)
-        return match.snapshot(side, self.seats.present(), now_ms, self.audience.counted())
 
     # Events.
 
@@ -472,21 +396,6 @@ class MatchRoom:
             self.seats.stop_timer()
             self.audience.close()
             self._hooks.let_go(self)
-
-    def count_elsewhere(self, node: str, watchers: int) -> None:
-        """Take note of how many watch on another node."""
-        if self.audience.watching_elsewhere.get(node, 0) != watchers:
-            self.audience.watching_elsewhere[node] = watchers
-            if not watchers:
-                del self.audience.watching_elsewhere[node]
-            self.audience.tell_count()
-            self._services.feed.changed("live", slightly=True)
-
-    def _tell_watchers(self) -> None:
-        if self._services.membership is not None:
-            self._services.membership.recounted[self.id] = None
-        self.audience.tell_count()
-        self._services.feed.changed("live", slightly=True)
 
     def _look_at_clock(self) -> None:
         """Let the flag fall, if it is time, or read the match again; the timer of the seats calls it."""
