@@ -285,6 +285,31 @@ def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earli
     assert [type(request) for request in talk.said] == [UnseekRequest]
 
 
+@pytest.mark.parametrize(
+    ("asked", "standing", "is_said"),
+    [
+        ((True, True), (True, True), False),
+        ((True, True), (False, False), False),  # of a guest, whom nobody rates
+        ((True, True), (True, False), True),
+        ((True, False), (True, True), True),
+        ((True, False), (True, False), False),
+        ((True, False), (False, False), True),
+        ((False, True), (False, False), False),
+    ],
+)
+def test_a_seek_for_rated_or_casual_is_sought_again_where_another_kind_stands(
+    asked: tuple[bool, bool], standing: tuple[bool, bool], is_said: bool
+) -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(SeekRequest(0, ["connect4"], rated=asked[0], or_casual=asked[1]))
+    talk.lose()
+    talk.open()
+    info = SeekInfo(7, ANN, ["connect4"], rated=standing[0], or_casual=standing[1])
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=info))
+    assert [type(request) for request in talk.said] == ([SeekRequest] if is_said else [])
+
+
 def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:
     talk = Talk()
     talk.let_in()

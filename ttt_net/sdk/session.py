@@ -281,7 +281,10 @@ class ClientSession:
         is_standing = standing is not None and (
             standing.games == seek.games
             and standing.time == seek.time
-            and standing.rated == seek.rated
+            and (
+                (standing.rated, standing.or_casual) == (seek.rated, seek.rated and seek.or_casual)
+                or (seek.or_casual and not standing.rated)  # it could not be rated
+            )
             and (standing.opponents, standing.level) == (seek.opponents, seek.level)
             and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
         )
