@@ -70,8 +70,8 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 	@$(BIN)/python -m tests.hostile.differential --seconds $(FUZZ_S)
 	@$(BIN)/python -m tests.hostile.walk --seconds $(FUZZ_S)
 
-simulate: install ## live through SEEDS=1000 simulated worlds of NODES=1 server, or one with its trace: SEED=42 [SHRINK=1]
-	@$(BIN)/python -m tests.simulation $(if $(NODES),--nodes $(NODES)) $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
+simulate: install ## live through SEEDS=1000 simulated worlds of NODES=1 server [HOT=1], or one with its trace: SEED=42 [SHRINK=1]
+	@$(BIN)/python -m tests.simulation $(if $(NODES),--nodes $(NODES)) $(if $(HOT),--hot) $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
 
 cluster: install ## torment three nodes and three servers of NATS, with players, until Ctrl-C or for SECONDS=60
 	@$(BIN)/python -m benchmarks.cluster $(if $(SECONDS),--seconds $(SECONDS))

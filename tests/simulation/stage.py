@@ -366,7 +366,8 @@ class Stage(ABC):
         peer = self.rng.choice(self.peers)
         self.trace(None, f"fault {fault}")
         getattr(self, f"_fault_{fault}")(peer)
-        self.loop.call_later(0.2 + 3 * self.rng.random(), self._go_wrong)
+        wait_s = self.rng.random()
+        self.loop.call_later(0.05 + wait_s if self.swarm.is_hot else 0.2 + 3 * wait_s, self._go_wrong)
 
     def _fault_cut(self, peer: Peer) -> None:
         if peer.link is not None:

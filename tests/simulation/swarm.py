@@ -159,6 +159,8 @@ class Swarm:
     """Whether people are held to the quotas that strangers are."""
     is_choosy: bool = False
     """Whether people say more of the match that they want: rated or casual, ranges of ratings, levels, positions."""
+    is_hot: bool = False
+    """Whether something goes wrong three times as often."""
     life: float = 1.0
     """How long the world is troubled, as a share of the usual."""
 
@@ -185,6 +187,17 @@ class Swarm:
             is_contested=rng.random() < 0.3,
             is_strict=rng.random() < 0.15,
             is_choosy=aside.random() < 0.4,
+        )
+
+    def heated(self, rng: random.Random, faults: Sequence[str]) -> "Swarm":
+        """Return this world with three times the faults, and more kinds of them."""
+        share = rng.choice([0.3, 0.6, 0.9])
+        return replace(
+            self,
+            faults=tuple(fault for fault in faults if rng.random() < share),
+            life=self.life * rng.choice([0.5, 1.0, 1.5]),
+            is_contested=rng.random() < 0.5,
+            is_hot=True,
         )
 
     def makers(self) -> list[Maker]:

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from tests.simulation.__main__ import failure_of, main, shrink
+from tests.simulation.__main__ import failure_of, main, shrink, swarm_of
 from tests.simulation.world import World
 from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
@@ -66,6 +66,21 @@ def test_a_failure_names_its_seed_and_how_to_replay_it(
     assert "make simulate SEED=" in said
     assert "<<" in said.partition("the smallest world found: ")[2]
     assert said.splitlines()[-1].startswith("4 seeds, ")
+
+
+def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for is_hot in (False, True):
+        trace: list[str] = []
+        assert failure_of(3, swarm_of(3, 1, is_hot=is_hot), trace) is None
+        counts.append(sum(" world fault " in line for line in trace))
+    assert counts[1] > 2 * counts[0] > 0
+    assert main(["--hot", "--seeds", "2", "--first", "3"]) == 0
+    monkeypatch.setattr(Journal, "append", lambda self, events, done, failed, seats=None: done(None))
+    assert main(["--hot", "--seeds", "2", "--first", "3"]) == 1
+    assert "make simulate HOT=1 SEED=" in capsys.readouterr().out
 
 
 def test_a_failure_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
