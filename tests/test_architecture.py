@@ -75,6 +75,7 @@ INSIDE = {
         minimax tree
         compiled.kernel_cache compiled.deadline compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
         compiled.lines compiled.patterns compiled.fours compiled.shape_worth compiled.shapes compiled.fives
+        compiled.threat_wins
         compiled.connect4_board compiled.connect4_parity
         compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
         compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search

@@ -10,7 +10,7 @@ import numpy as np
 from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fives as kernel
-from ttt_net.strategies.compiled import shapes
+from ttt_net.strategies.compiled import shapes, threat_wins
 from ttt_net.strategies.compiled.alphabeta import BUDGET, INFINITY, NO_MOVE
 from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
 from ttt_net.strategies.strategy import Effort
@@ -21,6 +21,8 @@ MOST_FOURS = 20
 """The longest win by continuous fours that is looked for before all else has so many, and one move more."""
 NODES_OF_FOURS = 500_000
 """What that may cost, about half a second; such a search is nearly always over in a hundredth of it."""
+MOST_THREATS = 6
+"""The longest win by fours and open threes has so many, and then a run of fours; it takes some 20,000 positions."""
 NODES_AT_NODE = 300
 """What a look for wins by fours may cost at each position, if the depth is not limited."""
 REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
@@ -46,6 +48,8 @@ class FivesSearch:
         self._looked_at = 0
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
+        by_threats = functions._replace(win=threat_wins.win_by_threats)
+        self._by_threats = KernelDriver(game, effort, by_threats, self.block, self.hold)
 
     @property
     def guesses(self) -> int:
@@ -72,6 +76,13 @@ class FivesSearch:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
         self.block[shapes.FOURS_LEFT] = NODES_OF_FOURS
         return self._driver.shortest_win(state, MOST_FOURS)
+
+    def win_by_threats(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by fours and open threes against the longest defence; raises `Stopped`.
+
+        It is one by the fewest threats before a run of fours.
+        """
+        return self._by_threats.shortest_win(state, MOST_THREATS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
