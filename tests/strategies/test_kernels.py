@@ -30,6 +30,7 @@ from ttt_net.strategies.compiled import (
     playouts,
     proof,
     shapes,
+    threat_wins,
     ultimate_playouts,
 )
 from ttt_net.strategies.compiled.fives_search import FivesSearch
@@ -111,6 +112,24 @@ def test_the_search_of_five_in_a_row() -> None:
         assert (blocks[0] == blocks[1]).all()
         nodes += int(blocks[0][alphabeta.NODES])
     assert nodes > 100
+
+
+def test_the_look_for_wins_by_threats() -> None:
+    game, names, found = line_game("mnk:9x9,5"), uncompiled(alphabeta, shapes, fives, threat_wins), list[int]()
+    for seed in range(8):
+        state, blocks = random_state(game, 9 + seed, random.Random(seed)), []
+        for _ in range(2):
+            made = FivesSearch(game, Effort(Limit()), random.Random(2))
+            made.hold(state)
+            made.allow(400)
+            blocks.append(made.block)
+        side = state.ply & 1
+        compiled = threat_wins.win_by_threats(side, state.ply, 2, np.uint64(blocks[0].ctypes.data))
+        assert names["win_by_threats"](side, state.ply, 2, blocks[1]) == compiled
+        assert (blocks[0] == blocks[1]).all()
+        found.append(int(compiled))
+    assert 0 in found
+    assert any(0 < marks <= game.size for marks in found)
 
 
 def test_the_solver_of_connect_four() -> None:

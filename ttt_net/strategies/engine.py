@@ -206,6 +206,14 @@ def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSea
     return search
 
 
+def threat_search(game: Game[Any], effort: Effort) -> "FivesSearch | None":
+    """Return a new search for wins by threats if there is one for the game, numba is there and it loads in time."""
+    if not is_installed() or not is_large(game) or _large(game) != FIVES or (module := _in_time(FIVES, effort)) is None:
+        return None
+    search: FivesSearch = module.FivesSearch(game, effort, random.Random(0))
+    return search
+
+
 def _in_time(name: str, effort: Effort) -> ModuleType | None:
     left = effort.seconds_left()
     try:

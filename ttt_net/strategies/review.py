@@ -10,7 +10,8 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
-from ttt_net.strategies.engine import is_connect4, is_provable
+from ttt_net.strategies.engine import is_connect4, is_large, is_provable
+from ttt_net.strategies.lessons.forcing import ThreatWins
 from ttt_net.strategies.lessons.mistakes import (
     LARGE_DROP,
     SMALL_DROP,
@@ -174,6 +175,7 @@ class Reviewer(Generic[S]):
     def __init__(self, game: Game[S]) -> None:
         self.game = game
         self._kept = Kept(line_plies=0)
+        self._threats: ThreatWins | None = None
 
     def judge(self, state: S, move: Move | None, limit: Limit) -> tuple[Analysis, Sight]:
         """Return what a position and its moves are worth, `move` at least among them, and what can be seen there."""
@@ -213,6 +215,10 @@ class Reviewer(Generic[S]):
                 counts = counts.and_then(deepened(state, compared, deepening(game, rest, random.Random(0))))
                 moves = compared | {each: verdict for each, verdict in moves.items() if verdict.result is not None}
         moves |= self._refuted(game, state, sight, limit)
+        is_quiet = not (sight.wins or sight.threats or sight.double_threats)
+        if move is not None and is_quiet and is_large(game) and isinstance(state, LineState):
+            self._threats = self._threats or ThreatWins(game, ms=0)
+            moves |= self._threats.judge(state, move, moves, limit.share(0.2))
         return Analysis(sight.side, best_of(moves, 0), moves, counts)
 
     def _best(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> Choice:

@@ -48,8 +48,10 @@ class FivesSearch:
         self._looked_at = 0
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
-        by_threats = functions._replace(win=threat_wins.win_by_threats)
-        self._by_threats = KernelDriver(game, effort, by_threats, self.block, self.hold)
+        self._threats, self._replies = (
+            KernelDriver(game, effort, functions._replace(win=win), self.block, self.hold)
+            for win in (threat_wins.win_by_threats, threat_wins.loss_to_threats)
+        )
 
     @property
     def guesses(self) -> int:
@@ -59,6 +61,10 @@ class FivesSearch:
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
         return self._driver.running()
+
+    def allow(self, nodes: int) -> None:
+        """Let the search look at so many positions from here on, and no more."""
+        self.block[BUDGET] = self.effort.nodes + nodes
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
@@ -82,7 +88,11 @@ class FivesSearch:
 
         It is one by the fewest threats before a run of fours.
         """
-        return self._by_threats.shortest_win(state, MOST_THREATS)
+        return self._threats.shortest_win(state, MOST_THREATS)
+
+    def loss_to_threats(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the same for the side that has just moved, with a threat; raises `Stopped`."""
+        return self._replies.shortest_win(state, MOST_THREATS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""

@@ -99,7 +99,7 @@ def look(attacker, stones, moves, is_reply, block):
             reply = take_best(at, count, block)
             count -= 1
             mark(reply, other, 1, block)
-            won = look(attacker, stones + 1, moves, False, block)
+            won = look(attacker, stones + 1, moves, not is_reply, block)
             mark(reply, other, -1, block)
             if won in (0, STOPPED):
                 return won
@@ -133,7 +133,7 @@ def look(attacker, stones, moves, is_reply, block):
         move = take_best(at, count, block)
         count -= 1
         mark(move, attacker, 1, block)
-        won = look(attacker, stones + 1, rest, True, block)
+        won = look(attacker, stones + 1, rest, not is_reply, block)
         mark(move, attacker, -1, block)
         if won != 0:
             if won != STOPPED:
@@ -150,3 +150,12 @@ def win_by_threats(side, stones, moves, block):
     0 if it does not, or `STOPPED`.
     """
     return look(side, stones, moves, False, block)
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def loss_to_threats(side, stones, moves, block):
+    """Return how many marks are on the board when `side`, to move, has lost to such a win; 0 if not, or `STOPPED`.
+
+    The other side has made the first of its threats already.
+    """
+    return look(1 - side, stones, moves, True, block)

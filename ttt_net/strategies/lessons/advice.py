@@ -5,11 +5,14 @@ import random
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.engine import is_large
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
+from ttt_net.strategies.lessons.forcing import MOST_PLIES, ThreatWins
 from ttt_net.strategies.lessons.hints import Hint, hint
 from ttt_net.strategies.lessons.sight import look, makes_two_rows
 from ttt_net.strategies.lessons.words import names_of
-from ttt_net.strategies.strategy import Choice, Limit, S, is_decided, plies_to_end
+from ttt_net.strategies.strategy import WIN, Choice, Counts, Limit, S, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap
 from ttt_net.strategies.threats import completing_cells, is_line_game, own_and_other
 
@@ -28,8 +31,25 @@ def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
     is_clear = sight.wins or sight.threats or sight.double_threats or sight.their_double_threats
     if seen is not None and is_clear and len(seen.moves) <= FEW and sight.value(seen.moves[0]) >= 0:
         return seen
-    choice = deepening(game, limit, random.Random(0)).choose(state)
+    choice = _by_threats(game, state, limit) or deepening(game, limit, random.Random(0)).choose(state)
     return Hint((choice.move,), _proved(game, state, choice) or _reason(game, state, choice))
+
+
+def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
+    """Return the first move of a win by threats, or the choice of a search that lets the other side have none.
+
+    None if neither is known.
+    """
+    inner, position = beneath(game, state)
+    if is_first(state) or may_swap(state) or not is_large(inner) or not isinstance(position, LineState):
+        return None
+    threats = ThreatWins(inner, limit.ms)
+    if line := threats.win(position):
+        return Choice(line[0], WIN - len(line), line, Counts())
+    choice = deepening(inner, limit, random.Random(0)).choose(position)
+    judged = threats.judge(position, choice.move, {choice.move: Verdict(choice.value or 0, choice.exact, ())}, limit)
+    held = [move for move, verdict in judged.items() if verdict.result is None]
+    return Choice(held[0], None, (), choice.counts) if held else choice
 
 
 def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
@@ -42,9 +62,10 @@ def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
     inner, position = beneath(game, state)
     if is_line_game(inner) and isinstance(position, LineState) and makes_two_rows(inner, position, choice.move):
         return Explanation(ExplanationKind.TWO_THREATS, names)
-    if not choice.exact:
+    if not choice.exact and plies_to_end(value) > MOST_PLIES:
         return Explanation(ExplanationKind.WINNING, names)
-    return Explanation(ExplanationKind.WINNING_IN, names, plies=(plies_to_end(value) + 1) // 2)
+    plies = (plies_to_end(value) + 1) // 2
+    return Explanation(ExplanationKind.WINNING_IN, names, plies=plies, is_bound=not choice.exact)
 
 
 def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:

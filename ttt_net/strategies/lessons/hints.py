@@ -1,14 +1,16 @@
-"""Find hints and warnings for a position, explained as lessons are; milliseconds, and no search."""
+"""Find hints and warnings for a position, explained as lessons are; milliseconds, and no search but for threats."""
 
 from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineState
+from ttt_net.strategies.engine import is_large
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
+from ttt_net.strategies.lessons.forcing import ThreatWins
 from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look
 from ttt_net.strategies.lessons.words import names_of, row_of_double_threat, row_of_threat
 from ttt_net.strategies.strategy import S
-from ttt_net.strategies.swapping import beneath
+from ttt_net.strategies.swapping import beneath, is_first, may_swap
 from ttt_net.strategies.threats import is_line_game, own_and_other
 
 
@@ -57,7 +59,11 @@ def _against_threats(game: Game[S], state: S, sight: Sight, sound: tuple[Move, .
 
 
 def warning(game: Game[S], state: S, side: Side) -> Hint | None:
-    """Return what `side` has to beware of, on either side's turn; None if nothing can be seen without a search."""
+    """Return what `side` has to beware of, on either side's turn; None if there is nothing that can be seen.
+
+    In five in a row on large boards that includes a win by fours and open threes that they would have if they were to
+    move, as soon as the engine is loaded, which is not waited for.
+    """
     if game.is_terminal(state):
         return None
     sight = look(game, state)
@@ -67,6 +73,11 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
         if sight.their_double_threats:
             moves, row = tuple(each.move for each in sight.their_double_threats), _double_row(game, state, sight)
             return _of_theirs(game, ExplanationKind.BEWARE_ROW if row else ExplanationKind.BEWARE, moves, row)
+        inner, position = beneath(game, state)
+        is_open = not (sight.wins or is_first(state) or may_swap(state))
+        if is_open and is_large(inner) and isinstance(position, LineState):
+            first = ThreatWins(inner, ms=0).threat(position)[:1]
+            return _of_theirs(game, ExplanationKind.THEY_THREATEN, first) if first else None
         return None
     if sight.wins:
         return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins)
