@@ -14,6 +14,13 @@ INSIDE = """(last) => {
     return own.top >= around.top - 1 && own.bottom <= around.bottom + 1;
 }"""
 
+FELT = """
+    window.felt = [];
+    navigator.vibrate = pattern => window.felt.push(pattern.length);
+    localStorage.setItem("ttt_net.settings", JSON.stringify({ isLoud: true }));
+"""
+"""Has sounds on, and notes of how many parts what is felt consists: five for a win."""
+
 
 def play(first: Visitor, second: Visitor, cells: tuple[int, ...]) -> None:
     """Play cells by turns, and wait until both have seen each move."""
@@ -122,11 +129,13 @@ def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_th
 
 def test_two_on_one_device_are_told_of_no_server_and_the_winner_is_celebrated(place: Place) -> None:
     two = place.visitor(reduced_motion="no-preference")
+    two.page.add_init_script(FELT)
     two.page.goto(f"{place.url}/#here=tictactoe")
     for cell in (0, 3, 1, 4, 2):
         two.cell(cell).click()
     two.page.locator(".status .mark-X + .head", has_text="X won.").wait_for()
     two.page.locator(".confetti i").first.wait_for(state="attached")
+    wait_for(lambda: two.page.evaluate("felt") == [5], two)
     assert two.page.locator(".link").count() == 0
 
 

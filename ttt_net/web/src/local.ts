@@ -56,7 +56,8 @@ export function localBoard(name: string): Child {
     const move = movesAt(game, position.legal, cell)[0];
     if (move === undefined) return;
     change({ moves: [...played.moves, move], hover: -1 });
-    felt("placed");
+    const { to_move: next, line } = positionOf(game, listed.line, played.moves);
+    felt(next !== null ? "placed" : line.length ? "won" : "drawn");
   };
   const side = winner ?? position.to_move;
   const said = winner !== null ? f(w.won, SIDES[winner]!) + w.stop : position.to_move === null ? w.drawn : f(w.turnOf, SIDES[position.to_move]!);

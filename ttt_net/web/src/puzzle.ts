@@ -5,7 +5,7 @@ import { explain, reasonOf } from "./explained.js";
 import { confetti } from "./cheer.js";
 import { framed } from "./lobby.js";
 import {
-  ask, board, button, capital, dayOf, f, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, token, type Tree, ui, w,
+  ask, board, button, capital, dayOf, f, felt, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, token, type Tree, ui, w,
 } from "./shared.js";
 
 const KEPT = "ttt_net.puzzles";
@@ -17,7 +17,10 @@ export function puzzleScreen(): Tree {
   const { id } = place();
   const known = puzzle && (!id || puzzle.day === id) ? puzzle : null;
   explain();
-  if (known?.right && !isSolved(known.day)) remember(known.day);
+  if (known?.right && !isSolved(known.day)) {
+    remember(known.day);
+    felt("won");
+  }
   return framed(w.puzzleOfDay, "riddle", known && shown(known));
 }
 

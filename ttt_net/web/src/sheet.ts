@@ -1,6 +1,6 @@
 /** Sheets, and the one on which settings are changed. */
 
-import { button, change, check, type Child, choices, h, icon, language, LANGUAGES, page, select, set, settings, speak, state, type Tree, w } from "./shared.js";
+import { button, change, check, type Child, choices, felt, h, icon, language, LANGUAGES, page, select, set, settings, speak, state, type Tree, w } from "./shared.js";
 
 /** What lies over a screen, which takes no taps meanwhile, until it is closed: by its button, Escape, or a tap beside it. */
 export const sheet = (title: string, heading: string, close: () => void, ...children: Child[]): Tree =>
@@ -30,7 +30,10 @@ export function settingsSheet(): Tree {
       w.settings,
       close,
       choices(w.colours, [["auto", w.asSystem], ["light", w.light], ["dark", w.dark]], settings.theme, (theme) => change({ theme })),
-      check(w.sounds, settings.isLoud, (isLoud) => change({ isLoud })),
+      check(w.sounds, settings.isLoud, (isLoud) => {
+        change({ isLoud });
+        felt("turn"); // so one hears how loud it is
+      }),
       check(w.flatLayers, settings.isFlat, (isFlat) => change({ isFlat })),
       state.features.includes("hint") && check(w.warnMe, settings.warns, (warns) => change({ warns })),
       "Notification" in window && check(w.tellMe, settings.tells, allow),

@@ -1,10 +1,11 @@
 /** What is said over any screen without moving it: the link, challenges, what has just happened. */
 
 import { notify, request, set, ui } from "./app.js";
+import { CATALOGUE } from "./catalogue.js";
 import { button, h, type Tree } from "./dom.js";
 import { terms } from "./games.js";
 import { f, w } from "./i18n.js";
-import { icon } from "./pieces.js";
+import { icon, picture } from "./pieces.js";
 import type { Challenged } from "./protocol.js";
 import { label } from "./sentences.js";
 import { ownLive, state } from "./state.js";
@@ -38,10 +39,11 @@ function challenged({ challenge: id, by, to, game, time, rated }: Challenged): T
   const answer = (words: string, accept = false, reason: "later" | "another_game" | "generic" = "generic") =>
     button(words, () => request({ type: "answer", challenge: id, accept, reason }), accept && "primary");
   const what = terms([game], time, rated);
+  const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
     "section.panel.challenge",
     { key: id, role: "alert" },
-    h("p", isMine ? f(w.youChallenged, label(to), what) : f(w.challengesYou, label(by), what)),
+    h("div.row", listed && picture(listed.name, listed.shape, !!listed.line?.gravity), h("p", isMine ? f(w.youChallenged, label(to), what) : f(w.challengesYou, label(by), what))),
     h("div.buttons", isMine ? answer(w.takeItBack) : [answer(w.accept, true), answer(w.notNow, false, "later"), answer(w.anotherGame, false, "another_game")]),
   );
 }
