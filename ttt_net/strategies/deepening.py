@@ -84,11 +84,12 @@ class Deepening(Generic[S]):
         return self.is_hurried and self._value >= DECIDED
 
     def _resists(self, state: S, held: Move) -> bool:
-        """Choose, among moves that all lose, the one that makes the other side look farthest for a win by threats.
+        """Choose, of moves that all lose, the one after which the other side's win by threats is longest.
 
-        The values do not tell, as they come from whatever win was found first. Where none of more than `exact_plies` is
-        the shortest, a move after which no win by threats is found comes before all others, and `held`, which was best
-        until all were seen to lose, is looked at first. Returns whether there is such a win. Raises `Stopped`.
+        The values of the moves do not tell that: each comes from the win that the search found first. If the search is
+        exact for short wins only (`exact_plies`), a move after which it finds no win by threats at all is better still,
+        and of several such moves `held`, the best one until all were seen to lose. If no move allows a win by threats,
+        the choice stays as it was. Return whether a move allows one. Raises `Stopped`.
         """
         moves, unfound = self.search.ordered(state), 0
         if self.search.exact_plies is not None:

@@ -49,7 +49,8 @@ class Grade(StrEnum):
     Forced: there was no other. Only move: all others would have given something away. Best: none was better. Good: it
     kept a win or a loss, or nothing is known against it. Slower win, sooner loss: the same result, but not so well.
     Missed win: a win became a draw. Blunder: a win or a draw became a loss, or the other side was let win at once.
-    Doubtful, mistake: worse by an estimate, or by a threat that was overlooked.
+    Doubtful, mistake: worse by an estimate, by a threat that was overlooked, or by a loss that only a long search sees.
+    Lost anyway: every move loses, and none is known to hold out longer.
     """
 
     FORCED = "forced"
@@ -60,6 +61,7 @@ class Grade(StrEnum):
     SOONER_LOSS = "sooner loss"
     MISSED_WIN = "missed win"
     BLUNDER = "blunder"
+    LOST = "lost anyway"
     DOUBTFUL = "doubtful"
     MISTAKE = "mistake"
 
@@ -100,13 +102,7 @@ class Reviewed(NamedTuple):
         """The grade as players write it: `!`, `?!`, `?` or `??`; empty for an ordinary move."""
         if self.grade in (Grade.SLOWER_WIN, Grade.SOONER_LOSS):
             return "?!" if abs((self.was.plies or 0) - (self.could.plies or 0)) >= MANY_PLIES else ""
-        if self.grade is Grade.BLUNDER and self._is_far():
-            return "?"
         return _SIGNS.get(self.grade, "")
-
-    def _is_far(self) -> bool:
-        """Tell whether it takes a long search to see what was wrong."""
-        return self.mistake is not None and self.mistake.kind is Kind.SEARCHED and (self.was.plies or 0) > FAR
 
 
 def glance(game: Game[S], moves: Sequence[Move], start: S | None = None) -> Iterator[Reviewed]:
@@ -305,6 +301,8 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
     elif grade is None:
         drop = drop_of(was, could) if mistake is not None else 0
         grade = Grade.MISTAKE if drop >= LARGE_DROP else Grade.DOUBTFUL if drop >= SMALL_DROP else Grade.GOOD
+    elif grade is Grade.BLUNDER and (was.plies or 0) > FAR:
+        grade = Grade.MISTAKE
     best = mistake.better if mistake is not None and mistake.kind is not Kind.SEARCHED else found.best
     return Reviewed(ply, found.side, move, was, could, best, grade, mistake)
 
@@ -370,4 +368,6 @@ def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade 
     if was.exact and could.exact:
         worse = Grade.SLOWER_WIN if was.result == 1 else Grade.SOONER_LOSS
         return Grade.BEST if was.value == could.value else worse
+    if was.result == -1:
+        return Grade.SOONER_LOSS if (was.plies or 0) < (could.plies or 0) else Grade.LOST
     return Grade.GOOD

@@ -130,3 +130,9 @@ def test_a_turning_point_is_named_by_what_was_given_away(
     before: AnalysedMove | None, value: int, sentence: str
 ) -> None:
     assert turning_point(AnalysedMove(5, 8, value, ["b2"], turning=True), before) == sentence
+
+
+@pytest.mark.parametrize(("sign", "word"), [("??", "A blunder"), ("?", "A mistake"), ("?!", "A doubtful move")])
+def test_a_turning_point_has_the_word_of_its_sign(sign: str, word: str) -> None:
+    move = AnalysedMove(5, 8, -1, ["b2"], turning=True, sign=sign)
+    assert turning_point(move, None) == f"{word}; b2 was better."

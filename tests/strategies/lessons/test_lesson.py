@@ -101,6 +101,26 @@ def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
     assert reviewed[9].sign == "?"
 
 
+def test_who_holds_out_less_long_than_they_could_in_a_lost_position_is_told_so() -> None:
+    pytest.importorskip("numba")
+    _, _, _, reviewed = lessons("gomoku", "h8 a1 i8 o1 h10 a15 i10 o15 j8 e1", nodes=6000)
+    assert reviewed[9].grade is Grade.SOONER_LOSS
+    assert reviewed[9].mistake is not None
+    assert reviewed[9].mistake.reason == "they win in 4 moves instead of 6: g8 or k8 held out longer"
+    assert reviewed[7].grade is Grade.LOST
+    assert reviewed[7].mistake is None
+
+
+def test_a_blunder_is_never_marked_as_a_mistake_is() -> None:
+    seen = set[tuple[str, str]]()
+    for text in ("4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", "4 4 4 1 1 7 7 3", "4 1 3 1 5 1 2"):
+        _, _, _, reviewed = lessons("connect4", text, nodes=200_000)
+        seen |= {(each.sign, each.grade) for each in reviewed if each.sign.startswith("?")}
+    assert {grade for sign, grade in seen if sign == "??"} == {Grade.BLUNDER}
+    assert Grade.BLUNDER not in {grade for sign, grade in seen if sign != "??"}
+    assert ("?", Grade.MISTAKE) in seen
+
+
 def test_an_open_row_is_no_fork_when_it_was_there_before() -> None:
     game, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
     assert "two open rows" not in first.in_words(game)

@@ -10,6 +10,9 @@ from ttt_net.client.screens.screen import Effect, MatchAction
 from ttt_net.messages import AnalysedMove, AnalyseRequest, AnalysisReply, ServerMessage, Snapshot
 from ttt_net.text import clean
 
+_GRADES = {"??": "A blunder", "?": "A mistake", "?!": "A doubtful move"}
+"""What a sign says of a move that gave something away; without one it is a blunder."""
+
 
 def _analyse(display: Display) -> Effect:
     """Have a finished match looked at by the server's engine, if it has one."""
@@ -53,10 +56,11 @@ def turning_point(move: AnalysedMove, before: AnalysedMove | None) -> str:
     best = " or ".join(clean(name, 12) for name in move.best[:4])
     if move.value == 0:
         return f"A missed win; {best} won."
+    what = _GRADES.get(move.sign, "A blunder")
     if before is None or before.score is not None:
-        return f"A blunder; {best} was better."
+        return f"{what}; {best} was better."
     had = before.value if before.side == move.side else -before.value
-    return f"A blunder; {best} {'won' if had > 0 else 'held the draw'}."
+    return f"{what}; {best} {'won' if had > 0 else 'held the draw'}."
 
 
 def _news(match: Snapshot, told: ServerMessage) -> list[str]:
