@@ -526,6 +526,40 @@ def test_a_request_to_the_lobby_of_who_has_left_meanwhile_is_not_kept_for_an_ans
     assert steward.node.unanswered == 0
 
 
+def test_a_seek_that_led_to_a_match_before_its_answer_came_does_not_stand_with_the_next_steward() -> None:
+    evening = Evening("a", "b", "c")
+    steward, here = steward_and_guest(evening)
+    for who, node in ((1, steward), (2, here)):
+        evening.world.places[who] = node.name
+        link = evening.people[who].link
+        assert link is not None
+        evening.people[who].lost(link)
+    evening.go(2.0)
+    evening.people[1].say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(1.0)
+    servers = evening.world.stream.servers
+    serve = servers[f"steward.{steward.name}"]
+
+    def answer_late(question: bytes, reply: Reply) -> None:
+        def late(data: bytes) -> None:
+            evening.world.loop.call_later(1.0, reply, data)
+
+        serve(question, late)
+
+    servers[f"steward.{steward.name}"] = answer_late
+    evening.people[0].say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(0.5)
+    assert len(evening.heard(0, "snapshot")) == 1
+    assert len(evening.people[0].talk.asked) == 1
+    evening.go(1.0)
+    assert evening.people[0].talk.asked == {}
+    steward.die()
+    evening.go(12.0)
+    evening.people[2].say(wire.LobbyRequest(0, on=True))
+    evening.go(1.0)
+    assert evening.heard(2, "seeks")[-1]["seeks"] == []
+
+
 def test_of_too_many_questions_that_know_more_than_the_steward_some_are_to_be_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,7 +6,7 @@ the next steward the seeks of those who are still there stand again.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
 
 import msgspec
@@ -155,7 +155,7 @@ class SharedLobby:
         if isinstance(request, wire.WhoRequest | wire.LobbyRequest) or self._ledger.is_steward:
             self._hub.matchmaker.act(session, request)
         else:
-            self._ask(session, request, partial(self._answered, session, request))
+            self._ask(session, request, partial(self._answered, session, request, frozenset(session.live)))
 
     def _ask(
         self,
@@ -172,8 +172,12 @@ class SharedLobby:
         question = _Question(session.player, session.serial, position, text, is_again)
         self._log.ask(f"steward.{steward.node}", msgspec.json.encode(question), answered)
 
-    def _answered(self, session: Session, request: MatchmakingRequest, frames: bytes | None) -> None:
-        """Pass an answer of the steward on; without one, the player is to ask again."""
+    def _answered(self, session: Session, request: MatchmakingRequest, before: Set[str], frames: bytes | None) -> None:
+        """Pass an answer of the steward on; without one, the player is to ask again.
+
+        A seek that was answered late may have led to a match already: one that is not among those before. If another
+        stands, the steward tells so.
+        """
         if self._services.players.get(session.player) is not session:
             return
         if frames is None:
@@ -182,7 +186,7 @@ class SharedLobby:
         session.connection.send(frames)
         if isinstance(request, wire.SeekRequest | wire.UnseekRequest) and _says_ok(frames):
             self.forget_seek(session.player)
-            if isinstance(request, wire.SeekRequest):
+            if isinstance(request, wire.SeekRequest) and session.live <= before:
                 self._seeks[session.player] = session, request
 
     def _delivered(self, data: bytes) -> None:
