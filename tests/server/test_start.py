@@ -2,14 +2,15 @@
 
 import asyncio
 import resource
-import socket
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.process import ROOT
+from tests.end_to_end.process import ROOT, send
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.main import allow_many_files
 
@@ -30,11 +31,14 @@ sys.exit(main(sys.argv[1:]))
 
 
 async def test_who_comes_while_the_server_is_still_loading_waits_in_the_queue_and_is_served(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with reserved() as port:
+        await come_early(tmp_path, port)
+
+
+async def come_early(folder: Path, port: int) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", SLOW, "--host", "127.0.0.1", "--port", str(port), "--no-announce"),
-        *("--data", str(tmp_path)),
+        *("--data", str(folder)),
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -53,7 +57,7 @@ async def test_who_comes_while_the_server_is_still_loading_waits_in_the_queue_an
             await ann.hello(name="Ann")
             await ann.close()
     finally:
-        process.terminate()
+        send(process, signal.SIGTERM)
         await process.communicate()
     assert process.returncode == 0
 
