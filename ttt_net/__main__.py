@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ttt_net import __version__
-from ttt_net.bootstrap import go_elsewhere
+from ttt_net.bootstrap import INTERRUPTED, go_elsewhere
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.option_parser import OptionParser, meant
 from ttt_net.programs import PLAY
@@ -64,8 +64,14 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be, 130 interrupted."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # as it loads, too
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in DOORS:
         door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
         return door
@@ -81,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{likely}", file=sys.stderr)
         return 2
     if arguments and arguments[0] in DOORS:
-        return main(arguments)
+        return _run(arguments)
     chosen = next((word for word in arguments if word in VERBS), None)
     try:
         args = make_parser(chosen).parse_args(arguments)
@@ -101,8 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missing = error.object[error.start : error.end]
         print(f"ttt_net: {error.encoding} has no {missing!a}; set PYTHONIOENCODING=utf-8", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
         # The reader of our output has had enough; keep the interpreter from complaining as it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,17 +11,22 @@ from pathlib import Path
 from typing import NoReturn
 
 OLDEST = (3, 11)
+INTERRUPTED = 130
+"""How a program ends that Ctrl-C has ended, as shells have it."""
 
 
 def enter(module: str) -> None:
-    """Run `main` of the module and exit with what it returns."""
+    """Run `main` of the module and exit with what it returns, or with 130 where it is interrupted as it loads."""
     try:
-        if sys.version_info < OLDEST:
-            raise ImportError("this is Python {}.{}".format(*sys.version_info))
-        main = import_module(module).main
-    except ImportError as missing:
-        go_elsewhere(missing, Path(sys.argv[0]).name, sys.argv)
-    sys.exit(main())
+        try:
+            if sys.version_info < OLDEST:
+                raise ImportError("this is Python {}.{}".format(*sys.version_info))
+            main = import_module(module).main
+        except ImportError as missing:
+            go_elsewhere(missing, Path(sys.argv[0]).name, sys.argv)
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def go_elsewhere(missing: ImportError, program: str, arguments: Sequence[str]) -> NoReturn:

@@ -49,3 +49,31 @@ def test_with_an_environment_beside_it_it_runs_by_that_one(checkout: Path, progr
     assert done.returncode == 0
     assert program in done.stdout, "its own help"
     assert done.stderr == ""
+
+
+HASTY = """
+import runpy, sys
+
+class Hasty:
+    def find_spec(self, name, path=None, target=None):
+        if name == "ttt_net.games":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Hasty())
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__") if sys.argv[0].endswith(".py") else runpy.run_module(
+    sys.argv[0], run_name="__main__"
+)
+"""
+"""Ctrl-C is pressed as the rules of the games are loaded."""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["client.py", "--local"], 0), (["server.py", "--port", "0"], 130), (["ttt_net", "analyse"], 130)],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_an_interrupted_start_shows_no_traceback(words: list[str], code: int) -> None:
+    command = [sys.executable, "-c", HASTY, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
