@@ -6,7 +6,7 @@ from tests.strategies.positions import board
 from ttt_net.games import Game
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import Analysis, Verdict, analyse
-from ttt_net.strategies.review import Grade, grade_of, review
+from ttt_net.strategies.review import Grade, grade_of, grade_of_drop, review
 from ttt_net.strategies.strategy import WIN, Counts
 
 
@@ -51,3 +51,19 @@ def test_no_grade_says_more_than_is_proved() -> None:
     unknown, lost = Verdict(12, exact=False, line=(2,)), Verdict(4 - WIN, exact=False, line=(3,))
     found = Analysis(0, won._replace(exact=False), {0: won, 1: longer, 2: unknown, 3: lost}, Counts())
     assert [grade_of(found, move) for move in range(4)] == [Grade.GOOD, Grade.GOOD, None, Grade.BLUNDER]
+
+
+@pytest.mark.parametrize(
+    ("was", "could", "grade"),
+    [
+        (8 - WIN, -200, Grade.DOUBTFUL),  # what was better is thought to be nearly lost, too
+        (8 - WIN, 20, Grade.MISTAKE),
+        (200, WIN - 7, Grade.DOUBTFUL),
+        (0, WIN - 7, Grade.MISTAKE),
+        (10, 12, Grade.GOOD),
+        (0, 30, Grade.DOUBTFUL),
+    ],
+)
+def test_a_move_that_allowed_a_loss_or_missed_a_win_is_never_good(was: int, could: int, grade: Grade) -> None:
+    verdicts = (Verdict(value, exact=False, line=(0,)) for value in (was, could))
+    assert grade_of_drop(*verdicts) is grade

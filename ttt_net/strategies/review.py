@@ -299,8 +299,7 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
     if mistake is not None and mistake.kind is not Kind.SEARCHED:
         grade = _grade_of_seen(mistake, was, grade)
     elif grade is None:
-        drop = drop_of(was, could) if mistake is not None else 0
-        grade = Grade.MISTAKE if drop >= LARGE_DROP else Grade.DOUBTFUL if drop >= SMALL_DROP else Grade.GOOD
+        grade = Grade.GOOD if mistake is None else grade_of_drop(was, could)
     elif grade is Grade.BLUNDER and (was.plies or 0) > FAR:
         grade = Grade.MISTAKE
     best = mistake.better if mistake is not None and mistake.kind is not Kind.SEARCHED else found.best
@@ -345,6 +344,17 @@ def _grade_of_seen(mistake: Mistake, was: Verdict, grade: Grade | None) -> Grade
     if was.result == 1:
         return Grade.SLOWER_WIN if grade is Grade.SLOWER_WIN else Grade.DOUBTFUL
     return grade if grade is Grade.MISSED_WIN else Grade.MISTAKE
+
+
+def grade_of_drop(was: Verdict, could: Verdict) -> Grade:
+    """Return the grade of a move with something wrong, by how much it fell behind the best one.
+
+    A loss or a missed win that is proved is at least doubtful, however bad the best move is thought to be.
+    """
+    drop, is_proved = drop_of(was, could), was.result == -1 or could.result == 1
+    if drop >= LARGE_DROP:
+        return Grade.MISTAKE
+    return Grade.DOUBTFUL if is_proved or drop >= SMALL_DROP else Grade.GOOD
 
 
 def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade | None:
