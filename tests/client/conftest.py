@@ -107,7 +107,7 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
 def seated(start: Start, server: RealServer, *arguments: str) -> "subprocess.Popen[str]":
     """Start a bot, and wait until the server tells others that it plays: it says who it is before it seeks."""
     bot = start(server.address, "--bot", *arguments)
-    with connect(f"ws://{server.address}", proxy=None) as looker:
+    with connect(f"ws://{server.address}", proxy=None, open_timeout=PATIENCE_S) as looker:
         looker.send('{"type": "hello", "id": 1, "protocols": [1]}')
         is_listening = False
         while True:

@@ -66,7 +66,7 @@ def test_the_printed_bots_play_a_whole_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", BOTS)
 def test_the_printed_bot_is_played_by_a_person_who_chooses_it_from_the_list(tmp_path: Path, which: str) -> None:
-    with serving(tmp_path) as url, connect(url, proxy=None) as ann:
+    with serving(tmp_path) as url, connect(url, proxy=None, open_timeout=PATIENCE_S) as ann:
         bot = started(printed(tmp_path, which), url, "Bob")
         ann.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": "Ann"}))
         heard(ann, "welcome")

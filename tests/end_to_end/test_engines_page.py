@@ -127,7 +127,7 @@ def test_a_file_of_engines_is_seated_and_leaves_when_it_is_told_to(tmp_path: Pat
         client = [sys.executable, str(ROOT / "client.py"), url, "--engines", str(tmp_path / "engines.toml")]
         with (
             subprocess.Popen(client, stdout=subprocess.PIPE, text=True, env=environment) as bots,
-            connect(url, proxy=None) as ann,
+            connect(url, proxy=None, open_timeout=PATIENCE_S) as ann,
         ):
             try:
                 enters(ann, "Ada", "Bab")

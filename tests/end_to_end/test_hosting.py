@@ -43,6 +43,7 @@ class Outside:
                 proxy=None,
                 compression=None,
                 ping_interval=None,
+                open_timeout=PATIENCE_S,
                 **more,
             )
         )

@@ -12,6 +12,8 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from tests.patience import PATIENCE_S
+
 Message = dict[str, Any]
 
 
@@ -27,7 +29,9 @@ class Peer:
 
     @classmethod
     async def connect(cls, url: str, tls: ssl.SSLContext | None = None) -> "Peer":
-        return cls(await connect(url, proxy=None, compression=None, ping_interval=None, ssl=tls))
+        return cls(
+            await connect(url, proxy=None, compression=None, ping_interval=None, open_timeout=PATIENCE_S, ssl=tls)
+        )
 
     async def say(self, type: str, **fields: object) -> int:
         """Send a request; return its id."""

@@ -16,7 +16,7 @@ from tests.server.running import Server, running
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
-FAST = Limits(messages=Rate(1_000_000))
+FAST = Limits(messages=Rate(1_000_000), dead_after_s=600)
 
 
 def objects() -> Counter[str]:

@@ -17,8 +17,8 @@ from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 
-FAST = Limits(messages=Rate(1_000_000))
-"""No limit of rate, for those who are to be stopped by another."""
+FAST = Limits(messages=Rate(1_000_000), dead_after_s=600, stalled_s=600)
+"""No limit of rate, for those who are to be stopped by another, and no limit of silence: bare peers say no pong."""
 
 
 HELLO = said("hello", protocols=[1], name="Ann")

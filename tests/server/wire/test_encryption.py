@@ -21,7 +21,7 @@ from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.frames import frame
 
-FAST = Limits(messages=Rate(1_000_000))
+FAST = Limits(messages=Rate(1_000_000), dead_after_s=600, stalled_s=600)
 
 
 @contextlib.asynccontextmanager
