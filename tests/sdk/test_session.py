@@ -310,6 +310,27 @@ def test_a_seek_for_rated_or_casual_is_sought_again_where_another_kind_stands(
     assert [type(request) for request in talk.said] == ([SeekRequest] if is_said else [])
 
 
+def test_a_seek_that_stands_while_another_is_refused_is_sought_again_and_not_taken_back() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    (first,) = talk.said
+    assert isinstance(first, SeekRequest)
+    talk.hear(ok(first.id))
+    talk.say(SeekRequest(0, ["connect4"], rated=True, level=1))
+    talk.hear(Refused(talk.said[0].id, Code.ALWAYS_CASUAL, "no"))
+    for standing, is_said in ((SeekInfo(7, ANN, list(first.games)), False), (None, True)):
+        talk.lose()
+        talk.open()
+        talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+        assert talk.said == ([first] if is_said else [])
+    talk.hear(Refused(first.id, Code.TOO_MANY_MATCHES, "no"))
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
 def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:
     talk = Talk()
     talk.let_in()

@@ -120,6 +120,9 @@ class ClientSession:
         self._pending: dict[int, Request] = {}
         self._unsent: dict[int, Request] = {}
         self._seek: SeekRequest | None = None
+        """What is sought, or about to be."""
+        self._stood: SeekRequest | None = None
+        """The seek that was answered with `ok` last: it goes on standing if another is refused."""
         self._matches: dict[str, TrackedMatch] = {}
         self._watched: WatchRequest | None = None
         """How the one match of others that is followed was asked for."""
@@ -174,7 +177,7 @@ class ClientSession:
         if isinstance(request, SeekRequest):
             self._seek = request
         elif isinstance(request, UnseekRequest):
-            self._seek = None
+            self._seek = self._stood = None
         elif isinstance(request, WatchRequest | UnwatchRequest):
             if self._watched is not None and self._is_watched(self._watched.match):
                 self._matches.pop(self._watched.match, None)
@@ -229,13 +232,25 @@ class ClientSession:
         if isinstance(request, ResumeRequest | WatchRequest) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):
-            if self._seek is not None and self._seek.id == request.id:
-                self._seek = None
             if isinstance(request, WatchRequest) and self._is_watched(request.match):
                 self._watched = None
             if answer.code == Code.UNKNOWN_MATCH:
                 self._matches.pop(getattr(request, "match", ""), None)
+        if isinstance(request, SeekRequest | UnseekRequest):
+            self._note_seek(request, answer)
         return Reaction(tell=[Answered(request, answer)])
+
+    def _note_seek(self, request: SeekRequest | UnseekRequest, answer: Ok | Refused) -> None:
+        """Take note of which seek stands: one that is refused leaves the last as it is."""
+        if isinstance(request, UnseekRequest):
+            self._stood = None
+        elif isinstance(answer, Ok):
+            self._stood = request if self._seek is not None else None
+        else:
+            if self._stood is not None and self._stood.id == request.id:
+                self._stood = None
+            if self._seek is not None and self._seek.id == request.id:
+                self._seek = self._stood
 
     def _put_off(self, request: Request) -> Reaction:
         """Keep for the next link what a server that is about to restart does not take."""
@@ -268,7 +283,7 @@ class ClientSession:
         watched = [self._watched.match] if self._watched is not None else []
         requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
         if unheard_of:
-            self._seek = None  # it led to a match just as the link went
+            self._seek = self._stood = None  # it led to a match just as the link went
         requests += self._seek_again(welcome.seek)
         self._pending |= {request.id: request for request in requests}
         return Reaction(say=requests, tell=[replace(welcome, token=None)], token=self._token if is_new else None)
@@ -295,7 +310,7 @@ class ClientSession:
         name, is_live = snapshot.match, snapshot.outcome is None
         if snapshot.you is not None or self._is_watched(name):
             if snapshot.you is not None and is_live and name not in self._matches:
-                self._seek = None
+                self._seek = self._stood = None
             self._forget_finished(name)
             self._matches[name] = TrackedMatch(
                 snapshot.game, snapshot.seq, snapshot.position.ply, is_live, is_ours=snapshot.you is not None
