@@ -44,7 +44,7 @@ class Terminal:
         self.child = pexpect.spawn(
             command[0],
             [*command[1:], *arguments],
-            env=environment,
+            env={key: value for key, value in environment.items() if key not in ("COLUMNS", "LINES")},
             dimensions=(rows, columns),
             timeout=PATIENCE_S,
         )
