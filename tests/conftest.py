@@ -91,8 +91,8 @@ settings.load_profile("ttt_net")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three for each core: most of their time tests wait for processes, browsers, disks and clocks."""
-    return 3 * (os.cpu_count() or 1)
+    """Return two for each core: tests wait a quarter of their time, but each more collects all and has a browser."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True)
