@@ -1,5 +1,8 @@
 """What was compiled of other sources is not used."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,12 @@ def test_where_nothing_can_be_written_beside_the_sources_it_is_in_the_users_own_
     (folder / "__pycache__").unlink()
     monkeypatch.setattr("os.access", lambda path, mode: False)  # the tests may be run by root, who may write anywhere
     assert place_for(folder, {}).parent == folder / ".cache"
+
+
+def test_numba_that_was_loaded_before_keeps_what_it_compiles_there_too(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    program = "import numba, ttt_net.strategies.compiled; print(numba.config.CACHE_DIR)"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert Path(found.stdout.strip()).parent == tmp_path
+    assert Path(found.stdout.strip()).name.startswith("ttt_net-")
