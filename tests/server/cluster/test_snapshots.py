@@ -17,7 +17,7 @@ from ttt_net.commands.cluster import reseed
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.snapshots import EVERY_PLACES, KEPT_PLACES, REST_S, SnapshotKeeper, catch_up
+from ttt_net.server.cluster.snapshots import AWAY_S, EVERY_PLACES, KEPT_PLACES, REST_S, SnapshotKeeper, catch_up
 from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.players import Player
 
@@ -26,10 +26,17 @@ class Noted:
     """A log that tells of the snapshots and trims of another."""
 
     def __init__(self, log: Log) -> None:
-        self.log, self.trimmed = log, Heard()
+        self.log, self.kept, self.trimmed = log, Heard(), Heard()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.log, name)
+
+    def put_snapshot(self, position: int, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        def note(is_kept: bool) -> None:
+            done(is_kept)
+            self.kept(position)
+
+        self.log.put_snapshot(position, source, note)
 
     def trim(self, position: int) -> None:
         self.log.trim(position)
@@ -48,9 +55,13 @@ async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_fr
         for number in range(6):
             await node.register(f"n{chr(97 + number)}")
         keeper.tick(1_000.0)
-        position = await log.trimmed.one()
+        position = await log.kept.one()
         assert position >= 5
         keeper.tick(1_001.0)  # not again so soon
+        keeper.tick(1_000.0 + AWAY_S)
+        assert log.trimmed.calls == []  # it has stood for a second less, and who is away is to find what they missed
+        keeper.tick(1_001.0 + AWAY_S)
+        assert await log.trimmed.one() == position
         known = names(node.replica)
         assert len(known) == 6
         newcomer = Replica(None)
@@ -82,7 +93,11 @@ async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_le
                 await node.register(f"n{chr(97 + number)}")
             node.worker(is_over.wait, lambda _: None)
             keeper.tick(1_000.0)
-            assert await log.trimmed.one() == node.ledger.position - KEPT_PLACES
+            position = await log.kept.one()
+            assert position == node.ledger.position
+            for now_s in (1_001.0, 1_001.0 + AWAY_S):
+                keeper.tick(now_s)
+            assert await log.trimmed.one() == position - KEPT_PLACES
             is_over.set()
             known = names(node.replica)
         assert snapshots_in(tmp_path) == []
@@ -193,3 +208,4 @@ async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster
 
 def test_what_is_kept_before_a_snapshot_is_less_than_what_lies_between_two() -> None:
     assert KEPT_PLACES < EVERY_PLACES
+    assert AWAY_S < REST_S

@@ -21,6 +21,8 @@ REST_S = 600.0
 """How long a snapshot stands at the least."""
 KEPT_PLACES = 1_000
 """So many places before a snapshot stay in the log, for nodes that are a little behind."""
+AWAY_S = 60.0
+"""The log is trimmed behind a snapshot that has stood for so long: a node that was away for less goes on by itself."""
 
 
 class SnapshotKeeper:
@@ -34,9 +36,16 @@ class SnapshotKeeper:
         self._last: Position = ledger.position
         self._next_s = 0.0
         self._is_busy = False
+        self._untrimmed: Position | None = None
+        self._stands_since_s: float | None = None
 
     def tick(self, now_s: float) -> None:
-        """Begin a snapshot if it is time; to be called about once a second."""
+        """Begin a snapshot, or trim behind the last one, if it is time; to be called about once a second."""
+        if self._untrimmed is not None:
+            self._stands_since_s = now_s if self._stands_since_s is None else self._stands_since_s
+            if now_s - self._stands_since_s >= AWAY_S:
+                self._ledger.trim(self._untrimmed - KEPT_PLACES)
+                self._untrimmed = self._stands_since_s = None
         is_due = self._ledger.position - self._last >= EVERY_PLACES and now_s >= self._next_s
         if is_due and not self._is_busy and self._ledger.is_steward:
             self._is_busy, self._next_s = True, now_s + REST_S
@@ -62,8 +71,7 @@ class SnapshotKeeper:
             self._is_busy = False
             if is_kept:
                 log.info("the log has a snapshot of place %d, of %d bytes", taken.position, size)
-                self._last = taken.position
-                self._ledger.trim(taken.position - KEPT_PLACES)
+                self._last = self._untrimmed = taken.position
 
         self._log.put_snapshot(taken.position, taken.file, done)
 
