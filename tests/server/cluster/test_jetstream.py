@@ -12,6 +12,7 @@ import pytest
 from nats.aio.client import Client
 from nats.js.api import ObjectInfo, RawStreamMsg, StreamConfig, StreamInfo, StreamState
 from nats.js.client import JetStreamContext
+from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
 
 from benchmarks.nats_servers import NatsServers, nats_server
@@ -224,6 +225,51 @@ async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: 
         assert await following(log).one() == (1, b"a")
         assert losing.asked[:4] == ["end", "end", "batch 1", "batch 1"]
         log.cancel()
+
+
+class Trimmed(Losing):
+    """A stream of two batches that is trimmed once its end was told, and never answers about the second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nothing = asyncio.Event()
+
+    async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
+        self.asked.append("end")
+        return StreamInfo(StreamConfig(), StreamState(2, 2, 1 if self.asked == ["end"] else 3, 2, 0))
+
+    async def get_msg(
+        self,
+        stream_name: str,
+        seq: int | None = None,
+        subject: str | None = None,
+        direct: bool | None = False,
+        next: bool | None = False,
+    ) -> RawStreamMsg:
+        if seq == 1:
+            raise NotFoundError
+        await self.nothing.wait()
+        return RawStreamMsg(seq=seq, data=b"b")
+
+
+async def test_a_log_that_is_given_up_asks_no_more_for_what_was_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who fetch a batch outlive the round that fetches it, where another of the round was trimmed since."""
+    monkeypatch.setattr(jetstream, "POLL_S", 0.02)
+    trimmed = Trimmed()
+    client = Client()
+    client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
+    before = asyncio.all_tasks()
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        log = JetStreamLog(
+            JetStreamParts(client, trimmed, ObjectStore("t", "t", trimmed), "t", b"", AsyncMock()), tasks
+        )
+        gone = Heard()
+        log.follow(0, Heard(), gone)
+        await gone.first(1)
+        log.cancel()
+    async with asyncio.timeout(WAIT_S):
+        while lingering := asyncio.all_tasks() - before:
+            await asyncio.wait(lingering)
 
 
 async def test_a_log_that_is_left_filters_the_messages_of_asyncio_no_more(servers: NatsServers) -> None:

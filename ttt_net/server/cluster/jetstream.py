@@ -302,6 +302,8 @@ class JetStreamLog:
         """Ask every `POLL_S` until one is answered: the others may have been lost with the server that they went to."""
         answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
         while not answer.done():
+            if self._is_over:  # nothing is asked any more, and the library may have swallowed our cancellation
+                raise asyncio.CancelledError
             self._start(_pass_on(ask, answer))
             await asyncio.wait([answer], timeout=POLL_S)
         return answer.result()
