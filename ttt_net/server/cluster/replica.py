@@ -95,9 +95,8 @@ class Replica:
             except Exception as error:
                 if fence.is_of_the_disk(error) or isinstance(error, NewerFormError):
                     raise
-                applied = self._transact(
-                    batches, fence.carry_out_one_by_one
-                )  # what an entry may not do is undone alone
+                # what an entry may not do is undone alone
+                applied = self._transact(batches, fence.carry_out_one_by_one)
         except Exception as error:
             if not fence.is_of_the_disk(error):
                 raise
