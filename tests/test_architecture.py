@@ -101,13 +101,13 @@ INSIDE = {
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list
-        finding.server_search json_lines film records command_line drawing.glyphs user_io signals achievements world
+        finding.server_search json_lines film records command_line drawing.glyphs user_io signals progress world
         update_world labels display commands words moves screens.screen screens.game_terms screens.lobby_offers
         screens.lobby_list screens.lobby screens.games screens.invitation screens.report screens.history
         screens.profile screens.leaders screens.chat
-        screens.coaching screens.match_status screens.analysis screens.record screens.replay screens.match_actions
+        screens.coaching screens.match_status screens.analysis screens.replay screens.match_actions
         screens.match_commands screens.puzzle screens.match screens.rules screens.start_menu screens.local_setup
-        screens.registry rules_seen update act keys drawing controller terminal finding lines client_controller bot
+        screens.registry update act keys drawing controller terminal finding lines client_controller bot
         naming certificate_question ending inquiry served modes.build modes.screen modes.lines modes.bot modes.engines
         modes.start_menu local modes main
     """,

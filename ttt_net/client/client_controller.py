@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Command, Send
 from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
+from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.game_terms import as_understood
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on

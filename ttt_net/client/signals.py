@@ -1,4 +1,7 @@
-"""Deliver signals as events, so that they are handled in turn with all others."""
+"""Deliver signals as events, so that they are handled in turn with all others.
+
+Apart from `user_io`, which is loaded before anybody needs an event loop.
+"""
 
 import asyncio
 import signal

@@ -13,8 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from ttt_net.commands import analyse_view as view
-from ttt_net.commands.figures import show_table
-from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
+from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive, show_table
 from ttt_net.engines.external import find_player
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from ttt_net.commands.figures import new_table
+from ttt_net.commands.searching import new_table
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts

@@ -13,8 +13,7 @@ from rich.table import Table
 
 from ttt_net.commands.arena_picture import picture
 from ttt_net.commands.arena_processes import PlayedGame, PlayerWord, play_in_processes
-from ttt_net.commands.figures import new_table, show_table
-from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
+from ttt_net.commands.searching import add_limits, limit_of, load_engine, new_table, positive, show_table
 from ttt_net.engines.external import ENGINE, as_word, find_player, settings_of
 from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, Refusal

@@ -2,8 +2,11 @@
 
 import argparse
 import asyncio
+import io
+import json
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from prompt_toolkit.input import create_input
@@ -12,7 +15,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ttt_net.commands.asciicast import asciicast
 from ttt_net.commands.source import add_data, chosen, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
@@ -28,6 +30,12 @@ _FIRST = (Keys.Home, "g")
 _LAST = (Keys.End, "G")
 _QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
 _STYLES = {"X": "bold blue", "O": "bold yellow", EMPTY: "dim"}
+_STEP_S, _HOLD_S = 0.8, 3.0
+"""How long each position of a film stays to be seen, and the last."""
+_ANEW = "\x1b[H\x1b[2J"
+"""Clears the screen, from its upper left corner."""
+_LEAST = (40, 8)
+"""Columns and rows of the smallest film."""
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
@@ -132,3 +140,25 @@ def _coloured(row: str) -> Text:
     for found in re.finditer(r"[\[ ]([XO.])[\] ]?", row):
         text.stylize(_STYLES[found[1]], *found.span())
     return text
+
+
+def asciicast(title: str, pictures: Sequence[Text]) -> Iterator[str]:
+    """Yield the lines of an asciicast, version 2, which players of terminal recordings show as a film.
+
+    A head has the size of the largest picture; then each picture has the second at which it is shown.
+    """
+    width = max(_LEAST[0], *(line.cell_len for picture in pictures for line in picture.split()))
+    height = max(_LEAST[1], *(len(picture.split()) + 1 for picture in pictures))
+    yield json.dumps({"version": 2, "width": width, "height": height, "title": title}, ensure_ascii=False)
+    for number, picture in enumerate(pictures):
+        drawn = _as_terminal(picture, width).replace("\n", "\r\n")
+        yield json.dumps([round(number * _STEP_S, 3), "o", _ANEW + drawn], ensure_ascii=False)
+    yield json.dumps([round((len(pictures) - 1) * _STEP_S + _HOLD_S, 3), "o", ""])
+
+
+def _as_terminal(picture: Text, width: int) -> str:
+    """Return the text with its colours as control sequences."""
+    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=width, no_color=False)
+    with console.capture() as captured:
+        console.print(picture, soft_wrap=True, end="", highlight=False)
+    return captured.get()

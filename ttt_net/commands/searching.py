@@ -1,4 +1,4 @@
-"""Prepare a search: the options for how much a strategy may think, and the engine, the same for every verb.
+"""What the verbs that search share: options for how much a strategy may think, the engine, tables of figures.
 
 A search that begins before the engine is loaded works in plain Python, and all the more slowly.
 """
@@ -7,11 +7,17 @@ import argparse
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.status import Status
+from rich.table import Table
 
 from ttt_net.games import Game
 from ttt_net.strategies import Limit
 from ttt_net.strategies.engine import load, load_for_review
+
+_GAPS = (2, 1)
+"""How many blanks part two columns of a table: fewer where there is no room for more."""
+_NO_LIMIT = 1_000
 
 
 def add_limits(parser: argparse.ArgumentParser, *, move_time: int) -> None:
@@ -51,3 +57,21 @@ def load_engine_for_review(game: Game[Any], plies: int) -> None:
 
 def _said() -> Status:
     return Console(stderr=True).status("Loading the engine; only the first time takes long ...")
+
+
+def new_table(first: str, *, title: str = "", caption: str = "") -> Table:
+    """Return a table whose first column, of names, has that heading; a line break in a heading makes it narrower."""
+    table = Table(title=title or None, caption=caption or None, box=None, pad_edge=False)
+    table.add_column(first, no_wrap=True, vertical="bottom")
+    return table
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table; one that is wider than the terminal goes on at its edge, and in a pipe there is none."""
+    for gap in _GAPS:
+        table.padding = (0, gap, 0, 0)
+        needed = Measurement.get(console, console.options.update(max_width=_NO_LIMIT), table).maximum
+        if needed <= console.width:
+            break
+    console.width = max(console.width, needed)
+    console.print(table)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.finding import discovery, server_search
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
@@ -17,6 +16,7 @@ from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.lines.start_menu import LineMenu
 from ttt_net.client.local.matches import answer_without_match
+from ttt_net.client.progress import Achievements
 
 NOTHING_CHOSEN = LocalChoices()
 

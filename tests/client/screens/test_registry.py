@@ -55,14 +55,12 @@ def test_a_screen_of_a_question_touches_its_own_module_and_the_registry(name: st
     assert files_of(name) - drawn_by == {f"screens/{name}.py", REGISTRY} - drawn_by
 
 
-@pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "analysis"), ("RecordRequest", "record")])
-def test_a_request_about_a_finished_match_touches_its_own_module_and_the_list_of_actions(
-    asked: str, module: str
-) -> None:
+@pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "analysis"), ("RecordRequest", "match_actions")])
+def test_a_request_about_a_finished_match_touches_one_module_and_the_list_of_actions(asked: str, module: str) -> None:
     named = {file for file, source in sources().items() if re.search(rf"\b{asked}\b", source)}
     first_lesson = {"screens/coaching.py", "lines/pending_replies.py", "local/connection.py"}  # by the same request
     assert named - first_lesson == {f"screens/{module}.py"}
-    assert f"{module}.ACTION" in sources()["screens/match_actions.py"]
+    assert "(replay.ACTION, analysis.ACTION, SAVE)" in sources()["screens/match_actions.py"]
 
 
 def test_every_page_that_is_opened_is_of_a_registered_screen() -> None:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.pages import Page
+from ttt_net.client.progress import Achievements
 from ttt_net.client.update import update
 from ttt_net.messages import AnyServerMessage, Request, SeekRequest
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.command_line.named import checked_game, game_meant
 from ttt_net.client.commands import Send
 from ttt_net.client.display import Display
@@ -14,6 +13,7 @@ from ttt_net.client.finding.server_list import Destination, ServerList, explanat
 from ttt_net.client.finding.server_search import search_for_a_moment
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import puzzle_told
+from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.puzzle import SCREEN as PUZZLE
 from ttt_net.client.screens.rules import told
 from ttt_net.client.update import update

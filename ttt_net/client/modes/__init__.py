@@ -106,17 +106,17 @@ def _answer(request: Request) -> Sequence[AnyServerMessage]:
 
 def choose_by_lines(options: Options) -> Place | None:
     """Print the start menu, with numbers, and return where to go; None if the person leaves."""
-    from ttt_net.client import achievements
+    from ttt_net.client import progress
     from ttt_net.client.finding import local_choices
     from ttt_net.client.lines import start_menu
     from ttt_net.client.modes import lines
 
     choices = local_choices.choices_for(options.game)
-    solved = achievements.load_achievements()
+    solved = progress.load_achievements()
     menu = start_menu.LineMenu(input, writer_of(options), _answer, lines.renderer_of(options), solved)
     place, chosen = menu.choose(choices)
     if menu.achieved != solved:
-        achievements.save_achievements(menu.achieved)
+        progress.save_achievements(menu.achieved)
     if chosen != choices:
         local_choices.save_choices(chosen)
     return place

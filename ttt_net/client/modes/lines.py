@@ -4,7 +4,6 @@ import asyncio
 import sys
 from dataclasses import replace
 
-from ttt_net.client.achievements import load_achievements, save_achievements
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
@@ -15,7 +14,7 @@ from ttt_net.client.lines.line_renderer import BoardRenderer, LineRenderer
 from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.lines.standard_input import reading_lines
 from ttt_net.client.modes.build import FIRST_MS, LATER_MS, address_of, connection_of, ending_of, opening_of, seek_of
-from ttt_net.client.rules_seen import is_first_match_of
+from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
 from ttt_net.sdk.identity import Identity

@@ -3,13 +3,12 @@
 import asyncio
 from dataclasses import replace
 
-from ttt_net.client.achievements import load_achievements, save_achievements
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.modes.build import FIRST_MS, address_of, connection_of, ending_of, opening_of, seek_of
-from ttt_net.client.rules_seen import is_first_match_of
+from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.loop import show
 from ttt_net.sdk.identity import Identity

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from ttt_net.client.achievements import load_achievements, save_achievements
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Resized
@@ -11,6 +10,7 @@ from ttt_net.client.finding.address import Place
 from ttt_net.client.finding.local_choices import choices_for, save_choices
 from ttt_net.client.finding.menu_controller import Answer, MenuController
 from ttt_net.client.finding.server_search import ServerSearch
+from ttt_net.client.progress import load_achievements, save_achievements
 from ttt_net.client.signals import delivered, post
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.screen import TerminalScreen

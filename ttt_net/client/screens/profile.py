@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from ttt_net.client import labels
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.commands import Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, Page, Purpose
+from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.game_terms import page_about
 from ttt_net.client.screens.lobby_offers import live_match, live_of_others, own_match
 from ttt_net.client.screens.screen import (

@@ -5,11 +5,11 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client.achievements import Achievements
 from ttt_net.client.commands import AnyCommand, Change, Command, Open, Quick, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Page
+from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.match_commands import act_in_match
 from ttt_net.client.screens.screen import (
     BACK,

@@ -3,7 +3,6 @@
 The drawn example stands beside the text where there is room for both.
 """
 
-import re
 import textwrap
 from dataclasses import replace
 
@@ -58,11 +57,6 @@ def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
     if (display.overlay is Overlay.HELP) is not is_at_board and (is_at_board or display.has_lobby):
         return Page("rules", about=game_to_explain(display, seek))
     return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP), ()
-
-
-def game_family(name: str) -> str:
-    """Return what games have in common that share a page of rules: their name without the size."""
-    return re.sub(r":[^+]*", "", name)
 
 
 def told(reply: RulesReply, *, has_drawing: bool) -> str:

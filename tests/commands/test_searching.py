@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ttt_net.__main__ import main
-from ttt_net.commands.figures import new_table, show_table
+from ttt_net.commands.searching import new_table, show_table
 
 
 @pytest.mark.parametrize(

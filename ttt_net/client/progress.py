@@ -1,7 +1,12 @@
-"""Remember what somebody has achieved here: puzzles solved, levels beaten; in a file beside the identities."""
+"""Remember the progress of the person here: puzzles solved, levels beaten, rules seen; in files beside the identities.
+
+A disk that refuses means only that it is forgotten. `TTT_NET_RULES=off` lets no page of rules come by itself.
+"""
 
 import datetime
 import json
+import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,9 +16,12 @@ from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 
 FILE = "achievements.json"
+FILE_OF_RULES = "rules_seen.json"
+RULES_VARIABLE = "TTT_NET_RULES"
 MAX_DAYS = 1_000
 """Days with a solved puzzle that are remembered, the newest."""
 _MAX_GAMES = 200
+_MAX_FAMILIES = 100
 _MAX_NAME = 40
 _LEVELS = range(1, 9)
 _NONE: Mapping[str, int] = MappingProxyType({})
@@ -62,7 +70,32 @@ def load_achievements() -> Achievements:
 
 
 def save_achievements(achieved: Achievements) -> None:
-    """Write them down; a disk that refuses means only that they are forgotten."""
+    """Write them down, if the disk lets us."""
     beaten = dict(list(achieved.beaten.items())[-_MAX_GAMES:])
     with suppress(OSError):
         write_private(identity.home() / FILE, json.dumps({"solved": achieved.solved, "beaten": beaten}))
+
+
+def is_first_match_of(game: str) -> bool:
+    """Tell whether the rules of the game have not been shown here before, and remember that they are now."""
+    if os.environ.get(RULES_VARIABLE) == "off":
+        return False
+    family, seen = game_family(game)[:_MAX_NAME], _families_seen()
+    if family in seen:
+        return False
+    with suppress(OSError):
+        write_private(identity.home() / FILE_OF_RULES, json.dumps([*seen, family][-_MAX_FAMILIES:]))
+    return True
+
+
+def game_family(name: str) -> str:
+    """Return what games have in common that share a page of rules: their name without the size."""
+    return re.sub(r":[^+]*", "", name)
+
+
+def _families_seen() -> list[str]:
+    try:
+        kept = json.loads((identity.home() / FILE_OF_RULES).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
