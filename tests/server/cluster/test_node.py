@@ -15,6 +15,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.pairing.lobby import Pairing
+from ttt_net.server.accounts.session import Session
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
 from ttt_net.server.cluster import shared_lobby
@@ -524,6 +525,28 @@ def test_a_request_to_the_lobby_of_who_has_left_meanwhile_is_not_kept_for_an_ans
     steward.log.publish = publish  # type: ignore[method-assign]
     evening.go(2.0)
     assert steward.node.unanswered == 0
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_a_fault_in_a_request_to_the_lobby_of_another_node_is_answered_once_and_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, is_answered: bool
+) -> None:
+    evening = Evening("a", "b", "c")
+    steward, _ = steward_and_guest(evening)
+
+    def fail(session: Session, request: wire.SeekRequest) -> None:
+        if is_answered:
+            session.ok(request.id)
+        raise LookupError("nobody thought of it")
+
+    monkeypatch.setattr(steward.hub.matchmaker, "act", fail)
+    evening.people[0].say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(0.2)
+    assert evening.people[0].talk.asked == {}
+    assert [each["code"] for each in evening.heard(0, "refused")] == ([] if is_answered else ["restarting"])
+    assert steward.node.unanswered == 0
+    assert caplog.text.count("LookupError: nobody thought of it") == 1
+    caplog.clear()  # it was meant
 
 
 def test_a_seek_that_led_to_a_match_before_its_answer_came_does_not_stand_with_the_next_steward() -> None:

@@ -24,6 +24,7 @@ from ttt_net.server.matchmaking.listing import ListedSeeks
 from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.frames import frame
+from ttt_net.server.wire.remote_connection import RemoteConnection
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class SharedLobby:
         """Answer, as the steward, the questions that came before what they know of was here."""
         early, self._early = self._early, []
         for question, reply in early:
-            self._answer(question, reply)
+            self._services.guard.attempt("an early request to the lobby", partial(self._answer, question, reply))
 
     @property
     def unanswered(self) -> int:
@@ -206,6 +207,7 @@ class SharedLobby:
         self._answer(msgspec.json.decode(data, type=_Question), reply)
 
     def _answer(self, question: _Question, reply: Reply) -> None:
+        """Answer a question, unless it knows more of the log than we: then it waits."""
         is_early = question.position > self._ledger.position
         if is_early and len(self._early) < MOST_EARLY:
             self._early.append((question, reply))
@@ -215,21 +217,37 @@ class SharedLobby:
         if session is None or not self._ledger.is_steward or not self._ledger.is_fresh:
             reply(frame(wire.encode(refused(request.id, _nobody_keeps_it()))))
             return
-        try:
-            if question.is_again:
-                assert isinstance(request, wire.SeekRequest), "only seeks stand"
-                reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
-                self._hub.matchmaker.seek_again(session, request)
-                return
-            key = question.player, question.serial, request.id
-            is_under_way = key in self._asked
+        key = question.player, question.serial, request.id
+        is_under_way = not question.is_again and key in self._asked
+        if not question.is_again:
             self._asked[key] = reply
-            if is_under_way:
-                return  # it was asked again, as its answer took so long: that is the answer to both
-            self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
+        if is_under_way:
+            return  # it was asked again, as its answer took so long: that is the answer to both
+        try:
+            self._carry_out(session, request, question, reply)
         except Refusal as refusal:
             if not question.is_again:
                 session.refuse(request.id, refusal)
+        except Exception:  # noqa: BLE001 - a fault of ours in one request must not keep others from their answers
+            self._services.guard.note("a request to the lobby from another node")
+            if not question.is_again and not self._is_answered(session, request.id):
+                session.refuse(request.id, Refusal(Code.RESTARTING, "a fault of the server kept it from doing that"))
+
+    def _carry_out(self, session: Session, request: wire.AnyRequest, question: _Question, reply: Reply) -> None:
+        """Carry out a request of a player of another node. Raises `Refusal` if it may not be."""
+        if question.is_again:
+            assert isinstance(request, wire.SeekRequest), "only seeks stand"
+            reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
+            self._hub.matchmaker.seek_again(session, request)
+        else:
+            self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
+
+    def _is_answered(self, session: Session, request: int) -> bool:
+        """Tell whether the answer to a request of another node is among what is sent once this turn is over."""
+        assert isinstance(session.connection, RemoteConnection)
+        said = self._outbox.get((session.connection.node, session.player, session.serial), ())
+        messages = (wire.decode_server_message(_payload(each)) for each in said)
+        return any(isinstance(each, wire.Ok | wire.Refused) and each.id == request for each in messages)
 
     def _asker(self, player: PlayerId, serial: int) -> Session | None:
         """Return the session of that connection to another node; None if it has ended."""
