@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tests.server.journal.walk import canonical
 from tests.simulation import invariants
-from tests.simulation.log import SimulatedLog, Weather
+from tests.simulation.log import SimulatedLog, SimulatedStream, Weather
 from tests.simulation.network import Link
 from tests.simulation.node_server import KNOWN_S, NEWER, OF_NEWER, NodeServer, NodeView
 from tests.simulation.oracle import Flag, Oracle, connected_to
@@ -22,7 +22,6 @@ from tests.simulation.stage import START_MS, Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
 from ttt_net.server.cluster.entries import FORM
-from ttt_net.server.cluster.log import MemoryStream
 from ttt_net.server.cluster.replica import Replica
 
 FAULTS = (
@@ -58,7 +57,7 @@ class ClusterWorld(Stage):
         super().__init__(seed, FAULTS if is_troubled else (), swarm, trace)
         self.faults_are_on = is_troubled
         self.more_matches = nodes
-        self.stream, self.weather = MemoryStream(), Weather()
+        self.stream, self.weather = SimulatedStream(self.loop.time), Weather()
         self.oracle = Oracle(self.stream)
         self.places: dict[int, str] = {}
         """The node that a peer comes to, by its number; others come to any."""

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.server.journal.walk import canonical
-from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
+from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import Refusal
 from ttt_net.messages import Played, PlayerInfo, Started
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, Came, Went
 from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.log import MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.journal.entries import AppendEvents, AuditNote, RegisterPlayer, WriteNote
@@ -106,7 +105,7 @@ class LedgerWorld:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.loop = SimulatedLoop()
-        self.stream, self.weather = MemoryStream(), Weather()
+        self.stream, self.weather = SimulatedStream(self.loop.time), Weather()
         self.processes = 0
         self.marks = 0
         self.accepted: list[tuple[LedgerNode, AnyLoggedEntry]] = []

@@ -10,7 +10,7 @@ from functools import partial
 from typing import BinaryIO
 
 from tests.simulation.loop import SimulatedLoop
-from ttt_net.server.cluster.log import Hear, MemoryStream, Position, Reply
+from ttt_net.server.cluster.log import Hear, MemoryStream, Position, Reply, Retained
 
 _PATIENCE_S = 1.0
 """After so long without an answer a node is told that it is not known what became of its batch."""
@@ -27,11 +27,24 @@ class Weather:
         """The share of batches that arrive twice."""
 
 
+class SimulatedStream(MemoryStream):
+    """A log whose trimmed batches the invariants can still read, though no node is told them any more."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        super().__init__(now_s)
+        self.let_go: Position = 0
+        """The place of the last batch that was trimmed."""
+
+    def kept(self) -> Retained:
+        """Return what can be had of the past."""
+        return super().kept()._replace(first=self.let_go + 1)
+
+
 class SimulatedLog:
     """One node's connection to a stream; a process that starts anew has another one."""
 
     def __init__(
-        self, stream: MemoryStream, loop: SimulatedLoop, process: int, rng: random.Random, weather: Weather
+        self, stream: SimulatedStream, loop: SimulatedLoop, process: int, rng: random.Random, weather: Weather
     ) -> None:
         self._stream, self._loop, self._process, self._rng, self._weather = stream, loop, process, rng, weather
         self.is_cut_off = False
@@ -39,6 +52,8 @@ class SimulatedLog:
         """Whether the process is dead."""
         self._heard: Position = 0
         self._hear: Hear | None = None
+        self._gone: Callable[[], None] | None = None
+        """What is called if what follows was trimmed; None once it was."""
         self._is_delivering = False
 
     # On the way.
@@ -85,7 +100,7 @@ class SimulatedLog:
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
         """Deliver what follows the position."""
-        self._heard, self._hear = position, hear
+        self._heard, self._hear, self._gone = position, hear, gone
         self._stream.followers.append(self.deliver)
         self.deliver()
 
@@ -99,7 +114,13 @@ class SimulatedLog:
     def _deliver(self) -> None:
         self._is_delivering = False
         assert self._hear is not None
-        if not self.is_cut_off and self._heard < self._stream.end:
+        if self.is_cut_off or self._gone is None:
+            return
+        if self._heard < self._stream.let_go:
+            gone, self._gone = self._gone, None
+            gone()
+            return
+        if self._heard < self._stream.end:
             self._heard += 1
             self._hear(self._heard, self._stream.read(self._heard))
         self.deliver()
@@ -109,18 +130,38 @@ class SimulatedLog:
         self._send(lambda: self._answer(partial(done, self._stream.end)))
 
     def trim(self, position: Position) -> None:
-        """Keep everything: the invariants read it."""
+        """Tell no node any more what is up to the position."""
+        self._send(partial(self._trim, min(position, self._stream.end)))
+
+    def _trim(self, position: Position) -> None:
+        self._stream.let_go = max(self._stream.let_go, position)
 
     def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
         """Keep a snapshot."""
-        self._stream.snapshot = position, source.read()
-        self._answer(partial(done, True))
+        snapshot, told = source.read(), list[bool]()
+
+        def tell(is_kept: bool) -> None:
+            if not told:
+                told.append(is_kept)
+                done(is_kept)
+
+        def arrive() -> None:
+            self._stream.keep(position, snapshot)
+            self._answer(partial(tell, True))
+
+        self._send(arrive)
+        with self._loop.acting_as(self._process):
+            self._loop.call_later(_PATIENCE_S, tell, False)
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         """Write the newest snapshot."""
         position, data = self._stream.snapshot
         into.write(data)
         self._answer(partial(done, position))
+
+    def kept(self, done: Callable[[Retained | None], None]) -> None:
+        """Tell what can be had of the past, as it is when the question arrives."""
+        self._send(lambda: self._answer(partial(done, self._stream.kept())))
 
     # Beside the log.
 

@@ -4,11 +4,10 @@ import random
 from typing import Any
 
 from tests.server.journal.jobs import register
-from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
+from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.log import MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 
@@ -23,7 +22,7 @@ class Node:
         rng = random.Random(process)
         with nodes.loop.acting_as(process):
             self.log = SimulatedLog(nodes.stream, nodes.loop, process, rng, nodes.weather)
-            worker = SimulatedWorker(nodes.loop, process, rng)
+            self.worker = worker = SimulatedWorker(nodes.loop, process, rng)
             self.ledger = ReplicatedLedger(
                 name,
                 self.log,
@@ -51,7 +50,8 @@ class Nodes:
     def __init__(
         self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0), forms: tuple[int, ...] = (FORM, FORM, FORM)
     ) -> None:
-        self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
+        self.loop, self.weather = SimulatedLoop(), Weather()
+        self.stream = SimulatedStream(self.loop.time)
         self.nodes = [
             Node(self, name, process, clocks_s[process - 1], forms[process - 1])
             for process, name in enumerate(names, 1)

@@ -4,9 +4,18 @@ import asyncio
 import io
 
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of, following, not_gone, published, trimmed
-from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log, Reply
+from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log, Reply, Retained
 
 PROBE = b"is anybody there?"
+
+
+async def kept_of(log: Log) -> Retained:
+    """Return what is kept."""
+    done = Heard()
+    log.kept(done)
+    found = await done.one()
+    assert isinstance(found, Retained)
+    return found
 
 
 async def asked_until_answered(log: Log, subject: str) -> None:
@@ -134,6 +143,24 @@ async def test_the_newest_snapshot_is_the_one_that_is_found(cluster: Cluster) ->
     other.get_snapshot(into, found)
     assert await found.one() == 9
     assert into.getvalue() == large
+
+
+async def test_what_is_kept_of_the_past_and_for_how_long_is_told_alike_to_all(cluster: Cluster) -> None:
+    log, other = await cluster.node(), await cluster.node()
+    await published(log, b"a", b"b", b"c")
+    assert (await kept_of(other))[:2] == (0, 0.0)
+    done = Heard()
+    log.put_snapshot(2, io.BytesIO(b"two"), done)
+    assert await done.one() is True
+    log.trim(1)
+    await trimmed(cluster, 0)
+    async with asyncio.timeout(WAIT_S):
+        while not (kept := await kept_of(other)).stands_s:  # it is told by what comes after it
+            await published(log, b"d")
+    assert (kept.snapshot, kept.first) == (2, 2)
+    assert kept.stands_s < WAIT_S
+    await published(log, b"e")
+    assert (await kept_of(log)).stands_s >= kept.stands_s
 
 
 async def test_what_is_told_reaches_all_who_listen_in_the_order_of_the_teller(cluster: Cluster) -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of
 from tests.server.cluster.nodes import names, running
-from tests.server.cluster.simulated_nodes import Nodes
+from tests.server.cluster.simulated_nodes import Node, Nodes
 from ttt_net.commands.cluster import reseed
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.snapshots import AWAY_S, EVERY_PLACES, KEPT_PLACES, REST_S, SnapshotKeeper, catch_up
+from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, SnapshotSchedule, catch_up
 from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.players import Player
 
@@ -26,7 +26,7 @@ class Noted:
     """A log that tells of the snapshots and trims of another."""
 
     def __init__(self, log: Log) -> None:
-        self.log, self.kept, self.trimmed = log, Heard(), Heard()
+        self.log, self.kept_ones, self.trimmed = log, Heard(), Heard()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.log, name)
@@ -34,7 +34,7 @@ class Noted:
     def put_snapshot(self, position: int, source: BinaryIO, done: Callable[[bool], None]) -> None:
         def note(is_kept: bool) -> None:
             done(is_kept)
-            self.kept(position)
+            self.kept_ones(position)
 
         self.log.put_snapshot(position, source, note)
 
@@ -43,24 +43,18 @@ class Noted:
         self.trimmed(position)
 
 
-async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_from_it(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 5)
-    monkeypatch.setattr("ttt_net.server.cluster.snapshots.KEPT_PLACES", 0)
+async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_from_it(cluster: Cluster) -> None:
     log = Noted(await cluster.node())
     async with running(log, "a") as node:  # type: ignore[arg-type]
-        keeper = SnapshotKeeper(node.ledger, log, node.replica, node.worker)  # type: ignore[arg-type]
-        keeper.tick(1_000.0)
+        schedule = SnapshotSchedule(every_places=5, kept_places=0, away_s=0.0)
+        keeper = SnapshotKeeper(node.ledger, log, node.replica, node.worker, schedule)  # type: ignore[arg-type]
         for number in range(6):
             await node.register(f"n{chr(97 + number)}")
         keeper.tick(1_000.0)
-        position = await log.kept.one()
+        position = await log.kept_ones.one()
         assert position >= 5
-        keeper.tick(1_001.0)  # not again so soon
-        keeper.tick(1_000.0 + AWAY_S)
-        assert log.trimmed.calls == []  # it has stood for a second less, and who is away is to find what they missed
-        keeper.tick(1_001.0 + AWAY_S)
+        assert log.trimmed.calls == []
+        keeper.tick(1_000.0 + LOOK_S)
         assert await log.trimmed.one() == position
         known = names(node.replica)
         assert len(known) == 6
@@ -72,7 +66,7 @@ async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_fr
         async with running(await cluster.node(), "b") as second:
             assert names(second.replica) == known
             await second.register("from the second")
-    assert len(log.trimmed.calls) == 1
+    assert len(log.kept_ones.calls) == 1  # not again so soon
 
 
 def snapshots_in(folder: Path) -> list[str]:
@@ -80,24 +74,21 @@ def snapshots_in(folder: Path) -> list[str]:
     return [each.name for each in folder.iterdir() if "snapshot" in each.name]
 
 
-async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 3)
+async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_leaves_no_file(tmp_path: Path) -> None:
     stream, loop = MemoryStream(), asyncio.get_running_loop()
     log, copier, is_over = Noted(MemoryLog(stream, loop.call_soon)), Worker(loop), threading.Event()
     with copier.working():
         async with running(log, "a", tmp_path / "journal.sqlite") as node:  # type: ignore[arg-type]
-            keeper = SnapshotKeeper(node.ledger, log, node.replica, copier)  # type: ignore[arg-type]
+            schedule = SnapshotSchedule(every_places=3, kept_places=1, away_s=0.0)
+            keeper = SnapshotKeeper(node.ledger, log, node.replica, copier, schedule)  # type: ignore[arg-type]
             for number in range(4):
                 await node.register(f"n{chr(97 + number)}")
             node.worker(is_over.wait, lambda _: None)
             keeper.tick(1_000.0)
-            position = await log.kept.one()
+            position = await log.kept_ones.one()
             assert position == node.ledger.position
-            for now_s in (1_001.0, 1_001.0 + AWAY_S):
-                keeper.tick(now_s)
-            assert await log.trimmed.one() == position - KEPT_PLACES
+            keeper.tick(1_000.0 + LOOK_S)
+            assert await log.trimmed.one() == position - 1
             is_over.set()
             known = names(node.replica)
         assert snapshots_in(tmp_path) == []
@@ -106,6 +97,64 @@ async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_le
         assert names(newcomer) == known
         newcomer.close()
     assert snapshots_in(tmp_path) == []
+
+
+def keeper_of(nodes: Nodes, node: Node, schedule: SnapshotSchedule) -> None:
+    """Let a node of a simulation keep the snapshots while it runs."""
+    keeper = SnapshotKeeper(node.ledger, node.log, node.replica, node.worker, schedule)
+
+    def tick() -> None:
+        keeper.tick(nodes.loop.time())
+        nodes.loop.call_later(1.0, tick)
+
+    with nodes.loop.acting_as(1 + nodes.nodes.index(node)):
+        nodes.loop.call_soon(tick)
+
+
+def test_the_log_is_trimmed_behind_a_snapshot_that_has_stood_for_a_minute_and_not_before() -> None:
+    nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=5, kept_places=2)
+    keeper_of(nodes, nodes.nodes[0], schedule)
+    nodes.go(10.0)
+    position = nodes.stream.kept().snapshot
+    assert position >= 5
+    nodes.go(schedule.away_s - 12.0)
+    assert nodes.stream.kept()._replace(stands_s=0.0) == (position, 0.0, 1)
+    nodes.go(12.0 + 2 * LOOK_S)
+    assert nodes.stream.let_go == position - 2
+    nodes.go(schedule.rest_s)
+    assert nodes.stream.kept().snapshot > position
+
+
+def test_the_next_steward_trims_behind_the_snapshot_of_one_that_died_within_a_minute_of_it() -> None:
+    nodes, schedule = Nodes("a", "b"), SnapshotSchedule(every_places=5, kept_places=2)
+    for node in nodes.nodes:
+        keeper_of(nodes, node, schedule)
+    nodes.go(10.0)
+    position = nodes.stream.kept().snapshot
+    assert position >= 5
+    steward = next(node for node in nodes.nodes if node.ledger.is_steward)
+    steward.log.is_gone = True
+    nodes.loop.kill(1 + nodes.nodes.index(steward))
+    nodes.go(schedule.away_s + 2 * LOOK_S)
+    assert nodes.stream.let_go == position - 2
+    assert nodes.stream.kept().snapshot == position
+
+
+def test_a_snapshot_that_did_not_arrive_is_put_into_the_log_again() -> None:
+    nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=5, rest_s=20.0)
+    (a,) = nodes.nodes
+    put = a.log.put_snapshot
+
+    def fail(position: int, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        nodes.loop.call_later(0.1, done, False)
+
+    a.log.put_snapshot = fail  # type: ignore[method-assign]
+    keeper_of(nodes, a, schedule)
+    nodes.go(15.0)
+    assert nodes.stream.kept().snapshot == 0
+    a.log.put_snapshot = put  # type: ignore[method-assign]
+    nodes.go(20.0)
+    assert nodes.stream.kept().snapshot > 0
 
 
 class Slow(MemoryLog):
@@ -163,20 +212,17 @@ async def test_a_snapshot_that_broke_off_is_asked_for_again_from_its_beginning()
         each.close()
 
 
-def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 1)
-    nodes = Nodes("a")
+def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(caplog: pytest.LogCaptureFixture) -> None:
+    nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=1)
     (a,) = nodes.nodes
-    broken = Replica(None)
-    keeper = SnapshotKeeper(a.ledger, a.log, broken, lambda do, tell: tell(do()))
-    broken.close()
-    nodes.append(a, "ann")
-    nodes.go(1.0)
-    for now_s in (0.0, 1.0, REST_S):
+    broken, a.replica = a.replica, Replica(None)
+    keeper = SnapshotKeeper(a.ledger, a.log, a.replica, lambda do, tell: tell(do()), schedule)
+    a.replica.close()
+    for now_s in (0.0, LOOK_S, schedule.rest_s):
         keeper.tick(now_s)
+        nodes.go(1.0)
     assert caplog.text.count("a snapshot could not be taken: Cannot operate on a closed database.") == 2
+    broken.close()
 
 
 async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster, tmp_path: Path) -> None:
@@ -207,5 +253,6 @@ async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster
 
 
 def test_what_is_kept_before_a_snapshot_is_less_than_what_lies_between_two() -> None:
-    assert KEPT_PLACES < EVERY_PLACES
-    assert AWAY_S < REST_S
+    schedule = SnapshotSchedule()
+    assert schedule.kept_places < schedule.every_places
+    assert schedule.away_s + LOOK_S < schedule.rest_s

@@ -24,13 +24,15 @@ from nats.js.object_store import ObjectStore
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.jetstream_connection import (
     PAUSE_S,
+    SNAPSHOT,
     JetStreamAddress,
     connect,
     create,
+    kept_of,
     store_of,
     without_complaints,
 )
-from ttt_net.server.cluster.log import Hear, Position, Reply
+from ttt_net.server.cluster.log import Hear, Position, Reply, Retained
 from ttt_net.server.cluster.snapshot_files import ArrivingFile, DepartingFile
 
 log = logging.getLogger(__name__)
@@ -54,8 +56,6 @@ says something that it does not expect, and waits for what it has written to one
 """
 CONNECT_S, CLOSE_S = 5.0, 2.0
 """How long it may take to connect, and to end such a connection."""
-SNAPSHOT = "journal"
-"""The name of the one object in the store."""
 
 
 @asynccontextmanager
@@ -341,6 +341,19 @@ class JetStreamLog:
         except (NatsError, OSError, TimeoutError):
             await asyncio.sleep(PAUSE_S)
         _call(done, position)
+
+    def kept(self, done: Callable[[Retained | None], None]) -> None:
+        """Ask the stream, and the store."""
+        self._start(self._kept(done))
+
+    async def _kept(self, done: Callable[[Retained | None], None]) -> None:
+        kept = None
+        try:
+            kept = await kept_of(self._name, self._jetstream)
+            self._answered()
+        except (NatsError, OSError, TimeoutError):
+            await asyncio.sleep(PAUSE_S)
+        _call(done, kept)
 
     # Beside the log.
 

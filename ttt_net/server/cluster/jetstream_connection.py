@@ -1,6 +1,7 @@
 """How to reach the log on NATS JetStream, and create what it consists of: a stream, a store of snapshots, a secret."""
 
 import asyncio
+import base64
 import logging
 import secrets
 import ssl
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js.api import (
@@ -25,9 +27,12 @@ from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFo
 from nats.js.object_store import ObjectStore
 
 from ttt_net.networks import without_login
+from ttt_net.server.cluster.log import Retained
 
 log = logging.getLogger(__name__)
 
+SNAPSHOT = "journal"
+"""The name of the one object in the store of snapshots."""
 PAUSE_S = 0.1
 """How long a refusal is kept back: those who are told of one try again at once."""
 
@@ -135,6 +140,24 @@ def store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
     """Return the store of snapshots, which is there."""
     bucket = f"{name}_snapshots"
     return ObjectStore(bucket, f"OBJ_{bucket}", jetstream)
+
+
+async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
+    """Ask what is kept of a log; its servers tell when its newest batch came, and when the snapshot was whole."""
+    state = (await jetstream.stream_info(name)).state
+    bucket, file = f"{name}_snapshots", base64.urlsafe_b64encode(SNAPSHOT.encode()).decode()
+    try:
+        about = await jetstream.get_last_msg(f"OBJ_{bucket}", f"$O.{bucket}.M.{file}")
+    except NotFoundError:
+        return Retained(0, 0.0, state.first_seq)
+    stands_s = 0.0
+    with suppress(NotFoundError):  # no batch is kept
+        newest = await jetstream.get_msg(name, seq=state.last_seq)
+        assert newest.time is not None, "what is stored has a time"
+        assert about.time is not None, "what is stored has a time"
+        stands_s = max(0.0, (newest.time - about.time).total_seconds())
+    position = int(msgspec.json.decode(about.data or b"{}").get("description") or 0)
+    return Retained(position, stands_s, state.first_seq)
 
 
 def _stream_of(address: JetStreamAddress) -> StreamConfig:

@@ -5,10 +5,11 @@ by those who apply it (`ttt_net.server.cluster.replicated_ledger`). To add a bac
 `Log` that passes `tests/server/cluster/test_log.py`. Knows batches as bytes, no thread and no event loop.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 MAX_BATCH_BYTES = 512 * 1024
 """The longest batch that is ever published; half of what NATS takes by default."""
@@ -21,6 +22,17 @@ Hear = Callable[[Position, bytes], None]
 """What a follower is called with: the place of a batch, and the batch."""
 Reply = Callable[[bytes], None]
 """What is called with the answer to a question, once."""
+
+
+class Retained(NamedTuple):
+    """What a log keeps for those who are behind."""
+
+    snapshot: Position
+    """The place of the newest snapshot; 0 if there is none."""
+    stands_s: float
+    """For how long there is that snapshot, by the clocks of the log's own machines, which tell it all nodes alike."""
+    first: Position
+    """The place of the oldest batch that was not trimmed, or where the next will be."""
 
 
 class Log(Protocol):
@@ -58,6 +70,9 @@ class Log(Protocol):
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         """Write the newest snapshot into `into`, and call `done` with its position: 0 if there is none."""
 
+    def kept(self, done: Callable[[Retained | None], None]) -> None:
+        """Tell what can be had of the past."""
+
     # Beside the log: not kept, not ordered against it, and lost now and then.
 
     def tell(self, subject: str, data: bytes) -> None:
@@ -82,12 +97,13 @@ class Log(Protocol):
 class MemoryStream:
     """A log in memory, which its `MemoryLog`s share."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self.batches: list[bytes] = []
         """Those that are kept, from `trimmed` on."""
         self.trimmed: Position = 0
         """The place of the last batch that is not kept any more."""
         self.snapshot: tuple[Position, bytes] = (0, b"")
+        self._now_s, self._snapshot_s = now_s, 0.0
         self.followers: list[Callable[[], object]] = []
         """Called when there is another batch."""
         self.listeners: dict[str, list[Callable[[bytes], None]]] = {}
@@ -104,6 +120,15 @@ class MemoryStream:
         for wake in self.followers:
             wake()
         return self.end
+
+    def keep(self, position: Position, snapshot: bytes) -> None:
+        """Keep a snapshot in place of the last."""
+        self.snapshot, self._snapshot_s = (position, snapshot), self._now_s()
+
+    def kept(self) -> Retained:
+        """Return what can be had of the past."""
+        position, _ = self.snapshot
+        return Retained(position, self._now_s() - self._snapshot_s if position else 0.0, self.trimmed + 1)
 
     def read(self, position: Position) -> bytes:
         """Return the batch at a place. Raises `LookupError` if it was trimmed."""
@@ -160,7 +185,7 @@ class MemoryLog:
 
     def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
         """Keep a snapshot."""
-        self._stream.snapshot = position, source.read()
+        self._stream.keep(position, source.read())
         self._later(partial(done, True))
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
@@ -168,6 +193,10 @@ class MemoryLog:
         position, data = self._stream.snapshot
         into.write(data)
         self._later(partial(done, position))
+
+    def kept(self, done: Callable[[Retained | None], None]) -> None:
+        """Tell what can be had of the past."""
+        self._later(partial(done, self._stream.kept()))
 
     def tell(self, subject: str, data: bytes) -> None:
         """Send to all that listen."""

@@ -5,50 +5,71 @@ import io
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import BinaryIO, cast
+from functools import partial
+from typing import BinaryIO, NamedTuple, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
-from ttt_net.server.cluster.log import Log, Position
+from ttt_net.server.cluster.log import Log, Position, Retained
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
 from ttt_net.server.cluster.snapshot_files import ArrivingFile
 
 log = logging.getLogger(__name__)
 
-EVERY_PLACES = 2_000
-"""After so many places of the log there is another snapshot."""
-REST_S = 600.0
-"""How long a snapshot stands at the least."""
-KEPT_PLACES = 1_000
-"""So many places before a snapshot stay in the log, for nodes that are a little behind."""
-AWAY_S = 60.0
-"""The log is trimmed behind a snapshot that has stood for so long: a node that was away for less goes on by itself."""
+LOOK_S = 5.0
+"""How often the steward asks what the log keeps."""
+
+
+class SnapshotSchedule(NamedTuple):
+    """When there is another snapshot, and when the log is trimmed behind it."""
+
+    every_places: int = 2_000
+    """After so many places of the log there is another."""
+    rest_s: float = 600.0
+    """How long one stands at the least."""
+    kept_places: int = 1_000
+    """So many places before a snapshot stay in the log, for nodes that are a little behind."""
+    away_s: float = 60.0
+    """The log is trimmed behind a snapshot that has stood for so long: who was away for less goes on by itself."""
 
 
 class SnapshotKeeper:
     """Has the steward put a snapshot into the log now and then, and trim the log behind it.
 
-    `work` does so beside the thread of the tables: with large ones it takes longer than the others wait for a node.
+    What is due is told by what the log keeps, and by nothing that a steward would take with it. `work` takes snapshots
+    beside the thread of the tables: with large ones it takes longer than the others wait for a node.
     """
 
-    def __init__(self, ledger: ReplicatedLedger, stream: Log, replica: Replica, work: Work) -> None:
+    def __init__(
+        self,
+        ledger: ReplicatedLedger,
+        stream: Log,
+        replica: Replica,
+        work: Work,
+        schedule: SnapshotSchedule = SnapshotSchedule(),  # noqa: B008 - a value
+    ) -> None:
         self._ledger, self._log, self._replica, self._work = ledger, stream, replica, work
-        self._last: Position = ledger.position
-        self._next_s = 0.0
+        self._schedule = schedule
+        self._next_look_s = self._next_s = 0.0
         self._is_busy = False
-        self._untrimmed: Position | None = None
-        self._stands_since_s: float | None = None
 
     def tick(self, now_s: float) -> None:
-        """Begin a snapshot, or trim behind the last one, if it is time; to be called about once a second."""
-        if self._untrimmed is not None:
-            self._stands_since_s = now_s if self._stands_since_s is None else self._stands_since_s
-            if now_s - self._stands_since_s >= AWAY_S:
-                self._ledger.trim(self._untrimmed - KEPT_PLACES)
-                self._untrimmed = self._stands_since_s = None
-        is_due = self._ledger.position - self._last >= EVERY_PLACES and now_s >= self._next_s
-        if is_due and not self._is_busy and self._ledger.is_steward:
-            self._is_busy, self._next_s = True, now_s + REST_S
+        """Look what is due, as the steward, if it is time; to be called about once a second."""
+        if self._ledger.is_steward and now_s >= self._next_look_s:
+            self._next_look_s = now_s + min(LOOK_S, self._schedule.rest_s)
+            self._log.kept(partial(self._looked, now_s))
+
+    def _looked(self, now_s: float, kept: Retained | None) -> None:
+        """Trim behind the snapshot that there is, or begin another."""
+        if kept is None or self._is_busy or not self._ledger.is_steward:
+            return
+        behind = kept.snapshot - self._schedule.kept_places
+        if kept.stands_s >= self._schedule.away_s and behind >= kept.first:
+            self._ledger.trim(behind)
+        is_rested = not kept.snapshot or kept.stands_s >= self._schedule.rest_s
+        is_due = self._ledger.position - kept.snapshot >= self._schedule.every_places and is_rested
+        if is_due and now_s >= self._next_s:
+            self._is_busy, self._next_s = True, now_s + self._schedule.rest_s
             self._work(self._take, self._taken)
 
     def _take(self) -> TablesImage | StorageError:
@@ -71,7 +92,6 @@ class SnapshotKeeper:
             self._is_busy = False
             if is_kept:
                 log.info("the log has a snapshot of place %d, of %d bytes", taken.position, size)
-                self._last = self._untrimmed = taken.position
 
         self._log.put_snapshot(taken.position, taken.file, done)
 
