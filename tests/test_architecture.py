@@ -85,7 +85,7 @@ INSIDE = {
         lessons.hints lessons.advice lessons puzzles coaching arena
     """,
     "engines": "launch settings program dialects external",
-    "matches": "analysis absence description daily match referee",
+    "matches": "absence description daily match analysis referee",
     "pairing": "seek seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection

@@ -186,13 +186,19 @@ def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
     assert (display.shown, display.world.watching, set(display.world.matches)) == ("m2", None, {"m2"})
 
 
-def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
+def welcomed() -> tuple[ClientController, list[Request]]:
+    """Return what a server has let in, and what it says to that server."""
     said: list[Request] = []
     session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
     connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
     controller.hear(welcome(), 0)
+    return controller, said
+
+
+def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
+    controller, said = welcomed()
     controller.do(Send(WatchRequest(0, match="m1")))
     controller.hear(snapshot(you=None), 0)
     controller.hear(snapshot(match="m2"), 0)
@@ -203,12 +209,7 @@ def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() ->
     ("code", "is_wanted"), [(Code.UNKNOWN_GAME, False), (Code.ALWAYS_CASUAL, False), (Code.TOO_FAST, True)]
 )
 def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
-    said: list[Request] = []
-    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
-    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
-    connection.say = said.append  # type: ignore[assignment, method-assign]
-    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
-    controller.hear(welcome(), 0)
+    controller, said = welcomed()
     other = SeekRequest(0, ["mnk:9x9,9"], rated=True)
     controller.do(Send(other))
     controller.hear(Answered(other, Refused(1, code, "no")), 0)

@@ -90,16 +90,6 @@ def test_the_graph_of_ratings_ends_with_the_rating_of_now(place: Place) -> None:
     assert (rating, int(lowest) < int(highest)) == (highest, True)
 
 
-def test_where_marks_fall_the_lesson_points_to_where_one_would_have_come_to_lie(place: Place) -> None:
-    first, second = place.pair("connect4")
-    for turn, cell in enumerate((38, 37, 31, 30, 24, 36, 17)):
-        (first, second)[turn % 2].play(cell)
-    second.press("Where did I go wrong?")
-    second.page.locator(".deck .learnt", has_text="you had to block at 4").wait_for()
-    second.page.locator("#cell-17.hint").wait_for()
-    second.sees(".hint", 1)
-
-
 def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_then_by_a_tap(place: Place) -> None:
     pytest.importorskip("numba")
     blanked: list[str] = []

@@ -59,14 +59,25 @@ def test_what_was_better_is_shown_at_the_lesson_though_it_turned_before(place: P
     loser.until("Move 4 of 5")
 
 
-def test_an_arrow_leads_through_the_layers_to_what_was_better(place: Place) -> None:
-    first, second = place.pair("qubic")
-    for turn, cell in enumerate((0, 1, 21, 2, 42, 3, 63)):
+def taught(place: Place, game: str, cells: tuple[int, ...], lesson: str) -> Visitor:
+    """Return who lost by the last of the cells, and reads that they had to block there."""
+    first, second = place.pair(game)
+    for turn, cell in enumerate(cells):
         (first, second)[turn % 2].play(cell)
     second.press("Where did I go wrong?")
-    second.page.locator(".deck .learnt", has_text="you had to block at 4:d1").wait_for()
-    second.page.locator("#cell-63.hint").wait_for()
-    second.page.locator(".stack > .better .tip").wait_for(state="attached")
+    second.page.locator(".deck .learnt", has_text=lesson).wait_for()
+    second.page.locator(f"#cell-{cells[-1]}.hint").wait_for()
+    return second
+
+
+def test_an_arrow_leads_through_the_layers_to_what_was_better(place: Place) -> None:
+    loser = taught(place, "qubic", (0, 1, 21, 2, 42, 3, 63), "you had to block at 4:d1")
+    loser.page.locator(".stack > .better .tip").wait_for(state="attached")
+
+
+def test_where_marks_fall_the_lesson_points_to_where_one_would_have_come_to_lie(place: Place) -> None:
+    loser = taught(place, "connect4", (38, 37, 31, 30, 24, 36, 17), "you had to block at 4")
+    loser.sees(".hint", 1)
 
 
 def test_who_looks_elsewhere_is_not_taken_back_to_the_lesson_by_what_comes_later(place: Place) -> None:

@@ -148,15 +148,22 @@ def test_pings_measure_the_way_and_find_a_dead_server() -> None:
     assert not wire.client.awaits_close, "a dead server closes nothing"
 
 
-def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_goes_on() -> None:
+def asked_on_a_way_of(ms: int) -> tuple[Wire, int]:
+    """Return a node that has a match and has been asked whether it lives, by who could go to another, and when."""
     wire = Wire().welcomed("m1")
     wire.client.has_elsewhere = True
     wire.tell(snapshot())
     wire.client.tick(PING_INTERVAL_MS)
     wire.heard()
-    wire.deliver(PING_INTERVAL_MS + 40)
-    asked_ms = PING_INTERVAL_MS + HURRIED.ping_every_ms
+    answered_ms = PING_INTERVAL_MS + ms
+    wire.deliver(answered_ms)
+    asked_ms = answered_ms + HURRIED.ping_every_ms
     wire.client.tick(asked_ms)
+    return wire, asked_ms
+
+
+def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_goes_on() -> None:
+    wire, asked_ms = asked_on_a_way_of(40)
     wire.client.tick(asked_ms + HURRIED.pong_ms - 1)
     assert wire.client.disconnect is None
     wire.client.tick(asked_ms + HURRIED.pong_ms)
@@ -164,14 +171,7 @@ def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_g
 
 
 def test_on_a_slow_way_a_node_has_its_time_though_there_is_another() -> None:
-    wire = Wire().welcomed("m1")
-    wire.client.has_elsewhere = True
-    wire.tell(snapshot())
-    wire.client.tick(PING_INTERVAL_MS)
-    wire.heard()
-    wire.deliver(PING_INTERVAL_MS + 800)
-    asked_ms = PING_INTERVAL_MS + 800 + HURRIED.ping_every_ms
-    wire.client.tick(asked_ms)
+    wire, asked_ms = asked_on_a_way_of(800)
     wire.client.tick(asked_ms + PONG_TIMEOUT_MS - 1)
     assert wire.client.disconnect is None
     wire.client.tick(asked_ms + PONG_TIMEOUT_MS)

@@ -6,6 +6,7 @@ from typing import Any
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_move
+from ttt_net.strategies.strategy import S
 
 
 def board(picture: str) -> LineState:
@@ -67,7 +68,8 @@ def random_position(game: LineGame, stones: int, rng: random.Random) -> LineStat
             return LineState(first, second, stones, has_line=False)
 
 
-def after_names(game: LineGame, names: str) -> LineState:
+def after_names(game: Game[S], names: str) -> S:
+    """The position after some moves, as they are written."""
     state = game.initial
     for name in names.split():
         state = game.result(state, read_move(game, state, name))

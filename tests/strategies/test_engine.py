@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.strategies.positions import after_columns
+from tests.strategies.positions import after_columns, after_names
 from tests.strategies.slow_connect4 import EMPTY, play, random_columns, score
 from ttt_net.__main__ import main
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame
-from ttt_net.games.notation import read_move
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.analysis import analyse, solver_score
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
@@ -198,9 +197,7 @@ def test_a_large_board_is_played_sensibly_while_its_search_is_compiled(
     moves: str, sensible: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = find_game("gomoku")
-    state = game.initial
-    for word in moves.split():
-        state = game.result(state, read_move(game, state, word))
+    state = after_names(game, moves)
     monkeypatch.setattr(engine, "kernel_module", lambda name: Future())
     choice = find_strategy("alphabeta", seed=1)(game, state, Limit(ms=50))
     assert game.move_names[choice.move] in sensible
@@ -218,9 +215,7 @@ def test_threats_are_answered_while_playouts_are_compiled(
     name: str, moves: str, sensible: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = find_game(name)
-    state = game.initial
-    for word in moves.split():
-        state = game.result(state, read_move(game, state, word))
+    state = after_names(game, moves)
     monkeypatch.setattr(engine, "kernel_module", lambda name: Future())
     choice = find_strategy("mcts", seed=1)(game, state, Limit(ms=20))
     assert game.move_names[choice.move] in sensible

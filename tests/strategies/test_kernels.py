@@ -10,6 +10,7 @@ import pytest
 
 from tests.strategies.positions import line_game, random_state
 from tests.strategies.uncompiled import uncompiled
+from ttt_net.games.line import LineGame
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.strategy import WIN, Effort, Limit
 from ttt_net.strategies.threats import own_and_other
@@ -145,20 +146,25 @@ def test_the_solver_of_connect_four() -> None:
         assert (blocks[0] == blocks[1]).all()
 
 
-@pytest.mark.parametrize(("name", "plies"), [("mnk:4x4,4", 5), ("connect:5x4,4", 4), ("qubic", 8)])
-def test_playouts(name: str, plies: int) -> None:
-    game, play_out = line_game(name), uncompiled(playouts)["play_out"]
-    state = random_state(game, plies, random.Random(1))
+def assert_they_play_out_alike(compiled: Any, uncompiled: Any, game: LineGame | UltimateGame, state: Any) -> None:
+    """Assert that both make the same tree of some hundred playouts."""
     trees = [PlayoutTree(game, 5) for _ in range(2)]
-    for tree, kernel in zip(trees, (playouts.play_out, play_out), strict=True):
+    for tree, kernel in zip(trees, (compiled, uncompiled), strict=True):
         position = tree.hold(state)
         tree.control[playouts.BUDGET] = 400
-        nodes = tree.nodes if kernel is playouts.play_out else tree.nodes.view(np.recarray)
+        nodes = tree.nodes if kernel is compiled else tree.nodes.view(np.recarray)
         kernel(*position, 1.0, tree.control, tree.path, nodes)
     used = int(trees[0].control[playouts.USED])
     assert used > 100
     assert (trees[0].control == trees[1].control).all()
     assert (trees[0].nodes[:used] == trees[1].nodes[:used]).all()
+
+
+@pytest.mark.parametrize(("name", "plies"), [("mnk:4x4,4", 5), ("connect:5x4,4", 4), ("qubic", 8)])
+def test_playouts(name: str, plies: int) -> None:
+    game, play_out = line_game(name), uncompiled(playouts)["play_out"]
+    state = random_state(game, plies, random.Random(1))
+    assert_they_play_out_alike(playouts.play_out, play_out, game, state)
 
 
 def test_playouts_of_ultimate() -> None:
@@ -166,16 +172,7 @@ def test_playouts_of_ultimate() -> None:
     state, rng = game.initial, random.Random(4)
     for _ in range(30):
         state = game.result(state, rng.choice(game.actions(state)))
-    trees = [PlayoutTree(game, 5) for _ in range(2)]
-    for tree, kernel in zip(trees, (ultimate_playouts.play_out, play_out), strict=True):
-        position = tree.hold(state)
-        tree.control[playouts.BUDGET] = 300
-        nodes = tree.nodes if kernel is ultimate_playouts.play_out else tree.nodes.view(np.recarray)
-        kernel(*position, 1.0, tree.control, tree.path, nodes)
-    used = int(trees[0].control[playouts.USED])
-    assert used > 100
-    assert (trees[0].control == trees[1].control).all()
-    assert (trees[0].nodes[:used] == trees[1].nodes[:used]).all()
+    assert_they_play_out_alike(ultimate_playouts.play_out, play_out, game, state)
 
 
 @pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])

@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from tests.strategies.positions import after_columns
+from tests.strategies.positions import after_columns, after_names
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
-from ttt_net.games.notation import read_move
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.connect4 import Connect4Solver
@@ -128,9 +127,7 @@ def test_playouts_of_a_large_board_end_as_its_rules_say(name: str, monkeypatch: 
 )
 def test_playouts_of_large_and_small_boards_take_a_win_and_stop_one(name: str, moves: str, good: set[str]) -> None:
     game = find_game(name)
-    state = game.initial
-    for word in moves.split():
-        state = game.result(state, read_move(game, state, word))
+    state = after_names(game, moves)
     choice = find_strategy("mcts", seed=1)(game, state, Limit(nodes=60_000))
     assert choice.counts.results == 0, "played in plain Python"
     assert game.move_names[choice.move] in good

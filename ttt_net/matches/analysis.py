@@ -1,7 +1,8 @@
-"""Read what the analysing process prints of a finished match, and describe it to clients. Starts no process.
+"""Ask the processes that analyse and coach, and describe to clients what they answer. Starts no process.
 
-The process is `python -m ttt_net analyse`: it takes a record, and prints its moves and its lesson, a line of JSON each.
-A server and a client without one start it alike.
+The one is `python -m ttt_net analyse`: it takes a record, and prints its moves and its lesson, a line of JSON each. The
+other answers questions about positions and records, a line of JSON each. A server and a client without one start them
+alike.
 """
 
 import sys
@@ -9,10 +10,13 @@ from importlib.util import find_spec
 
 import msgspec
 
-from ttt_net.messages import AnalysedMove, ExplanationInfo, MatchLesson
+from ttt_net.matches.match import Match
+from ttt_net.messages import AnalysedMove, ExplanationInfo, HintRequest, MatchLesson
 
 COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
 """What starts the process, but for the milliseconds that it may take."""
+COACH = (sys.executable, "-m", "ttt_net.strategies.coaching")
+"""What starts the process that answers questions."""
 LEAST_MOVES = 3
 """A match of fewer moves is not worth a process: no more than an opening was played."""
 MAX_BEST = 3
@@ -45,6 +49,23 @@ def read_line(line: bytes) -> JudgedMove | MatchLesson:
     if line.startswith(_LESSON):
         return msgspec.json.decode(line, type=MatchLesson)
     return msgspec.json.decode(line, type=JudgedMove)
+
+
+def hint_question(match: Match, side: int, request: HintRequest, ms: int) -> dict[str, object]:
+    """Return what the coach is asked for a hint to a side, or for a warning."""
+    return {
+        "kind": request.kind,
+        "game": match.game.name,
+        "start": match.start,
+        "moves": [move for _, move in match.moves],
+        "side": side,
+        "ms": ms,
+    }
+
+
+def lesson_question(record: str, ms: int) -> dict[str, object]:
+    """Return what the coach is asked for the lesson of a match, as far as it is seen without a search."""
+    return {"kind": "lesson", "record": record, "ms": ms}
 
 
 def described(each: JudgedMove) -> AnalysedMove:

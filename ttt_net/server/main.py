@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
 from ttt_net.errors import Closing
+from ttt_net.matches.analysis import COACH
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor
@@ -33,7 +34,6 @@ from ttt_net.server.process.notify import keep_alive, notify
 from ttt_net.server.process.reloading import reload_settings
 from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
-from ttt_net.server.rooms.coach import COACH
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import is_loopback

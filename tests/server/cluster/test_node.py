@@ -44,6 +44,15 @@ class Evening:
         for error in loop.errors:
             raise error
 
+    def move(self, node: str, *people: int) -> None:
+        """Cut the links of people, who come back to that node."""
+        for who in people:
+            self.world.places[who] = node
+            link = self.people[who].link
+            assert link is not None
+            self.people[who].lost(link)
+        self.go(2.0)
+
     def node(self, name: str) -> NodeServer:
         server = self.world.servers[name]
         assert server is not None
@@ -136,20 +145,14 @@ def test_who_comes_back_to_another_node_is_told_of_the_seek_that_stands_for_them
     seeker.say(wire.SeekRequest(0, games=["connect4"], min_rating=900))
     evening.go(1.0)
     for place in ("c", "a", "b"):
-        evening.world.places[3] = place
-        assert seeker.link is not None
-        seeker.lost(seeker.link)
-        evening.go(2.0)
+        evening.move(place, 3)
         assert seeker.is_welcome
         told = seek_told(evening, 3)
         assert told is not None
         assert (told["games"], told["min_rating"]) == (["connect4"], 900)
     seeker.say(wire.UnseekRequest(0))
     evening.go(1.0)
-    evening.world.places[3] = "c"
-    assert seeker.link is not None
-    seeker.lost(seeker.link)
-    evening.go(2.0)
+    evening.move("c", 3)
     assert seek_told(evening, 3) is None
 
 
@@ -167,10 +170,7 @@ def test_a_seek_outlives_the_lobby_s_node_though_its_player_changed_theirs_and_i
     guest.say(wire.LobbyRequest(0, on=True))
     evening.go(1.0)
     (before,) = evening.heard(0, "seeks")[-1]["seeks"]
-    evening.world.places[3] = here
-    assert seeker.link is not None
-    seeker.lost(seeker.link)
-    evening.go(2.0)
+    evening.move(here, 3)
     evening.node(steward).die()
     evening.go(6.0)
     (after,) = evening.heard(0, "seeks")[-1]["seeks"]
@@ -257,10 +257,7 @@ def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeyp
         evening.node(place).hub.settings_changed(["limits.renames"])
     for number, place in enumerate("abc"):
         if number:
-            evening.world.places[0] = place
-            assert one.link is not None
-            one.lost(one.link)
-            evening.go(2.0)
+            evening.move(place, 0)
         one.say(wire.RenameRequest(0, name=f"Ann {place}"))
         evening.go(1.0)
     assert evening.heard(0, "refused") == []
@@ -350,10 +347,7 @@ def test_a_seek_is_back_after_every_node_was_declared_lost_at_once() -> None:
     steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
     here, there = (name for name in "abc" if name != steward)
     seeker = evening.people[3]
-    evening.world.places[3] = here
-    assert seeker.link is not None
-    seeker.lost(seeker.link)
-    evening.go(2.0)
+    evening.move(here, 3)
     seeker.say(wire.SeekRequest(0, games=["connect4"]))
     evening.go(1.0)
     ledger = evening.node(here).ledger
@@ -451,12 +445,7 @@ def test_a_match_that_ends_while_a_node_reads_it_is_over_there_and_counted() -> 
 def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of_it_at_first() -> None:
     evening = Evening("a", "b", "c", "b")
     steward, other, here = (author.node for author in evening.node("a").ledger.peers.members())
-    for who in range(4):
-        evening.world.places[who] = here
-        link = evening.people[who].link
-        assert link is not None
-        evening.people[who].lost(link)
-    evening.go(2.0)
+    evening.move(here, *range(4))
     evening.people[3].say(wire.SeekRequest(0, games=["connect4"]))
     evening.go(1.0)
     servers, asked = evening.world.stream.servers, list[bytes]()
@@ -482,11 +471,7 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
 def steward_and_guest(evening: Evening) -> tuple[NodeServer, NodeServer]:
     """Let the first come to a node that does not keep the lobby; return the one that does, and theirs."""
     steward, _, here = (author.node for author in evening.node("a").ledger.peers.members())
-    evening.world.places[0] = here
-    link = evening.people[0].link
-    assert link is not None
-    evening.people[0].lost(link)
-    evening.go(2.0)
+    evening.move(here, 0)
     return evening.node(steward), evening.node(here)
 
 
@@ -552,12 +537,8 @@ def test_a_fault_in_a_request_to_the_lobby_of_another_node_is_answered_once_and_
 def test_a_seek_that_led_to_a_match_before_its_answer_came_does_not_stand_with_the_next_steward() -> None:
     evening = Evening("a", "b", "c")
     steward, here = steward_and_guest(evening)
-    for who, node in ((1, steward), (2, here)):
-        evening.world.places[who] = node.name
-        link = evening.people[who].link
-        assert link is not None
-        evening.people[who].lost(link)
-    evening.go(2.0)
+    evening.move(steward.name, 1)
+    evening.move(here.name, 2)
     evening.people[1].say(wire.SeekRequest(0, games=["tictactoe"]))
     evening.go(1.0)
     servers = evening.world.stream.servers

@@ -166,13 +166,19 @@ class Slow(MemoryLog):
         self._later(partial(done, position))
 
 
-async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = MemoryStream()
-    source, into, image = Replica(None), Replica(None), io.BytesIO()
+def trimmed_stream() -> MemoryStream:
+    """Return a stream of which there is but the snapshot up to its seventh place, and what came after that."""
+    stream, source, image = MemoryStream(), Replica(None), io.BytesIO()
     source.move_to(7)
     source.write_to(image)
+    source.close()
     stream.append(b"")
     stream.trimmed, stream.snapshot = 7, (7, image.getvalue())
+    return stream
+
+
+async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, into = trimmed_stream(), Replica(None)
     put_off: list[float | None] = []
     monkeypatch.setattr(asyncio.Timeout, "reschedule", lambda limit, when: put_off.append(when))
     await catch_up(Slow(stream, asyncio.get_running_loop().call_soon), into, WAIT_S)
@@ -180,8 +186,7 @@ async def test_a_snapshot_is_waited_for_as_long_as_it_comes(monkeypatch: pytest.
     assert begun_s is not None
     assert later_s is not None
     assert later_s >= begun_s  # the clock of a loop may stand still for a millisecond
-    for each in (source, into):
-        each.close()
+    into.close()
 
 
 class Halting(MemoryLog):
@@ -199,17 +204,11 @@ class Halting(MemoryLog):
 
 
 async def test_a_snapshot_that_broke_off_is_asked_for_again_from_its_beginning() -> None:
-    stream = MemoryStream()
-    source, into, image = Replica(None), Replica(None), io.BytesIO()
-    source.move_to(7)
-    source.write_to(image)
-    stream.append(b"")
-    stream.trimmed, stream.snapshot = 7, (7, image.getvalue())
+    stream, into = trimmed_stream(), Replica(None)
     log = Halting(stream, asyncio.get_running_loop().call_soon)
     await catch_up(log, into, WAIT_S)
     assert (into.position, log.breaks) == (7, 0)
-    for each in (source, into):
-        each.close()
+    into.close()
 
 
 def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(caplog: pytest.LogCaptureFixture) -> None:

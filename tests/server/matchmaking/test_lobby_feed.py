@@ -147,13 +147,19 @@ async def test_who_comes_to_look_hears_soon_what_has_changed_while_nobody_looked
         assert (await gil.hear("live"))["matches"][0]["watchers"] == 1
 
 
+async def rated_match(server: Server) -> tuple[Peer, Peer, str]:
+    """Return two who play, and their match, which counts: each has made a move."""
+    first, second, match = await server.pair(games=["connect4"], rated=True)
+    for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
+        await mover.ok("play", match=match, ply=ply, move=move)
+        await (second if mover is first else first).hear("played", ply=ply + 1)
+    return first, second, match
+
+
 async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        first, second, match = await server.pair(games=["connect4"], rated=True)
+        first, _, match = await rated_match(server)
         gil = await server.join("Gil")
-        for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
-            await mover.ok("play", match=match, ply=ply, move=move)
-            await (second if mover is first else first).hear("played", ply=ply + 1)
         await first.ok("seek", games=["connect4"], rated=True, opponents="bots")
         await lists(gil)
         await first.ok("resign", match=match)
@@ -163,11 +169,8 @@ async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) ->
 
 async def test_who_waits_for_a_rating_meets_who_has_it_after_a_match(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        first, second, match = await server.pair(games=["connect4"], rated=True)
+        first, second, match = await rated_match(server)
         gil = await server.join("Gil")
-        for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
-            await mover.ok("play", match=match, ply=ply, move=move)
-            await (second if mover is first else first).hear("played", ply=ply + 1)
         await gil.ok("seek", games=["connect4"], rated=True, min_rating=1_501)
         await second.ok("seek", games=["connect4"], rated=True)
         await first.ok("resign", match=match)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
+from ttt_net.matches.analysis import COACH
 from ttt_net.server.rooms import coach
-from ttt_net.server.rooms.coach import COACH
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from tests.strategies.positions import after_names
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move
 from ttt_net.strategies.lessons.hints import hint, warning, warning_of_move
@@ -9,10 +10,7 @@ from ttt_net.strategies.lessons.hints import hint, warning, warning_of_move
 
 def after(name: str, text: str) -> tuple[Game[Any], Any]:
     game = find_game(name)
-    state = game.initial
-    for word in text.split():
-        state = game.result(state, read_move(game, state, word))
-    return game, state
+    return game, after_names(game, text)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import msgspec
 
 from ttt_net.games.records import write_record
-from ttt_net.matches.analysis import COMMAND, LEAST_MOVES, described, read_line
+from ttt_net.matches.analysis import COACH, COMMAND, LEAST_MOVES, described, hint_question, lesson_question, read_line
 from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import AnalysedMove, AnalysisReply, ExplanationInfo, HintReply, HintRequest, MatchLesson
 from ttt_net.programs import beside_us
@@ -21,7 +20,6 @@ HINT_MS = 1000
 """How long a search may take."""
 GRACE_S = 30.0
 """How much longer a process may take, to load and to end."""
-_COACH = (sys.executable, "-m", "ttt_net.strategies.coaching")
 _NICE = 10
 
 
@@ -83,14 +81,7 @@ class LocalCoach:
 
     async def hint(self, match: Match, side: int, request: HintRequest) -> HintReply:
         """Return a hint for the side, or a warning; without moves if there is nothing to say, or nothing was found."""
-        question = {
-            "kind": request.kind,
-            "game": match.game.name,
-            "start": match.start,
-            "moves": [move for _, move in match.moves],
-            "side": side,
-            "ms": HINT_MS,
-        }
+        question = hint_question(match, side, request, HINT_MS)
         ply = len(match.moves)
         try:
             async with asyncio.timeout(HINT_MS / 1000 + GRACE_S):
@@ -103,7 +94,7 @@ class LocalCoach:
 
     async def look_at(self, match: Match) -> AnalysisReply:
         """Return an analysis of a finished match that has its lesson alone, by what can be seen without a search."""
-        question = {"kind": "lesson", "record": write_record(record_of(match.events)), "ms": HINT_MS}
+        question = lesson_question(write_record(record_of(match.events)), HINT_MS)
         try:
             async with asyncio.timeout(HINT_MS / 1000 + GRACE_S):
                 lesson = msgspec.convert(await self._ask(json.dumps(question)), MatchLesson)
@@ -119,7 +110,7 @@ class LocalCoach:
 
     async def _ask(self, question: str) -> dict[str, Any]:
         if self._process is None:
-            self._process = await self._running.enter_async_context(_process(_COACH))
+            self._process = await self._running.enter_async_context(_process(COACH))
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{question}\n".encode())

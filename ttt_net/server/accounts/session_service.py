@@ -72,7 +72,7 @@ class SessionService:
 
         self._arriving.add(connection)
         token_key = self._services.sanctions.key_of_token(token_hash(token or request.token or ""))
-        session = _session(connection, request, player, token_key, serial, self._services.words)
+        session = _session_here(connection, request, player, token_key, serial, self._services.words)
         address = self._services.sanctions.key_of_address(connection.address) or ""
         membership.came(_as_entry(session, address, self._services.wall_ms()), done, failed)
 
@@ -81,7 +81,7 @@ class SessionService:
     ) -> None:
         services = self._services
         token_key = services.sanctions.key_of_token(token_hash(token or request.token or ""))
-        session = _session(connection, request, player, token_key, serial, services.words)
+        session = _session_here(connection, request, player, token_key, serial, services.words)
         ban = services.sanctions.on("ban", session.subject, connection.address)
         if ban:  # of an address too: it may have been banned since the handshake
             session.tell(ban.message(services.wall_ms()))
@@ -160,16 +160,7 @@ class SessionService:
 def session_elsewhere(came: Came, player: Player, connection: RemoteConnection) -> Session:
     """Return the session of a player who is connected to another node."""
     info = wire.PlayerInfo(player.name, came.bot, came.level)
-    session = Session(
-        connection,
-        player.id,
-        info,
-        player.ratings,
-        is_guest=player.is_guest,
-        unfinished=player.unfinished,
-        token_key=came.token_key,
-        serial=came.serial,
-    )
+    session = _session(connection, player, info, came.token_key, came.serial)
     if came.places is not None:
         session.offer_places(came.places, came.reserved)
     session.describe(any_level=came.any_level, on_request=came.on_request, about=came.about)
@@ -194,7 +185,7 @@ def _as_entry(session: Session, address: str, now_ms: int) -> Came:
     )
 
 
-def _session(
+def _session_here(
     connection: Connection,
     request: wire.HelloRequest,
     player: Player,
@@ -204,16 +195,7 @@ def _session(
 ) -> Session:
     label = label_of(request, words)
     info = wire.PlayerInfo(player.name, label, request.level if label else None)
-    session = Session(
-        connection,
-        player.id,
-        info,
-        player.ratings,
-        is_guest=player.is_guest,
-        unfinished=player.unfinished,
-        token_key=token_key,
-        serial=serial,
-    )
+    session = _session(connection, player, info, token_key, serial)
     if session.is_bot:
         session.offer_places(1 if request.places is None else request.places, request.reserved)
         about = clean(request.about or "", MAX_ABOUT_CELLS) or None
@@ -223,3 +205,18 @@ def _session(
             about=None if about and words.has(about) else about,
         )
     return session
+
+
+def _session(
+    connection: Connection | RemoteConnection, player: Player, info: wire.PlayerInfo, token_key: str, serial: int
+) -> Session:
+    return Session(
+        connection,
+        player.id,
+        info,
+        player.ratings,
+        is_guest=player.is_guest,
+        unfinished=player.unfinished,
+        token_key=token_key,
+        serial=serial,
+    )

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,6 +17,7 @@ import msgspec
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
+from ttt_net.matches.analysis import hint_question, lesson_question
 from ttt_net.matches.match import Match
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
@@ -26,7 +26,6 @@ from ttt_net.server.services import Services
 
 log = logging.getLogger(__name__)
 
-COACH = (sys.executable, "-m", "ttt_net.strategies.coaching")
 MAX_JOBS = 32
 """Questions that may wait for their turn; one more is refused for now."""
 IDLE_S = 120.0
@@ -87,14 +86,7 @@ class Coach:
             raise Refusal(Code.BUSY, "one hint at a time; wait for the last", _RETRY_MS)
         self._services.rate_limiter.spend("hints", session.player, session.connection.metered_as)
         ms = round(1000 * self._services.limits.hint_s) if request.kind == "move" else 0
-        question = {
-            "kind": request.kind,
-            "game": match.game.name,
-            "start": match.start,
-            "moves": [move for _, move in match.moves],
-            "side": side,
-            "ms": ms,
-        }
+        question = hint_question(match, side, request, ms)
         ply = len(match.moves)
 
         def done(found: HintAnswer | None) -> None:
@@ -111,8 +103,7 @@ class Coach:
 
         Raises `Refusal` if too many questions wait.
         """
-        question = {"kind": "lesson", "record": record, "ms": LESSON_MS}
-        self._add(CoachJob(question, LESSON_MS, None, wire.MatchLesson, told))
+        self._add(CoachJob(lesson_question(record, LESSON_MS), LESSON_MS, None, wire.MatchLesson, told))
 
     def _match_of(self, session: Session, request: wire.HintRequest) -> tuple[Match, int]:
         """Return the match that a hint is asked for, and the side of who asks. Raises `Refusal` if there is none."""
