@@ -7,7 +7,6 @@ waited for: what cannot be sent is buffered up to a bound, and then the connecti
 
 import asyncio
 import logging
-import math
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,22 +26,18 @@ from ttt_net.server.admission.client_address import coarse
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
-from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
+from ttt_net.server.wire.frames import FrameBoundary, LateBytes, frame, short_text
+from ttt_net.server.wire.heartbeat import Heartbeat
 from ttt_net.server.wire.http import TurnedAway, refuse_opening
 from ttt_net.server.wire.reader import ReadBuffer, Reader, TurnQueue
 
 log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
-_MOST_LATE_BYTES = 65_536
-"""What is still read, though not parsed, from a peer that is being closed, so that it hears why; beyond that it is
-reset."""
 _FRAMES_OF_A_TURN = 8
 """A read of 64 KiB may be 10,900 empty pings, a tenth of a second to parse; so other connections come between."""
 _MOST_HELD_BYTES = 2_048
 _GOODBYES = (1000, 1001)
-_HEARD_ANYWAY = 5
-"""So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
 _MOST_ANSWERS = 32
 """Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
 _MAX_REASON = 123
@@ -81,21 +76,19 @@ class Connection(Reader):
 
     __slots__ = (
         "_answered",
-        "_asked_s",
         "_backlog",
         "_behind_since_s",
         "_boundary",
         "_bucket",
         "_closing_since_s",
         "_fragments",
+        "_heartbeat",
         "_held",
         "_is_paused",
-        "_late_bytes",
-        "_late_end",
+        "_late",
         "_loop",
         "_opening",
         "_owner",
-        "_pinged_s",
         "_protocol",
         "address",
         "heard_s",
@@ -126,16 +119,12 @@ class Connection(Reader):
         """The request so far, before the connection is a WebSocket."""
         self._answered = 0
         """Plain HTTP requests that this connection was kept open after."""
-        self._late_bytes = 0
-        self._late_end = b""
-        """The last of what came late, in which the peer may take part in the closing handshake."""
+        self._late = LateBytes()
         self.unsent_messages = 0
         """What was sent since the peer fell behind."""
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
-        self._pinged_s: float | None = None
-        self._asked_s = -math.inf
-        """When the way was measured last: at first as soon as there is a player, whose clock may run soon."""
+        self._heartbeat = Heartbeat()
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
         self.opened_s = self.heard_s = loop.time()
@@ -262,11 +251,10 @@ class Connection(Reader):
 
     def _take_late(self, data: bytes) -> None:
         """Drop what comes from a peer that is being closed, but for its part in the closing handshake."""
-        self._late_bytes += len(data)
-        self._late_end = (self._late_end + data)[-LONGEST_CLOSE:]
-        if self._late_bytes > _MOST_LATE_BYTES:
+        self._late.add(data)
+        if self._late.are_too_many:
             self.abort()
-        elif not self._protocol.eof_sent and ends_with_close(self._late_end):
+        elif not self._protocol.eof_sent and self._late.end_with_close:
             self.transport.write_eof()
 
     def _advance(self, data: bytes) -> None:
@@ -414,9 +402,7 @@ class Connection(Reader):
         """Take a time in which this process stood still out of all that is waited for."""
         self.opened_s += late_s
         self.heard_s += late_s
-        self._asked_s += late_s
-        if self._pinged_s is not None:
-            self._pinged_s += late_s
+        self._heartbeat.excuse(late_s)
         if self._behind_since_s is not None:
             self._behind_since_s += late_s
         if self._closing_since_s is not None:
@@ -442,11 +428,8 @@ class Connection(Reader):
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
-        elif self._pinged_s is None and (
-            now_s - max(self._asked_s, self.heard_s) > limits.ping_after_s
-            or now_s - self._asked_s > limits.ping_after_s * _HEARD_ANYWAY
-        ):
-            self._pinged_s = self._asked_s = now_s
+        elif self._heartbeat.is_due(now_s, self.heard_s, limits.ping_after_s):
+            self._heartbeat.asked(now_s)
             self._protocol.send_ping(b"")
             self._flush()
 
@@ -476,10 +459,8 @@ class Connection(Reader):
 
     def _message(self, event: Frame) -> bytes | bytearray | memoryview | None:
         """Return the message that is complete with this frame; a frame that completes none is metered all the same."""
-        if event.opcode is Opcode.PONG and self._pinged_s is not None:
-            way_ms = int((self._loop.time() - self._pinged_s) * 1000)
-            self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
-            self._pinged_s = None
+        if event.opcode is Opcode.PONG:
+            self.lag_ms = self._heartbeat.answered(self._loop.time())
         is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
         if not is_data or not event.fin:
             with suppress(Refusal):  # too fast or not, there is nothing here to answer; a flood is closed

@@ -15,8 +15,10 @@ _MASK_ENDS = 6
 _CLOSE = 0x88
 _LONGEST_HEAD = 10
 """In bytes, without the mask."""
-LONGEST_CLOSE = _MASK_ENDS + _SHORT
+_LONGEST_CLOSE = _MASK_ENDS + _SHORT
 """In bytes: a close frame of a client with the longest reason."""
+_MOST_LATE = 65_536
+"""In bytes: what is still read from a peer that is being closed, so that it hears why; beyond that it is reset."""
 
 
 def frame(payload: bytes) -> bytes:
@@ -40,6 +42,32 @@ def short_text(data: bytes) -> bytes | None:
 def ends_with_close(data: bytes) -> bool:
     """Tell whether `data` may end with a close frame of a client; it is not parsed, so other bytes may look like it."""
     return any(data[-_MASK_ENDS - size :][:2] == bytes((_CLOSE, _MASKED | size)) for size in range(_SHORT + 1))
+
+
+class LateBytes:
+    """What comes from a peer that is being closed: counted, and not parsed."""
+
+    __slots__ = ("_count", "_end")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._end = b""
+        """The last of them, in which the peer may take part in the closing handshake."""
+
+    def add(self, data: bytes) -> None:
+        """Count bytes, and keep the last."""
+        self._count += len(data)
+        self._end = (self._end + data)[-_LONGEST_CLOSE:]
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether the peer goes on for longer than it is listened to."""
+        return self._count > _MOST_LATE
+
+    @property
+    def end_with_close(self) -> bool:
+        """Whether they may end with a close frame."""
+        return ends_with_close(self._end)
 
 
 class FrameBoundary:
