@@ -340,13 +340,13 @@ class Load:
             if pair.next:
                 pair.next.play()
         self._poll_for(warm_up_s)
-        return self._measure(self._poll_for, seconds)
+        return self._measure(self._poll_for, seconds, least=1 + len(self.pairs))
 
     def pace(self, rate: float, warm_up_s: float, seconds: float) -> Report:
         """Make `rate` moves per second, evenly spread over time and over the pairs."""
         self._seat()
         self._move_in_turn(rate, warm_up_s)
-        return self._measure(partial(self._move_in_turn, rate), seconds)
+        return self._measure(partial(self._move_in_turn, rate), seconds, least=1 + len(self.pairs))
 
     def _seat(self) -> None:
         for player in self._players:
@@ -354,11 +354,18 @@ class Load:
         self._poll_until(lambda: all(player.is_seated for player in self._players))
         self._poll_for(0.1)
 
-    def _measure(self, act: Callable[[float], None], seconds: float) -> Report:
+    def _measure(self, act: Callable[[float], None], seconds: float, least: int = 0) -> Report:
+        """Measure for some seconds, and on until that many moves have arrived: a busy machine may bring none in time.
+
+        With one more than there are pairs, one move at least was both made and brought while we measured.
+        """
         self._latencies_ns.clear()
         self._skipped = 0
         server, generator, start_ns = cost(*self._pids), cost(os.getpid()), time.perf_counter_ns()
         act(seconds)
+        while len(self._latencies_ns) < least:
+            assert time.perf_counter_ns() - start_ns < (seconds + 30) * 1e9, "the server brings no moves"
+            act(0.1)
         passed_s = (time.perf_counter_ns() - start_ns) / 1e9
         server, generator = cost(*self._pids).since(server), cost(os.getpid()).since(generator)
         latencies = sorted(self._latencies_ns) or [0]
