@@ -233,6 +233,44 @@ def is_beyond(side, depth, alpha, beta, block):
 
 
 @njit(inline="always")
+def is_estimated(side, depth, alpha, beta, is_threatened, block):
+    """Tell whether the estimate is the value, for there is no depth left, or it lies far from the window."""
+    if depth <= (-BEYOND if is_threatened else 0):
+        return True
+    return not is_threatened and is_beyond(side, depth, alpha, beta, block)
+
+
+@njit(inline="always")
+def value_of_fours(side, stones, depth, block):
+    """Return the value of a win by fours for `side`, who is to move, and keep it; or `UNKNOWN`, or `STOPPED`."""
+    if not count_of(side, FOURS, block):
+        return UNKNOWN
+    poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
+    won = win_by_some_fours(side, stones, LONGEST_FOURS, False, block)
+    if won == STOPPED:
+        return STOPPED
+    if won == 0:
+        return UNKNOWN
+    if won - stones > depth:
+        tally(GUESSES, block)
+    entry = entry_of(COMPLETE, LOWER, WIN - won, peek(block, PLAY + stones))
+    remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
+    return WIN - won
+
+
+@njit(inline="always")
+def may_pass(side, depth, alpha, beta, block):
+    """Tell whether to see if `side` could even pass: a null window, and an estimate above it."""
+    return depth >= PASS_FROM and beta - alpha == 1 and abs(beta) < DECIDED and estimate_of(side, block) >= beta
+
+
+@njit(inline="always")
+def turn_over(block):
+    """Make it the other side's turn, without a mark."""
+    poke(block, HASH, peek(block, HASH) ^ peek(block, SIDE_TO_MOVE))
+
+
+@njit(inline="always")
 def reduction(move, side, looked_at, depth, block):
     """Return how much less deep a move is looked at, by how many came before it.
 
@@ -277,28 +315,17 @@ def search(side, stones, depth, alpha, beta, block):
             return value
         hint = move_in(peek(block, at + 1))
     guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
-    if forced == NO_MOVE and count_of(side, FOURS, block):
-        poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
-        won = win_by_some_fours(side, stones, LONGEST_FOURS, False, block)
-        if won == STOPPED:
-            return STOPPED
-        if won != 0:
-            if won - stones > depth:
-                tally(GUESSES, block)
-            entry = entry_of(COMPLETE, LOWER, WIN - won, peek(block, PLAY + stones))
-            remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
-            return WIN - won
-    if forced == NO_MOVE and depth <= (-BEYOND if is_threatened else 0):
-        tally(GUESSES, block)
-        return estimate_of(side, block)
-    if is_quiet and is_beyond(side, depth, alpha, beta, block):
-        tally(GUESSES, block)
-        return estimate_of(side, block)
-    may_pass = is_quiet and depth >= PASS_FROM and beta - alpha == 1 and abs(beta) < DECIDED
-    if may_pass and estimate_of(side, block) >= beta:
-        poke(block, HASH, peek(block, HASH) ^ peek(block, SIDE_TO_MOVE))
+    if forced == NO_MOVE:
+        value = value_of_fours(side, stones, depth, block)
+        if value != UNKNOWN:
+            return value
+        if is_estimated(side, depth, alpha, beta, is_threatened, block):
+            tally(GUESSES, block)
+            return estimate_of(side, block)
+    if is_quiet and may_pass(side, depth, alpha, beta, block):
+        turn_over(block)
         value = -search(other, stones, depth - PASS_SAVES, -beta, 1 - beta, block)
-        poke(block, HASH, peek(block, HASH) ^ peek(block, SIDE_TO_MOVE))
+        turn_over(block)
         if value == -STOPPED:
             return STOPPED
         if value >= beta:

@@ -116,6 +116,22 @@ def win_by_fours(side, stones, fours, block):
 
 
 @njit(inline="always")
+def value_of_fours(side, stones, depth, block):
+    """Return the value of a win by fours for `side`, who is to move, and keep it; or `UNKNOWN`, or `STOPPED`."""
+    poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
+    won = win_by_fours(side, stones, types.int64(peek(block, FOURS)), block)
+    if won == STOPPED:
+        return STOPPED
+    if won == 0:
+        return UNKNOWN
+    if won - stones > depth:
+        tally(GUESSES, block)
+    entry = entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones))
+    remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
+    return WIN - won
+
+
+@njit(inline="always")
 def list_moves(side, at, block):
     """Write the empty cells that lie in an open line, each as its rank above its number; return how many."""
     count = 0
@@ -154,18 +170,12 @@ def search(side, stones, depth, alpha, beta, block):
         hint = move_in(entry)
     guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced == NO_MOVE:
-        poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
-        won = win_by_fours(side, stones, types.int64(peek(block, FOURS)), block)
-        if won == STOPPED:
-            return STOPPED
-        if won != 0 or depth <= 0:
-            if won == 0 or won - stones > depth:
-                tally(GUESSES, block)
-            if won == 0:
-                return types.int64(peek(block, SCORE + side) - peek(block, SCORE + other))
-            entry = entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones))
-            remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
-            return WIN - won
+        value = value_of_fours(side, stones, depth, block)
+        if value != UNKNOWN:
+            return value
+        if depth <= 0:
+            tally(GUESSES, block)
+            return types.int64(peek(block, SCORE + side) - peek(block, SCORE + other))
     moves, count, looked_at = MOVES + min(depth, MOST_DEPTH - 1) * MOST_CELLS, 1, 0
     if forced == NO_MOVE:
         count = list_moves(side, moves, block)

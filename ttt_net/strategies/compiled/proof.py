@@ -150,6 +150,17 @@ def find(maker, breaker, turn, block):
 
 
 @njit(inline="always")
+def recall(maker, breaker, turn, block):
+    """Return what was kept of a position: from how many marks it is yes, up to how many no, and a cell."""
+    at = find(maker, breaker, turn, block)
+    if at == 0:
+        return NEVER, 0, NO_CELL
+    word = peek(block, at + 2)
+    byte = U(255)
+    return types.int64(word >> U(8) & byte), types.int64(word >> U(16) & byte), types.int64(word >> U(24) & byte)
+
+
+@njit(inline="always")
 def remember(maker, breaker, turn, yes, no, cell, nodes, block):
     """Keep from how many marks on the answer is yes, up to how many it is no, and a cell that shows the one or other.
 
@@ -228,18 +239,12 @@ def can_force(maker, breaker, turn, left, block):
     if within < enough or left <= turn:
         tell_short(left < room and within + beyond >= enough, block)
         return NO
-    yes, no, hint = NEVER, 0, NO_CELL
-    at = find(maker, breaker, turn, block)
-    if at != 0:
-        word = peek(block, at + 2)
-        yes, no = types.int64((word >> U(8)) & U(255)), types.int64((word >> U(16)) & U(255))
-        if yes <= left:
-            return YES
-        if no >= left:
-            tell_short(no != NEVER and left < room, block)
-            return NO
-        hint = types.int64((word >> U(24)) & U(255))
-
+    yes, no, hint = recall(maker, breaker, turn, block)
+    if yes <= left:
+        return YES
+    if no >= left:
+        tell_short(no != NEVER and left < room, block)
+        return NO
     weights = WEIGHTS + 128 * types.int64(count_ones(taken))
     ranks = weights + 64
     cells = weigh(maker, breaker, left, weights, ranks, block)

@@ -73,6 +73,41 @@ def copy_words(source, target, count, block):
         poke(block, target + n, peek(block, source + n))
 
 
+@njit(inline="always")
+def list_replies(attacker, at, block):
+    """Write the moves that may stop what the attacker threatens, each with its rank; return how many.
+
+    None if it threatens nothing, or the other side completes a five itself, or there are too many to be seen through.
+    """
+    other = 1 - attacker
+    if count_of(other, FIVES, block):
+        return 0
+    if count_of(attacker, FIVES, block):
+        poke(block, at, U(five_of(attacker, block)) | ONE << U(9))
+        return 1
+    if not count_of(attacker, WINS, block):
+        return 0
+    list_stops(other, STOPS, block)
+    count = list_cells(other, STOPS, at, block)
+    return count if count <= KEPT else 0
+
+
+@njit(inline="always")
+def win_without_threes(attacker, stones, threats, block):
+    """Return how many marks there are after a win by a five or by fours alone, or 0, or `STOPPED`.
+
+    `threats` are the fives that the other side could complete.
+    """
+    if count_of(attacker, FIVES, block):
+        poke(block, PLAY + stones, U(five_of(attacker, block)))
+        return stones + 1
+    if threats > ONE or not count_of(attacker, FOURS, block):
+        return 0
+    poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
+    fours = 1 if count_of(attacker, WINS, block) and threats == ZERO else LONGEST_FOURS
+    return win_by_some_fours(attacker, stones, fours, False, block)
+
+
 @njit(types.int64(types.int64, types.int64, types.int64, types.boolean, types.uint64), nogil=True, cache=True)
 def look(attacker, stones, moves, is_reply, block):
     """Return how many marks are on the board when the attacker has won at the latest, or 0, or `STOPPED`.
@@ -84,17 +119,7 @@ def look(attacker, stones, moves, is_reply, block):
         return STOPPED
     other, at = 1 - attacker, MOVES + stones * MOST_CELLS
     if is_reply:
-        if count_of(other, FIVES, block) or not (count_of(attacker, FIVES, block) or count_of(attacker, WINS, block)):
-            return 0
-        count = 1
-        if count_of(attacker, FIVES, block):
-            poke(block, at, U(five_of(attacker, block)) | ONE << U(9))
-        else:
-            list_stops(other, STOPS, block)
-            count = list_cells(other, STOPS, at, block)
-        if count > KEPT:
-            return 0
-        longest = 0
+        count, longest = list_replies(attacker, at, block), 0
         while count > 0:
             reply = take_best(at, count, block)
             count -= 1
@@ -109,20 +134,12 @@ def look(attacker, stones, moves, is_reply, block):
                 copy_words(PLAY + stones, at + KEPT, min(won - stones, MOST_CELLS - KEPT), block)
         copy_words(at + KEPT, PLAY + stones, min(longest - stones, MOST_CELLS - KEPT), block)
         return longest
-    if count_of(attacker, FIVES, block):
-        poke(block, PLAY + stones, U(five_of(attacker, block)))
-        return stones + 1
     threats = count_of(other, FIVES, block)
-    if threats > ONE:
-        return 0
-    if count_of(attacker, FOURS, block):
-        poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
-        fours = 1 if count_of(attacker, WINS, block) and threats == ZERO else LONGEST_FOURS
-        won = win_by_some_fours(attacker, stones, fours, False, block)
-        if won != 0:
-            return won
+    won = win_without_threes(attacker, stones, threats, block)
+    if won != 0:
+        return won
     key = peek(block, HASH) ^ SALT
-    if moves == 0 or has_failed(key, moves, FAILED, LOG_FAILED, block):
+    if moves == 0 or threats > ONE or has_failed(key, moves, FAILED, LOG_FAILED, block):
         return 0
     count, rest = 1, moves
     if threats:  # it has to be taken, and does not count: a three may still stand
