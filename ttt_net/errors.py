@@ -8,6 +8,7 @@
     │   └── Overtaken       ... because what another server wrote came first; it has to be decided anew
     ├── ProtocolError       the peer broke the language; carries the close code it earned
     ├── ConfigurationError  we were started wrongly: one line to stderr, exit 2
+    │   └── SilentLogError  ... or at the wrong time: the log of a cluster does not answer; exit 75, start it again
     └── EngineError         a program of others, which was to choose a move, crashed, hung or said nonsense
 """
 
@@ -160,6 +161,10 @@ class ProtocolError(TttNetError):
 
 class ConfigurationError(TttNetError):
     """We were started wrongly; the message is the one line that the user sees."""
+
+
+class SilentLogError(ConfigurationError):
+    """The log of a cluster does not answer, which it may do later."""
 
 
 class EngineError(TttNetError):

@@ -3,20 +3,24 @@
 import asyncio
 import random
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 
 from benchmarks import cluster as benchmark
-from benchmarks.cluster import Cluster, NotReadyError, differing_tables, judge, running
+from benchmarks.cluster import Cluster, Node, NotReadyError, differing_tables, judge, running
 from benchmarks.cluster_checker import Account, Player, wait_for_end
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.end_to_end.process import ROOT
 from tests.ports import reserved
 from ttt_net.server.cluster.entries import FORM
+from ttt_net.server.cluster.jetstream import open_log
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
+from ttt_net.server.cluster.log import Log, Retained
 
 pytestmark = pytest.mark.skipif(nats_server() is None, reason="nats-server is not installed")
 PATIENCE_S = 60.0
@@ -65,6 +69,69 @@ def begin_with(monkeypatch: pytest.MonkeyPatch, folder: Path, code: str) -> None
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}\n")
     monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+SOON = """
+from ttt_net.server.cluster import jetstream, snapshots
+jetstream.RENEW_S = 3.0
+snapshots.LOOK_S = 0.5
+snapshots.SnapshotKeeper.__init__.__defaults__ = (snapshots.SnapshotSchedule(30, 1.0, 5, 0.5),)
+"""
+"""Has snapshots taken and the log trimmed every second instead of every ten minutes, and silence noticed sooner."""
+
+
+async def wait_for(node: Node, words: str) -> None:
+    """Wait until a node has written some words into its log."""
+    while words not in (node.folder / "server.log").read_text():  # noqa: ASYNC110 - another process writes it
+        await asyncio.sleep(0.05)
+
+
+async def miss_what_is_trimmed(stream: Log, node: Node) -> None:
+    """Wait until the log has let go of what a node that is cut off has to apply next."""
+    with closing(sqlite3.connect(node.journal)) as tables:
+        while True:
+            kept: asyncio.Future[Retained | None] = asyncio.get_running_loop().create_future()
+            stream.kept(kept.set_result)
+            found = await kept
+            (position,) = tables.execute("SELECT position FROM place").fetchone()
+            if found is not None and found.first > position + 1:
+                return
+
+
+async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin_with(monkeypatch, tmp_path / "first", SOON)
+    account = Account()
+    async with running(tmp_path, 3, random.Random(1), is_alone=False) as cluster:
+        assert cluster.servers is not None
+        node = cluster.nodes[1]
+        async with (
+            open_log(JetStreamAddress(cluster.servers.urls), "watcher", PATIENCE_S) as stream,
+            playing(cluster, account, 8),
+        ):
+            await get_on(account)
+            for link in node.links:
+                link.cut()
+            async with asyncio.timeout(PATIENCE_S):
+                await wait_for(node, "connecting anew")  # what was on its way to it is not heard any more
+                await miss_what_is_trimmed(stream, node)
+            for link in node.links:
+                link.mend()
+            async with asyncio.timeout(PATIENCE_S):
+                await wait_for(node, "begins anew from a snapshot")
+            await node.wait_ready()
+            await get_on(account)
+        assert node.process is not None
+        assert node.process.returncode is None
+        verdict = await judge(cluster, account)
+        assert verdict.complaints == []
+        assert (verdict.lost, verdict.doubled) == (0, 0)
+        for each in cluster.nodes:
+            await each.end(signal.SIGTERM)
+            assert each.process is not None
+            assert each.process.returncode == 0
+        assert differing_tables([each.journal for each in cluster.nodes]) == []
 
 
 FENCE = "a fence left out: what a lost node writes counts"

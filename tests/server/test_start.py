@@ -3,6 +3,7 @@
 import asyncio
 import resource
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from tests.end_to_end.process import ROOT, send
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
 from tests.server.peer import Peer, RawPeer
+from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.server.main import allow_many_files
+from ttt_net.server.start import AGAIN, main
 
 SLOW = """
 import sys
@@ -60,6 +63,59 @@ async def come_early(folder: Path, port: int) -> None:
         send(process, signal.SIGTERM)
         await process.communicate()
     assert process.returncode == 0
+
+
+class Served:
+    """What takes the place of serving, once for each outcome: whether to serve anew, or what is raised."""
+
+    def __init__(self, *outcomes: bool | ConfigurationError) -> None:
+        self.outcomes, self.ports = list(outcomes), list[int]()
+
+    def __call__(self, _: object, __: object, listening: socket.socket, ___: object) -> bool:
+        self.ports.append(listening.getsockname()[1])
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, ConfigurationError):
+            raise outcome
+        return outcome
+
+
+def start(served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Start a server, and return its exit code."""
+    monkeypatch.setattr("ttt_net.server.main.serve", served)
+    monkeypatch.setattr("ttt_net.server.settings.logs.set_up", lambda *_: None)  # those of the tests stay as they are
+    return main(["--host", "127.0.0.1", "--port", "0", "--data", str(folder)])
+
+
+def test_a_node_that_is_to_begin_anew_does_so_on_its_port_until_its_log_answers_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = Served(True, SilentLogError("nothing comes"), True, False)
+    assert start(served, tmp_path, monkeypatch) == 0
+    assert served.outcomes == []
+    assert served.ports == served.ports[:1] * 4
+
+
+def test_what_is_wrong_with_a_node_that_begins_anew_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served = Served(True, ConfigurationError("the snapshot is of a newer release"))
+    assert start(served, tmp_path, monkeypatch) == 2
+    assert "newer release" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("outcome", [True, SilentLogError("nothing comes")])
+def test_a_service_manager_is_asked_to_start_a_node_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: bool | ConfigurationError
+) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", "/nowhere")
+    assert start(Served(outcome), tmp_path, monkeypatch) == AGAIN
+
+
+def test_a_log_that_does_not_answer_at_the_first_start_is_no_fault_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start(Served(SilentLogError("nothing comes")), tmp_path, monkeypatch) == AGAIN
+    assert capsys.readouterr().err.endswith(": nothing comes\n")
 
 
 def test_where_the_limit_of_files_is_endless_but_not_to_be_had_fewer_are_asked_for(

@@ -32,8 +32,9 @@ def world_of(
 def swarm_of(seed: int, nodes: int, *, is_hot: bool = False) -> Swarm:
     """Return what a seed draws, as it is or as a hot world."""
     rng, faults = random.Random(seed), world.FAULTS if nodes == 1 else cluster.FAULTS
-    drawn = Swarm.of(rng, faults)
-    return drawn.heated(rng, faults) if is_hot else drawn
+    later_faults = () if nodes == 1 else cluster.LATER_FAULTS
+    drawn = Swarm.of(rng, faults, later_faults)
+    return drawn.heated(rng, (*faults, *later_faults)) if is_hot else drawn
 
 
 def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = None, nodes: int = 1) -> str | None:

@@ -23,6 +23,7 @@ from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
 from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.snapshots import SnapshotSchedule
 
 FAULTS = (
     *PEER_FAULTS, "hop", "twice",
@@ -30,6 +31,10 @@ FAULTS = (
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
+LATER_FAULTS = ("trim", "full")
+"""What goes wrong in some worlds only: a node misses what was trimmed, and a log takes nothing, and answers."""
+SCHEDULE = SnapshotSchedule(every_places=15, rest_s=1.0, kept_places=3, away_s=0.5)
+"""How snapshots are kept where a node is to miss what was trimmed."""
 _LIVES_S = 15.0
 _SKEWS_MS = (0, 0, -20_000, -300, 300, 20_000)
 """How far the clocks of machines may be apart."""
@@ -54,13 +59,15 @@ class ClusterWorld(Stage):
         is_troubled: bool = True,
     ) -> None:
         """Make the world of a seed; without trouble, nothing goes wrong and nobody does anything by themselves."""
-        super().__init__(seed, FAULTS if is_troubled else (), swarm, trace)
+        super().__init__(seed, FAULTS if is_troubled else (), swarm, trace, LATER_FAULTS if is_troubled else ())
         self.faults_are_on = is_troubled
         self.more_matches = nodes
         self.stream, self.weather = SimulatedStream(self.loop.time), Weather()
         self.oracle = Oracle(self.stream)
         self.places: dict[int, str] = {}
         """The node that a peer comes to, by its number; others come to any."""
+        self.begun_anew = 0
+        """How often a node had missed what was trimmed."""
         self.tables: dict[int, str] = {}
         """The tables after each place of the log, as the node had them that was there first."""
         self.replicas = {name: Replica(None) for name in "abcde"[:nodes]}
@@ -115,6 +122,7 @@ class ClusterWorld(Stage):
     def mend(self) -> None:
         """Let every fault of the nodes and their log end."""
         self.weather.slowest_s, self.weather.losing, self.weather.repeating = 0.002, 0.0, 0.0
+        self.weather.is_full = False
         for name, server in list(self.servers.items()):
             if server is None:
                 self._boot(name)
@@ -136,7 +144,24 @@ class ClusterWorld(Stage):
     def _boot(self, name: str) -> None:
         if self.servers[name] is None:
             self.processes += 1
-            self.servers[name] = NodeServer(self, name, self.replicas[name], self.processes)
+            self._take_snapshot(self.replicas[name])
+            schedule = SCHEDULE if "trim" in self.swarm.faults else None
+            self.servers[name] = NodeServer(self, name, self.replicas[name], self.processes, schedule)
+
+    def _take_snapshot(self, replica: Replica) -> None:
+        """Do what a node does as it starts: put the newest snapshot in place of tables that are behind it."""
+        position, image = self.stream.snapshot
+        if position > replica.position:
+            form, replica.form = replica.form, NEWER
+            replica.read_from(BytesIO(image))
+            replica.form = max(form, replica.in_force())  # one of before has to be renewed first
+
+    def begin_anew(self, server: NodeServer) -> None:
+        """Let the process of a node end, and begin once more: it has missed what was trimmed."""
+        self.trace(None, f"node {server.name} has missed what was trimmed, and begins anew")
+        self.begun_anew += 1
+        if self.servers[server.name] is server:
+            self._crash(server)
 
     # What goes wrong with nodes and their log.
 
@@ -150,6 +175,20 @@ class ClusterWorld(Stage):
         for server in self._any_node():
             server.log.is_cut_off = True
             self.loop.call_later(self.rng.choice([0.5, 3.0, 8.0]), self._reconnect, server.log)
+
+    def _fault_trim(self, peer: Peer) -> None:
+        """Let a node miss what is trimmed meanwhile."""
+        for server in self._any_node():
+            server.log.is_cut_off = True
+            self.loop.call_later(12.0, self._reconnect, server.log)
+
+    def _fault_full(self, peer: Peer) -> None:
+        """Let the log take nothing for a while, though it answers."""
+        self.weather.is_full = True
+        self.loop.call_later(self.rng.choice([2.0, 7.0, 12.0]), self._empty)
+
+    def _empty(self) -> None:
+        self.weather.is_full = False
 
     def _reconnect(self, log: SimulatedLog) -> None:
         log.is_cut_off = False
@@ -286,6 +325,8 @@ class ClusterWorld(Stage):
                 known = self.tables.setdefault(replica.position, tables)
                 self.claim(known == tables, f"node {name} has other tables at place {replica.position}")
             is_behind = replica.form < self.oracle.replica.in_force()
+            if server is not None and server.is_to_begin_anew:
+                continue
             if server is not None and server.ledger.stopped is not None and is_behind:
                 self._renew(server, NEWER)  # its host has read what to install
             elif server is not None:

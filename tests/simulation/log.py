@@ -23,6 +23,8 @@ class Weather:
         self.slowest_s = 0.002
         self.losing = 0.0
         """The share of messages that are lost."""
+        self.is_full = False
+        """Whether the log takes nothing, though it answers."""
         self.repeating = 0.0
         """The share of batches that arrive twice."""
 
@@ -87,21 +89,25 @@ class SimulatedLog:
                 told.append(position)
                 done(position)
 
+        def take() -> Position | None:
+            return None if self._weather.is_full else self._stream.append(batch)
+
         def arrive() -> None:
-            place = self._stream.append(batch)
-            self._answer(partial(tell, place))
+            if (place := take()) is not None:
+                self._answer(partial(tell, place))
 
         self._send(arrive)
         if self._rng.random() < self._weather.repeating:
             with self._loop.acting_as(0):
-                self._loop.call_later(self._rng.random() * 3, partial(self._stream.append, batch))
+                self._loop.call_later(self._rng.random() * 3, take)
         with self._loop.acting_as(self._process):
             self._loop.call_later(_PATIENCE_S, tell, None)
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
         """Deliver what follows the position."""
+        if self._hear is None:
+            self._stream.followers.append(self.deliver)
         self._heard, self._hear, self._gone = position, hear, gone
-        self._stream.followers.append(self.deliver)
         self.deliver()
 
     def deliver(self) -> None:

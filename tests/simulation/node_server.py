@@ -14,6 +14,7 @@ from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.snapshots import SnapshotKeeper, SnapshotSchedule
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import AuditNote
 
@@ -31,7 +32,14 @@ OF_NEWER = "newer"
 class NodeServer(SimulatedServer):
     """One process of one node; the disk outlives it."""
 
-    def __init__(self, world: "ClusterWorld", name: str, replica: Replica, process: int) -> None:
+    def __init__(
+        self,
+        world: "ClusterWorld",
+        name: str,
+        replica: Replica,
+        process: int,
+        schedule: SnapshotSchedule | None = None,
+    ) -> None:
         self.world, self.name, self.replica = world, name, replica
         rng = random.Random(world.rng.getrandbits(64))
         with world.loop.acting_as(process):
@@ -44,8 +52,13 @@ class NodeServer(SimulatedServer):
             super().__init__(world, process, Journal(self.ledger), rng, name, Membership(self.ledger))
             self.hub.received = partial(self._received, self.hub.received)  # type: ignore[method-assign]
             self.node = ClusterNode(self.hub, self.ledger, self.log, replica)
+            self.node.begin_anew = self._begin_anew
+            self.is_to_begin_anew = False
+            """Whether only a process that begins anew can go on as this node."""
             self.start()
             self.node.start()
+            if schedule is not None:
+                self._keep_snapshots(SnapshotKeeper(self.ledger, self.log, replica, self.worker, schedule))
             if replica.form == NEWER:
                 self._write_newer()
 
@@ -54,6 +67,15 @@ class NodeServer(SimulatedServer):
         if self.world.faults_are_on and self.replica.in_force() == NEWER:
             self.hub.services.journal.note(AuditNote(self.wall_ms(), OF_NEWER, ""))
         self.world.loop.call_later(1.0, self._write_newer)
+
+    def _keep_snapshots(self, keeper: SnapshotKeeper) -> None:
+        keeper.tick(self.world.loop.time())
+        self.world.loop.call_later(0.5, self._keep_snapshots, keeper)
+
+    def _begin_anew(self) -> None:
+        self.is_to_begin_anew = True
+        with self.world.loop.acting_as(0):
+            self.world.loop.call_soon(self.world.begin_anew, self)
 
     def _received(self, received: Callable[..., None], *args: Any) -> None:
         """Check, whenever a request is carried out, that this node knows what was in the log two seconds before."""

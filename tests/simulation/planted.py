@@ -31,6 +31,7 @@ from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import contact, fence, replica
 from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.entries import Batch
+from ttt_net.server.cluster.inbox import Inbox
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.outbox import Outbox, SentBatch
 from ttt_net.server.cluster.replica import Replica
@@ -329,6 +330,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
         "_PUT_IN_FORCE",
         lambda statement: cast(Any, cast(str, statement).replace("MIN(form)", "MAX(nodes.form)")),
     ),
+    "a node that is not told that it missed what was trimmed": (Inbox, "_trimmed", lambda real: _nothing),
     "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
 }
 """The same in whole servers; found in worlds of three of them."""

@@ -54,12 +54,17 @@ class Stage(ABC):
     """How old what a server knows may be, of what others decided."""
 
     def __init__(
-        self, seed: int, faults: Sequence[str], swarm: Swarm | None, trace: Callable[[str], None] | None
+        self,
+        seed: int,
+        faults: Sequence[str],
+        swarm: Swarm | None,
+        trace: Callable[[str], None] | None,
+        later_faults: Sequence[str] = (),
     ) -> None:
         """Draw a world of the seed; a `swarm` of one's own is a shrink's."""
         self.seed = seed
         self.rng = random.Random(seed)
-        drawn = Swarm.of(self.rng, faults)
+        drawn = Swarm.of(self.rng, faults, later_faults)
         self.swarm = swarm or drawn
         self.makers = self.swarm.makers()
         self.loop = SimulatedLoop()

@@ -170,10 +170,10 @@ class Swarm:
         return self.times != (None,)
 
     @classmethod
-    def of(cls, rng: random.Random, faults: Sequence[str]) -> "Swarm":
-        """Choose what a world has."""
+    def of(cls, rng: random.Random, faults: Sequence[str], later_faults: Sequence[str] = ()) -> "Swarm":
+        """Choose what a world has; `later_faults` are drawn aside, so that worlds without them stay as they were."""
         aside = random.Random(rng.getstate()[1][1])  # what came to be drawn later changes no world that has it not
-        return cls(
+        drawn = cls(
             peers=rng.choice([2, 2, 3, 4, 5, 6]),
             bots=rng.random() < 0.4,
             guests=rng.random() < 0.4,
@@ -188,6 +188,7 @@ class Swarm:
             is_strict=rng.random() < 0.15,
             is_choosy=aside.random() < 0.4,
         )
+        return replace(drawn, faults=drawn.faults + tuple(fault for fault in later_faults if aside.random() < 0.2))
 
     def heated(self, rng: random.Random, faults: Sequence[str]) -> "Swarm":
         """Return this world with three times the faults, and more kinds of them."""

@@ -83,21 +83,20 @@ def serve(
     certificate: Certificate | None,
     listening: socket.socket,
     reread: Callable[[], Configuration] | None = None,
-) -> None:
-    """Serve on the socket until told to stop; a folder that cannot be used raises `ConfigurationError`.
+) -> bool:
+    """Serve on the socket until told to stop; return whether to serve anew, as a node of a cluster may have to.
 
-    `reread` reads the settings again; None where they are in no file. When the disk hangs at the end, the process exits
-    from within with 1.
+    `reread` reads the settings again; None where they are in no file. A folder that cannot be used raises
+    `ConfigurationError`. When the disk hangs at the end, the process exits from within with 1.
     """
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         if configuration.cluster.is_on:
-            runner.run(_serve_node(configuration, certificate, listening, reread))
-            return
+            return runner.run(_serve_node(configuration, certificate, listening, reread))
         ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
         try:
             hub = make_hub(configuration, Journal(ledger), runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)
-            runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin), reread))
+            return runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin), reread, asyncio.Event()))
         finally:
             ledger.close()
 
@@ -107,15 +106,17 @@ async def _serve_node(
     certificate: Certificate | None,
     listening: socket.socket,
     reread: Callable[[], Configuration] | None,
-) -> None:
-    """Serve as one node of a cluster, which only those need who have its extra."""
+) -> bool:
+    """Serve as one node of a cluster, which only those need who have its extra; as `_serve`."""
     from ttt_net.server.cluster.process import RunningNode, joined
 
     async with joined(configuration, configuration.folder / JOURNAL_FILE) as parts:
         loop = asyncio.get_running_loop()
         hub = make_hub(configuration, Journal(parts.ledger), loop, parts.membership, parts.stream.secret)
         admin = open_listener(configuration.admin, configuration.folder)
-        await _serve(hub, RunningNode(parts, hub), Listeners(listening, certificate, admin), reread)
+        over = asyncio.Event()
+        node = RunningNode(parts, hub, over.set)
+        return await _serve(hub, node, Listeners(listening, certificate, admin), reread, over)
 
 
 class RunningLedger(Protocol):
@@ -133,19 +134,30 @@ class RunningLedger(Protocol):
 
 
 async def _serve(
-    hub: Hub, ledger: RunningLedger, listeners: Listeners, reread: Callable[[], Configuration] | None
-) -> None:
-    stop = asyncio.Event()
+    hub: Hub,
+    ledger: RunningLedger,
+    listeners: Listeners,
+    reread: Callable[[], Configuration] | None,
+    over: asyncio.Event,
+) -> bool:
+    """Serve until told to stop, or until `over` is set; tell whether it was that, and is to begin anew."""
+    is_told = False
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        nonlocal is_told
+        is_told = True
+        over.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels this coroutine instead
-            loop.add_signal_handler(number, stop.set)
+            loop.add_signal_handler(number, stop)
     if (listeners.certificate or reread) and hasattr(signal, "SIGHUP"):
         had_terminal = _has_terminal()
 
         def hear_hangup() -> None:
             if had_terminal and not _has_terminal():  # it was closed, and nobody means us to go on
-                stop.set()
+                stop()
             else:
                 reload_settings(hub, listeners.certificate, reread)
 
@@ -158,7 +170,7 @@ async def _serve(
         if hub.services.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, ledger, listeners.public, listeners.certificate))
-        await running.enter_async_context(attending(listeners.admin, hub, stop.set))
+        await running.enter_async_context(attending(listeners.admin, hub, stop))
         greet(where)
         if hub.services.configuration.house_bots:
             fingerprint = listeners.certificate.fingerprint if listeners.certificate else None
@@ -172,17 +184,21 @@ async def _serve(
             )
         notify("READY=1")
         log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
-        await stop.wait()
-        notify("STOPPING=1")
+        await over.wait()
+        if is_told:
+            notify("STOPPING=1")
         log.info("stopping")
-    for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
+    for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(number)
-        signal.signal(number, signal.SIG_IGN)
+        if is_told:  # one more of them would end in another exit code what is over
+            signal.signal(number, signal.SIG_IGN)
     if ledger.is_stuck:
         log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
         _end_at_once()
     log.info("stopped")
+    gc.unfreeze()
+    return not is_told
 
 
 def _has_terminal() -> bool:

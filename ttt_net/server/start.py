@@ -4,12 +4,13 @@ Loading takes three times as long as all that comes before. Clients that come ba
 kernel's queue meanwhile, and need not try again and again.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from ttt_net.errors import ConfigurationError
+from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.programs import SERVER
 from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
@@ -18,19 +19,24 @@ from ttt_net.server.settings.certificate import certificate_for
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
+log = logging.getLogger(__name__)
+
+AGAIN = 75
+"""The exit code that asks for another start, which may well succeed: EX_TEMPFAIL of sysexits.h."""
+
 for _needed in ("msgspec", "websockets", "segno"):
     if find_spec(_needed) is None:  # the script that starts us looks elsewhere for it, but only now, before we listen
         raise ModuleNotFoundError(f"No module named '{_needed}'")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for; return the exit code: 0, or 2 if it cannot be done so."""
+    """Do what the command line asks for; return the exit code: 0, 2 if it cannot be done so, or `AGAIN`."""
     try:
         arguments = sys.argv[1:] if argv is None else argv
         return _carry_out(read_order(arguments, os.environ), lambda: read_order(arguments, os.environ).configuration)
     except ConfigurationError as error:
         print(f"{SERVER}: {error}", file=sys.stderr)
-        return 2
+        return AGAIN if isinstance(error, SilentLogError) else 2
 
 
 def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int:
@@ -43,8 +49,19 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
         return report(configuration)
     refuse_faults(configuration)
     certificate = certificate_for(configuration.tls, configuration.folder)
-    with inherited(os.environ) or listen(configuration.host or None, configuration.port) as listening:
-        from ttt_net.server.main import serve
+    is_first, port = True, configuration.port
+    while True:
+        with inherited(os.environ) or listen(configuration.host or None, port) as listening:
+            from ttt_net.server.main import serve
 
-        serve(configuration, certificate, listening, reread if order.file else None)
-    return 0
+            port = listening.getsockname()[1]  # the same where any was asked for
+            try:
+                if not serve(configuration, certificate, listening, reread if order.file else None):
+                    return 0
+            except SilentLogError as error:
+                if is_first:
+                    raise
+                log.error("%s", error)
+        if "NOTIFY_SOCKET" in os.environ:
+            return AGAIN  # the service manager has our port, and knows how long a start may take
+        is_first = False

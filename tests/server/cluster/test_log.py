@@ -98,6 +98,29 @@ async def test_a_node_may_follow_from_the_end(cluster: Cluster) -> None:
     assert await heard.first(1) == [(2, b"b")]
 
 
+async def test_a_node_may_follow_anew_from_an_earlier_place_also_after_what_came_next_was_trimmed(
+    cluster: Cluster,
+) -> None:
+    log = await cluster.node()
+    first = following(log)
+    await published(log, b"a", b"b", b"c")
+    await first.first(3)
+    again = following(log, 1)
+    assert await again.first(2) == [(2, b"b"), (3, b"c")]
+    await published(log, b"d")
+    assert (await again.first(3))[2] == (4, b"d")
+    assert len(first.calls) == 3
+    log.trim(3)
+    await trimmed(cluster, 2)
+    missed = Heard()
+    log.follow(2, missed, missed)
+    assert await missed.one() == ()
+    last = following(log, 3)
+    await published(log, b"e")
+    assert await last.first(2) == [(4, b"d"), (5, b"e")]
+    assert len(missed.calls) == 1
+
+
 async def test_the_longest_batch_arrives_whole(cluster: Cluster) -> None:
     log = await cluster.node()
     heard = following(log)

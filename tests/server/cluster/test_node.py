@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -466,6 +467,39 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
     evening.go(1.0)
     (seek,) = evening.heard(0, "seeks")[-1]["seeks"]
     assert (seek["by"]["name"], seek["games"]) == (evening.people[3].name, ["connect4"])
+
+
+def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_and_its_players_play_on_meanwhile() -> None:
+    evening = Evening("a", "c")
+    match = evening.match()
+    c, a = evening.node("c"), evening.node("a")
+    evening.world.places[1] = "b"
+    c.log.is_cut_off = True
+    evening.go(10.0)  # by then it has sent its player away
+    assert evening.people[1].is_welcome
+    next(peer for peer in evening.people if match in peer.turns()).play(match)
+    evening.go(1.0)
+    assert [len(evening.heard(who, "played")) for who in (0, 1)] == [1, 1]
+    image = BytesIO()
+    a.replica.write_to(image)
+    evening.world.stream.keep(a.replica.position, image.getvalue())
+    evening.world.stream.let_go = a.replica.position
+    c.log.is_cut_off = False
+    c.log.deliver()
+    evening.go(8.0)
+    again = evening.node("c")
+    assert again is not c
+    assert again.ledger.is_fresh
+    assert (again.replica.position, again.replica.state) == (a.replica.position, a.replica.state)
+    assert evening.world.begun_anew == 1
+    evening.world.places[1] = "c"
+    link = evening.people[1].link
+    assert link is not None
+    evening.people[1].lost(link)
+    evening.go(2.0)
+    next(peer for peer in evening.people if match in peer.turns()).play(match)
+    evening.go(1.0)
+    assert [len(evening.heard(who, "played")) for who in (0, 1)] == [2, 2]
 
 
 def steward_and_guest(evening: Evening) -> tuple[NodeServer, NodeServer]:

@@ -21,7 +21,7 @@ from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
-from ttt_net.errors import ConfigurationError
+from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.server.cluster.jetstream_connection import (
     PAUSE_S,
     SNAPSHOT,
@@ -62,7 +62,8 @@ CONNECT_S, CLOSE_S = 5.0, 2.0
 async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.0) -> AsyncIterator["JetStreamLog"]:
     """Connect to the log, and create it if it does not exist; to be left once nobody calls it any more.
 
-    Raises `ConfigurationError` if no server lets us in, or the log cannot be created, within `patience_s`.
+    Raises `SilentLogError` if no server answers, or the log cannot be created, within `patience_s`, and
+    `ConfigurationError` if one refuses us.
     """
     with without_complaints():
         async with _opened(address, node, patience_s) as opened:
@@ -79,7 +80,7 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
             store, secret = await create(jetstream, address)
     except TimeoutError:
         await client.close()
-        raise ConfigurationError(
+        raise SilentLogError(
             f"the log at {address.shown} did not answer within {patience_s:.0f} s: "
             f"is nats-server running there, with JetStream and a majority of its servers?"
         ) from None
@@ -129,6 +130,8 @@ class JetStreamLog:
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
         self._heard: Position = 0
+        self._followed: tuple[Hear, Callable[[], None]] | None = None
+        """What is called with each batch, and what if the next was trimmed; None where nobody follows."""
         self._early: dict[Position, bytes] = {}
         self._is_behind = asyncio.Event()
 
@@ -233,35 +236,37 @@ class JetStreamLog:
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
         """Deliver each batch after the position: as it is committed, or fetched if it was missed."""
-        self._heard = position
-        self._start(self._follow(hear, gone))
+        is_followed = self._followed is not None
+        self._heard, self._followed = position, (hear, gone)
+        self._early.clear()
+        self._is_behind.set()
+        if not is_followed:
+            self._start(self._follow())
 
-    async def _follow(self, hear: Hear, gone: Callable[[], None]) -> None:
-        is_gone = False
-
+    async def _follow(self) -> None:
         async def delivered(message: Msg) -> None:
-            if not is_gone:
-                self._offer(int((message.headers or {})["Nats-Sequence"]), message.data, hear)
+            self._offer(int((message.headers or {})["Nats-Sequence"]), message.data)
 
         await self._subscribe(f"{self._name}.delivered", delivered)
         while not self._is_over:  # looked at, since the client's library may swallow a cancellation
             self._is_behind.clear()
             try:
-                if not await self._catch_up(hear):
+                if not await self._catch_up():
                     break
             except (NatsError, OSError, TimeoutError):
                 await asyncio.sleep(PAUSE_S)
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await self._is_behind.wait()
-        is_gone = True
+        followed, self._followed = self._followed, None
         self._early.clear()
-        if not self._is_over:
+        if followed is not None and not self._is_over:
+            _, gone = followed
             _call(gone)
 
-    def _offer(self, position: Position, batch: bytes, hear: Hear) -> None:
+    def _offer(self, position: Position, batch: bytes) -> None:
         """Deliver a batch if it is the next, and those after it that came early."""
-        if position <= self._heard:
+        if position <= self._heard or self._followed is None:
             return
         if position > self._heard + 1:
             if len(self._early) < MOST_EARLY:
@@ -271,10 +276,11 @@ class JetStreamLog:
         next_batch: bytes | None = batch
         while next_batch is not None:
             self._heard += 1
+            hear, _ = self._followed
             _call(hear, self._heard, next_batch)
             next_batch = self._early.pop(self._heard + 1, None)
 
-    async def _catch_up(self, hear: Hear) -> bool:
+    async def _catch_up(self) -> bool:
         """Fetch what was missed, and return whether all of it was there still."""
         state = await self._state()
         self._answered()
@@ -289,7 +295,7 @@ class JetStreamLog:
                 state = await self._state()
                 continue
             for place, message in zip(wanted, found, strict=True):
-                self._offer(place, message.data or b"", hear)
+                self._offer(place, message.data or b"")
         return True
 
     async def _state(self) -> StreamState:

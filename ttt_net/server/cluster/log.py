@@ -52,7 +52,8 @@ class Log(Protocol):
         """Deliver each batch after the position, those of all nodes, in order, without a gap, each place once.
 
         Goes on as long as the log does, through whatever it loses and finds again. Calls `gone` instead, and nothing
-        more, if a batch that would be next was trimmed: a snapshot has it. To be called once.
+        more, if a batch that would be next was trimmed: a snapshot has it. Where it is called again, what is delivered
+        follows that position, and nobody hears by the last call any more.
         """
 
     def end(self, done: Callable[[Position | None], None]) -> None:
@@ -146,6 +147,8 @@ class MemoryLog:
     def __init__(self, stream: MemoryStream, later: Callable[[Callable[[], None]], object]) -> None:
         self._stream, self._later = stream, later
         self._heard: Position = 0
+        self._wake: Callable[[], object] | None = None
+        """What is called when there is another batch, where this log is followed."""
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
         """Append a batch."""
@@ -153,22 +156,24 @@ class MemoryLog:
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
         """Deliver each batch after the position."""
-        self._heard = position
-        is_gone = False
+        if self._wake is not None:
+            self._stream.followers.remove(self._wake)
 
         def deliver() -> None:
-            nonlocal is_gone
-            while self._heard < self._stream.end and not is_gone:
+            while self._wake is wake and self._heard < self._stream.end:
                 try:
                     batch = self._stream.read(self._heard + 1)
                 except LookupError:
-                    is_gone = True
+                    self._stream.followers.remove(wake)
+                    self._wake = None
                     gone()
                 else:
                     self._heard += 1
                     hear(self._heard, batch)
 
-        self._stream.followers.append(partial(self._later, deliver))
+        wake = partial(self._later, deliver)
+        self._heard, self._wake = position, wake
+        self._stream.followers.append(wake)
         self._later(deliver)
 
     def end(self, done: Callable[[Position | None], None]) -> None:

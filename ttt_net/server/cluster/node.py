@@ -6,6 +6,7 @@ Beside the log stand the lobby, which one node keeps for all (`shared_lobby`), a
 """
 
 import logging
+from collections.abc import Callable
 from functools import partial
 
 from ttt_net.errors import Closing
@@ -41,6 +42,8 @@ class ClusterNode:
         self._lobby = SharedLobby(hub, ledger, stream)
         self._broadcasts = Broadcasts(hub, ledger.node, stream)
         self._in_touch_s = self._services.loop.time()
+        self.begin_anew: Callable[[], None] = lambda: None
+        """Ends this process, and begins another: called once only a snapshot has what this node is to apply next."""
 
     def start(self) -> None:
         """Take part: follow the log from where the tables stand."""
@@ -52,7 +55,7 @@ class ClusterNode:
                 self._hub.registry.room(match).seat_elsewhere(session)
         self._broadcasts.start()
         self._lobby.start()
-        self._ledger.start(NodeHooks(self._heard, self._began, self._ended))
+        self._ledger.start(NodeHooks(self._heard, self._began, self._ended, lambda: self.begin_anew()))
         self._tick()
 
     @property

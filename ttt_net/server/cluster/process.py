@@ -2,12 +2,12 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ttt_net.errors import ConfigurationError
+from ttt_net.errors import SilentLogError
 from ttt_net.server.cluster.jetstream import JetStreamLog, open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log
@@ -23,6 +23,8 @@ from ttt_net.server.settings.configuration import Configuration
 
 JOIN_S = 60.0
 """How long a node that starts waits for an answer of the log, or for the next part of a snapshot."""
+PAUSE_S = 10.0
+"""How long a node waits before it begins anew that has not been one of the cluster since it did so last."""
 _TICK_S = 1.0
 
 
@@ -42,10 +44,17 @@ class RunningNode:
     is_stuck = False
     """Its thread is waited for: SQLite does not wait for the disk here, since the log is what is durable."""
 
-    def __init__(self, parts: NodeParts, hub: Hub) -> None:
+    def __init__(self, parts: NodeParts, hub: Hub, begin_anew: Callable[[], None]) -> None:
+        """`begin_anew` is called once only a process that begins anew, from a snapshot, can go on as this node."""
         self._parts = parts
         self._node = ClusterNode(hub, parts.ledger, parts.stream, parts.replica)
+        self._node.begin_anew = self._begin_anew
+        self._end = begin_anew
         self._has_left = asyncio.Event()
+
+    def _begin_anew(self) -> None:
+        wait_s = 0.0 if self._parts.ledger.epoch else PAUSE_S  # the newest snapshot may be no help
+        asyncio.get_running_loop().call_later(wait_s, self._end)
 
     async def run(self) -> None:
         """Take part until `stop`, and the others know that this node goes."""
@@ -71,11 +80,11 @@ def address_of(configuration: Configuration) -> JetStreamAddress:
 
 
 async def caught_up(stream: Log, replica: Replica) -> None:
-    """Bring the tables up to a snapshot. Raises `ConfigurationError` if nothing of one comes for `JOIN_S`."""
+    """Bring the tables up to a snapshot. Raises `SilentLogError` if nothing of one comes for `JOIN_S`."""
     try:
         await catch_up(stream, replica, JOIN_S)
     except TimeoutError:
-        raise ConfigurationError(
+        raise SilentLogError(
             f"the log did not tell its end, or a snapshot of it went no further, for {JOIN_S:.0f} s: "
             f"has it a majority of its servers?"
         ) from None
@@ -85,7 +94,7 @@ async def caught_up(stream: Log, replica: Replica) -> None:
 async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[NodeParts]:
     """Connect to the log, and bring the tables up to where a snapshot of it stands.
 
-    Raises `ConfigurationError` if the log or the tables cannot be used.
+    Raises `SilentLogError` if the log does not answer, and `ConfigurationError` if it or the tables cannot be used.
     """
     loop = asyncio.get_running_loop()
     replica = Replica(journal)

@@ -9,7 +9,7 @@ when a node is asked to wait, or taken for lost.
 import asyncio
 import logging
 import random
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +29,7 @@ from ttt_net.server.cluster.entries import (
     encode_batch,
 )
 from ttt_net.server.cluster.fence import EntryOutcome
+from ttt_net.server.cluster.inbox import Inbox
 from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.outbox import Outbox, Waiting
 from ttt_net.server.cluster.peers import Peers
@@ -70,6 +71,9 @@ class NodeHooks:
     """Called when an epoch of this node has begun: from now on it is one of the cluster."""
     ended: Callable[[], None]
     """Called when this node was declared lost, or must not go on: none of its connections counts any more."""
+    missed: Callable[[], None] = lambda: None
+    """Called when what follows for this node was trimmed, after `ended`: only who begins anew, from a snapshot, has it.
+    """
 
 
 class ReplicatedLedger:
@@ -100,7 +104,7 @@ class ReplicatedLedger:
         self._followers: list[Hear] = []
         self._is_leaving = False
         self._is_gathering = False
-        self._inbox: deque[tuple[Position, bytes]] = deque()
+        self._inbox = Inbox(stream, self._arrived)
         self._is_applying = False
         self._trouble: str | None = None
         self._round_trip_s = Histogram()
@@ -115,7 +119,7 @@ class ReplicatedLedger:
         self.peers.recall(self._replica.authors(), self._replica.urls())
         self._states[self.position] = self._replica.state
         self._ticked_s = self._loop.time()
-        self._log.follow(self.position, self._arrived, self._trimmed_away)
+        self._inbox.follow(self.position)
         self._tick()
 
     # What the journal asks.
@@ -210,17 +214,16 @@ class ReplicatedLedger:
 
     # From the log.
 
-    def _arrived(self, position: Position, data: bytes) -> None:
-        self._inbox.append((position, data))
+    def _arrived(self) -> None:
         if not self._is_applying:
             self._apply_some()
 
     def _apply_some(self) -> None:
-        if not self._inbox or self.stopped is not None:
-            self._is_applying = False
+        self._is_applying = bool(self._inbox) and self.stopped is None
+        if not self._is_applying:
+            self._go_on_following()
             return
-        self._is_applying = True
-        some = [self._inbox[index] for index in range(min(MAX_AT_ONCE, len(self._inbox)))]
+        some = self._inbox.first(MAX_AT_ONCE)
 
         def apply() -> list[Applied] | StorageError | NewerFormError:
             try:
@@ -230,6 +233,16 @@ class ReplicatedLedger:
 
         self._work(apply, self._applied)
 
+    def _go_on_following(self) -> None:
+        """With all applied that came: take up what was let pass, or stop if that was trimmed."""
+        if self.stopped is not None:
+            return
+        if self._inbox.is_trimmed:
+            self._stop("it has missed what the log keeps no more, and begins anew from a snapshot")
+            self._hooks.missed()
+        elif not self._inbox.is_followed:
+            self._inbox.follow(self.position)
+
     def _applied(self, applied: list[Applied] | StorageError | NewerFormError) -> None:
         if isinstance(applied, NewerFormError):
             self._stop(str(applied))
@@ -237,7 +250,8 @@ class ReplicatedLedger:
         if isinstance(applied, StorageError):
             if self._trouble is None:
                 log.error("storage: %s", applied.cause)
-            self._trouble = f"the disk refuses to be written: {applied.cause}"
+            follows = "" if self._inbox.is_followed else "; the log is not followed until it can be"
+            self._trouble = f"the disk refuses to be written{follows}: {applied.cause}"
             self._loop.call_later(RETRY_S, self._apply_some)
             return
         self._trouble = None
@@ -255,7 +269,7 @@ class ReplicatedLedger:
     def _take_in(self, applied: list[Applied]) -> None:
         """Hear of what was applied, place by place."""
         for each in applied:
-            self._inbox.popleft()
+            self._inbox.take()
             self.position = each.position
             self._states[each.position] = each.state
             if len(self._states) > _REMEMBERED:
@@ -366,12 +380,9 @@ class ReplicatedLedger:
 
     def _stop(self, why: str) -> None:
         log.critical("node %s stops: %s", self.node, why)
-        self.stopped, self.is_member = why, False
+        self.stopped, self.is_member, self._inbox.is_followed = why, False, False
         self._fail_all(why)
         self._hooks.ended()
-
-    def _trimmed_away(self) -> None:
-        self._stop("the log has been trimmed further than this node has read; start it again, from a snapshot")
 
     # Time.
 
