@@ -368,6 +368,27 @@ def test_people_are_they() -> None:
     assert {name: found for name, path in modules.items() if (found := PEOPLE.findall(path.read_text()))} == {}
 
 
+NO_TERM = re.compile(r"\b(?:what is|whoever|of the moment)\b", re.IGNORECASE)
+
+
+def vague_first_lines(source: str) -> list[str]:
+    """Return the first lines of docstrings that say "what is sought" where there is a term, as "the seek"."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = [ast.get_docstring(node) for node in nodes(source) if isinstance(node, documented)]
+    first_lines = [each.partition("\n")[0] for each in docstrings if each]
+    return [line for line in first_lines if NO_TERM.search(line)]
+
+
+def test_first_lines_of_docstrings_have_terms() -> None:
+    found = {name: vague_first_lines(path.read_text()) for name, path in every_module().items()}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_a_planted_vague_first_line_is_found() -> None:
+    assert vague_first_lines('def f():\n    """Return what is sought."""') == ["Return what is sought."]
+    assert vague_first_lines('def f():\n    """Return the seek.\n\n    And what is with it."""') == []
+
+
 CHANCE_AND_TIME = {"time", "random", "secrets", "uuid", "asyncio"}
 GIVEN = {"Random", "SystemRandom"}
 """Classes of `random` whose instances are passed."""

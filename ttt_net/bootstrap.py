@@ -1,4 +1,4 @@
-"""How the scripts and the verbs come in: by any Python that finds what is needed, or else by the one in .venv.
+"""Start the scripts and the verbs: by any Python that has the packages they need, or else by the one in .venv.
 
 Runs before anything else is known to be there, so it needs nothing but the standard library of any Python 3.
 """

@@ -61,7 +61,7 @@ So a link of 300 ms costs its player nothing, and one who only feigns lag gains 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What is left to each side, and whose time runs since when.
+    """The time left to each side, and whose runs since when.
 
     Nobody is charged before both have moved once, so time starts to run with the third move.
     """

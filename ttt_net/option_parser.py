@@ -1,4 +1,4 @@
-"""Say what is wrong with a command line in one sentence, with what may have been meant."""
+"""Report the fault of a command line in one sentence, with a suggestion."""
 
 import argparse
 import re
@@ -44,6 +44,6 @@ class OptionParser(argparse.ArgumentParser):
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return what is said of the nearest of the words that there are: `; did you mean this`, or nothing."""
+    """Return the suggestion of the nearest known word, `; did you mean this`, or nothing."""
     near = get_close_matches(word.lower()[:_MAX_WORD], list(known), 1)
     return f"; did you mean {near[0]}" if near else ""

@@ -1,4 +1,4 @@
-"""Text that is shown: that of strangers, made safe on the way in and again where it is drawn; and what is counted."""
+"""Text that is shown: that of strangers, made safe on the way in and again where it is drawn; and counts."""
 
 import unicodedata
 
@@ -37,7 +37,7 @@ def clean(text: str, max_cells: int) -> str:
 
 
 def _cells(character: str) -> int:
-    """Return how many cells a character takes, 0 for what is no letter, sign or mark."""
+    """Return how many cells a character takes, 0 if it is no letter, sign or mark."""
     if " " <= character <= "~":
         return 1
     from wcwidth import wcwidth  # plain English does not wait for its tables

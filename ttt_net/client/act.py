@@ -180,7 +180,7 @@ def _filtered(display: Display) -> Display:
 
 
 def _typed(display: Display, text: str) -> Display:
-    """Go on with what is typed. What is pasted in the lobby begins a code; where nothing is typed, nothing happens."""
+    """Go on typing. Text that is pasted in the lobby begins a code; where nothing is typed, nothing happens."""
     entry = screen_of(display).entry
     page = display.page.screen
     if entry is None and display.entry is Entry.MOVE:

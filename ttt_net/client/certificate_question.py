@@ -22,7 +22,7 @@ def with_pin(options: Options) -> Options:
 
 
 def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
-    """Return the options with a certificate that the person here accepts; `why` says what is wrong with it.
+    """Return the options with a certificate that the person here accepts; `why` says why it is not trusted.
 
     None where they do not, or where it is no question: in clear, where another certificate is expected, and where an
     authority vouched for the server before, as somebody in between would have it forgotten.

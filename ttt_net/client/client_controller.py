@@ -52,7 +52,7 @@ def _is_unknown_game(answer: Ok | Refused) -> bool:
 
 
 class ClientController:
-    """Keeps the display true to what is heard and done, and sends what follows from it.
+    """Keeps the display true to events and commands, and sends the requests that follow.
 
     Where the lobby can be seen, it is asked for whenever it is.
     """

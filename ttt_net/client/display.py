@@ -170,7 +170,7 @@ class Display:
         return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
 
     def left_ms(self, side: int, now_ms: int) -> int | None:
-        """Return what is left to `side` on the shown clock, or None without a clock."""
+        """Return the time left to `side` on the shown clock, or None without a clock."""
         return self.world.left_ms(self.match.match, side, now_ms) if self.match is not None else None
 
     def claim_in_ms(self, now_ms: int) -> int | None:

@@ -59,7 +59,7 @@ class Achievements:
 
 
 def load_achievements() -> Achievements:
-    """Return what is remembered; nothing where that cannot be read."""
+    """Return the achievements that were kept; none where they cannot be read."""
     try:
         kept = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
         solved = tuple(str(day)[:10] for day in kept["solved"])[-MAX_DAYS:]

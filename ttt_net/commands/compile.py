@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile what is not compiled yet; return the exit status."""
+    """Compile the kernels that are not compiled yet; return the exit status."""
     if not is_installed():
         raise ConfigurationError("there is nothing to compile: numba is not installed (the extra engine)")
     if is_cold():

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check, put back, and say what is in it."""
+    """Check the backup, put it back, and report its contents."""
     if args.verify:
         print(f"{args.file} is whole: {verify(args.file)}")
         return 0

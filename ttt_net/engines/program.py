@@ -37,7 +37,7 @@ _IS_POSIX = os.name == "posix"
 
 
 class EngineLog:
-    """Keeps what is said to an engine and by it, with the time; text of strangers is made safe to look at."""
+    """Keeps the dialogue with an engine, with the time; text of strangers is made safe to look at."""
 
     def __init__(self, path: str | None) -> None:
         self._path = None if path is None else Path(path)

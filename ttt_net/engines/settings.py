@@ -1,4 +1,4 @@
-"""What is said of an engine: how it starts, what it speaks and may use, whom it plays; and files of many of them.
+"""Settings of an engine: how it starts, what it speaks and may use, whom it plays; and files of many of them.
 
 A file is TOML, a table `[[engine]]` for each. Whatever is wrong with it raises `ConfigurationError` and says where.
 """

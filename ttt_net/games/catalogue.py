@@ -95,7 +95,7 @@ def game_name(name: str) -> str:
 
 
 def find_game(name: str) -> Game[Any]:
-    """Return the game of that name; an unknown name or size raises `Refusal` and says what is allowed."""
+    """Return the game of that name. Raises `Refusal` for an unknown name or size, with the allowed ones."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     name = game_name(name)

@@ -49,7 +49,7 @@ class Target(NamedTuple):
 
 
 class Special(NamedTuple):
-    """What is special about the next move, beside which are legal; nothing in most games."""
+    """Special rules of the next move, beside which moves are legal; none in most games."""
 
     vanishing: int | None = None
     """The cell whose mark it takes away; None where marks stay."""
@@ -114,7 +114,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def result(self, state: S, move: Move) -> S:
-        """Return the position after a legal move; an illegal one raises `Refusal` and names what is legal."""
+        """Return the position after a legal move. Raises `Refusal` for an illegal one, with the legal ones."""
 
     @abstractmethod
     def is_terminal(self, state: S) -> bool:
@@ -142,7 +142,7 @@ class Game(ABC, Generic[S]):
         return outcome.winner if outcome is not None and outcome.reason is Reason.LINE else None
 
     def special(self, state: S) -> Special:
-        """Return what is special about the next move in a position that is not terminal."""
+        """Return the special rules of the next move in a position that is not terminal."""
         return _NOTHING_SPECIAL
 
     def marks(self, state: S) -> tuple[str, str]:
@@ -173,7 +173,7 @@ class Game(ABC, Generic[S]):
             raise Refusal(Code.BAD_NOTATION, f"{details[:40]!r} after the board; {self.name} needs no words there")
 
     def refuse(self, state: S, move: Move, *, taken: bool) -> Refusal:
-        """Return the refusal of an illegal move, which names the move and what is legal."""
+        """Return the refusal of an illegal move, which names that and the legal ones."""
         moves = self.actions(state)
         legal = ", ".join(self.move_names[m] for m in moves[:_MOST_NAMED]) or "nothing, the game is over"
         if len(moves) > _MOST_NAMED:

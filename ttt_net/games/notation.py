@@ -41,7 +41,7 @@ def write_move(game: Game[Any], move: Move) -> str:
 
 
 def read_move(game: Game[S], state: S, text: str) -> Move:
-    """Return the legal move that `text` names; anything else raises `Refusal` and says what is wrong with it."""
+    """Return the legal move that `text` names. Raises `Refusal` for any other text, with the reason."""
     word = re.sub(r"\s+", "", text[: MAX_MOVE_LENGTH + 1]).lower()
     if not word or len(text) > MAX_MOVE_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"{text[:_SHOWN]!r} is not a move; moves look like {_examples(game)}")

@@ -27,7 +27,7 @@ class WordFilter:
     """A list of words that are not wanted."""
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
-        """Read a list. Raises `ValueError` if it is too long; what is no word is left out."""
+        """Read a list, without lines that are no words. Raises `ValueError` if it is too long."""
         self._whole: set[str] = set()
         self._beginnings: set[str] = set()
         self._parts: set[str] = set()

@@ -41,7 +41,7 @@ _MAX_TYPED = 100
 
 
 def checked_name(text: str) -> str:
-    """Return the name as it is kept; one that may not be taken raises `Refusal`, which says what is allowed."""
+    """Return the name as it is kept. Raises `Refusal` for one that may not be taken, with the rule."""
     name = _cleaned(text)
     fault = _fault(name)
     if fault:
@@ -83,7 +83,7 @@ def _cleaned(text: str) -> str:
 
 
 def _fault(name: str) -> str | None:
-    """Return what is wrong with a name, in words."""
+    """Return the fault of a name, in words."""
     if sum(not _is_mark(character) for character in name) < LEAST:
         return f"{name!r} is too short" if name else "a name cannot be empty"
     if width(name) > MOST:

@@ -136,7 +136,7 @@ class ClientProtocol:
         return min((due for due in dues if due is not None), default=None)
 
     def tick(self, now_ms: int) -> None:
-        """Do what is due: end a connection that is silent for too long, ping, send again what was put off."""
+        """Let time pass: end a connection that is silent for too long, ping, send again what was put off."""
         if self.disconnect is not None:
             return None
         was_asleep = now_ms - self._looked_at_ms > PONG_TIMEOUT_MS  # a stopped process is no silent server

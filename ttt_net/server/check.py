@@ -33,7 +33,7 @@ _MIN_PREFIX = {4: 8, 6: 32}
 
 
 def report(configuration: Configuration) -> int:
-    """Print what is wrong and what is risky; return the exit code."""
+    """Print faults and risks; return the exit code."""
     wrong, risky = list(faults(configuration)), []
     if not wrong:
         risky = list(risks(configuration))

@@ -1,4 +1,4 @@
-"""Bound what is taken of the disk: below a floor of free space, or above a cap on the journal, nothing new is written.
+"""Bound the use of the disk: below a floor of free space, or above a cap on the journal, nothing new is written.
 
 New matches are refused first, then moves, before the disk refuses both.
 """
@@ -21,7 +21,7 @@ _CAP_FOR_MATCHES = 9 / 10
 
 
 class DiskUsage(NamedTuple):
-    """What is used of a disk."""
+    """The use of a disk."""
 
     free_bytes: int
     """What any process may still use of it."""
@@ -30,7 +30,7 @@ class DiskUsage(NamedTuple):
 
 
 class DiskSpace:
-    """What is free where the journal is, as it was when `look` was last called."""
+    """The free space where the journal is, as it was when `look` was last called."""
 
     def __init__(self, limits: Limits, measure: Callable[[], DiskUsage | None]) -> None:
         self._limits = limits

@@ -120,7 +120,7 @@ async def _serve_node(
 
 
 class RunningLedger(Protocol):
-    """What is run beside the server, and writes down what it says: in this process alone, or in a cluster."""
+    """The ledger that runs beside the server: of this process alone, or of a cluster."""
 
     @property
     def is_stuck(self) -> bool:
@@ -207,7 +207,7 @@ def _has_terminal() -> bool:
 
 
 def disk_usage(journal: Path) -> DiskUsage | None:
-    """Return what is used of the disk that the journal is on; None where the system does not tell."""
+    """Return the use of the disk that the journal is on; None where the system does not tell."""
     try:
         files = [Path(f"{journal}{part}") for part in ("", "-wal")]
         return DiskUsage(

@@ -77,7 +77,7 @@ class Bound(Enum):
 
 
 class TableEntry(NamedTuple):
-    """What is remembered of a position: a value, as seen from there, that `depth` plies of search gave."""
+    """The entry of a position: a value, as seen from there, that `depth` plies of search gave."""
 
     depth: int
     bound: Bound

@@ -1,4 +1,4 @@
-"""The way to what is compiled: loads it when it is first needed, and does without it where numba is not installed.
+"""Load compiled searches when they are first needed; do without them where numba is not installed.
 
 Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, where
 `compiled/kernel_cache.py` says: the first use ever takes five to fifteen seconds, later ones about one.

@@ -57,7 +57,7 @@ class Node(Generic[S]):
         """The value, once it is certain, from side 0's view."""
 
     def worth(self, side: Side) -> float:
-        """Return the mean result for a side, from -1 to 1; what is solved counts as it will end."""
+        """Return the mean result for a side, from -1 to 1; a solved position counts as it will end."""
         mean = self.reward / self.visits if self.solved is None else (self.solved > 0) - (self.solved < 0)
         return -mean if side else mean
 

@@ -37,7 +37,7 @@ class Minimax:
 
 
 class Tree(Generic[S]):
-    """One search: what is known, and what it cost."""
+    """One search: the values known, and what they cost."""
 
     def __init__(self, game: Game[S], limit: Limit, *, uses_table: bool) -> None:
         self.game = game

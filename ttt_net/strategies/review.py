@@ -161,7 +161,7 @@ class Made(NamedTuple):
         return verdict.exact and verdict.result is not None
 
     def confirmed(self, after: Analysis) -> "Made":
-        """Return the same with what is proved of the position after the move."""
+        """Return the same with the proof about the position after the move."""
         return self._replace(found=_confirmed(self.found, self.move, after))
 
 
@@ -260,7 +260,7 @@ def _seen(sight: Sight, moves: tuple[Move, ...]) -> Analysis:
 
 
 def _with_sight(found: Analysis, sight: Sight) -> Analysis:
-    """Return an analysis with what can be seen, which is exact, in place of what is not known so well."""
+    """Return an analysis with what can be seen, which is exact, in place of estimates."""
     seen = {
         move: Verdict(value, exact=True, line=(move, *sight.replies.get(move, ())))
         for move, value in sight.values.items()
@@ -273,7 +273,7 @@ def _with_sight(found: Analysis, sight: Sight) -> Analysis:
 
 
 def _confirmed(found: Analysis, move: Move, after: Analysis) -> Analysis:
-    """Return an analysis with what is proved of the position after a move in place of an estimate of the move."""
+    """Return an analysis with proofs about the position after a move in place of an estimate of the move."""
     known, proved = found.moves[move], after.verdict
     if proved.result is None or (known.result is not None and (known.exact or not proved.exact)):
         return found
@@ -284,7 +284,7 @@ def _confirmed(found: Analysis, move: Move, after: Analysis) -> Analysis:
 
 
 def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
-    """Return a move with its grade and what is wrong with it, by what has been found of the position.
+    """Return a move with its grade and its fault, by the analysis of the position.
 
     `reply` is the next move of the match.
     """
@@ -307,7 +307,7 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
 
 
 def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None:
-    """Return what is wrong with a move that has no fault that can be seen at once, None if nothing is known to be.
+    """Return the fault of a move that has none that can be seen at once, or None if none is known.
 
     An estimate of so short a search that it sees no plan is not held against a move.
     """

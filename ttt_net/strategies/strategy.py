@@ -47,7 +47,7 @@ def from_above(value: int, plies: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a strategy may think; what is None is not limited.
+    """How much a strategy may think; None is no limit.
 
     `cancelled` is asked again and again and ends the search when it answers True; an event's `is_set` is one.
     """
@@ -63,7 +63,7 @@ class Limit:
         return replace(self, nodes=nodes, ms=None if self.ms is None else round(self.ms * part))
 
     def rest(self, spent: "Counts") -> "Limit":
-        """Return what is left for a second try."""
+        """Return the rest of the limit, for a second try."""
         nodes = None if self.nodes is None else max(0, self.nodes - spent.nodes)
         return replace(self, nodes=nodes, ms=None if self.ms is None else max(0, self.ms - round(spent.ms)))
 
@@ -119,7 +119,7 @@ class Strategy(Protocol):
         """Return why it cannot play that game, in one sentence, or None if it can."""
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return a legal move for the side to move; `require_playable` says what is refused."""
+        """Return a legal move for the side to move. Raises as `require_playable` does."""
 
 
 def require_playable(strategy: Strategy, game: Game[S], state: S) -> None:

@@ -26,20 +26,20 @@ def crowd() -> Sequence[Session]:
 
 
 def listed(crowd: Sequence[Session], count: int) -> tuple[OnlinePlayers, list[str]]:
-    roster = OnlinePlayers()
+    online = OnlinePlayers()
     for each in crowd:
-        roster.add(each)
-    return roster, names(roster, count)
+        online.add(each)
+    return online, names(online, count)
 
 
-def names(roster: OnlinePlayers, count: int) -> list[str]:
-    return sorted(each.info.name for each in roster.by_leisure(count))
+def names(online: OnlinePlayers, count: int) -> list[str]:
+    return sorted(each.info.name for each in online.by_leisure(count))
 
 
 def test_all_are_listed_where_there_is_room(crowd: Sequence[Session]) -> None:
-    roster, all_of_them = listed(crowd, 12)
+    online, all_of_them = listed(crowd, 12)
     assert all_of_them == sorted(each.info.name for each in crowd)
-    assert len(roster) == 12
+    assert len(online) == 12
 
 
 def test_of_a_crowd_the_people_who_came_last_are_listed(crowd: Sequence[Session]) -> None:
@@ -48,33 +48,33 @@ def test_of_a_crowd_the_people_who_came_last_are_listed(crowd: Sequence[Session]
 
 
 def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[Session]) -> None:
-    roster, _ = listed(crowd, 0)
+    online, _ = listed(crowd, 0)
     for each in crowd[5:10]:
         each.began("m")
-        roster.moved(each)
-    assert names(roster, 5) == ["Fay", "Gus", "Hal", "Ian", "Jim"]
-    assert names(roster, 7) == ["Abe", "Fay", "Gus", "Hal", "Ian", "Jim", "Zed"]
+        online.moved(each)
+    assert names(online, 5) == ["Fay", "Gus", "Hal", "Ian", "Jim"]
+    assert names(online, 7) == ["Abe", "Fay", "Gus", "Hal", "Ian", "Jim", "Zed"]
     crowd[5].finished("m")
-    roster.moved(crowd[5])
-    assert names(roster, 1) == ["Eve"], "whose match has just ended"
+    online.moved(crowd[5])
+    assert names(online, 1) == ["Eve"], "whose match has just ended"
 
 
 def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_his_match(crowd: Sequence[Session]) -> None:
-    roster, _ = listed(crowd, 0)
+    online, _ = listed(crowd, 0)
     for each in crowd[:10]:
-        roster.remove(each)
-        roster.moved(each)
-    assert names(roster, 9) == ["Abe", "Zed"]
-    assert roster.find("ann") is None
-    assert roster.find("ABE") is crowd[10]
+        online.remove(each)
+        online.moved(each)
+    assert names(online, 9) == ["Abe", "Zed"]
+    assert online.find("ann") is None
+    assert online.find("ABE") is crowd[10]
 
 
 def test_a_session_that_was_replaced_takes_nobody_off_the_list(crowd: Sequence[Session]) -> None:
-    roster, _ = listed(crowd, 0)
+    online, _ = listed(crowd, 0)
     again = session(9, "Ann")
     again.began("m")
-    roster.remove(crowd[9])
-    roster.add(again)
-    roster.remove(crowd[9])
-    assert names(roster, 12)[1] == "Ann"
-    assert roster.find("Ann") is again
+    online.remove(crowd[9])
+    online.add(again)
+    online.remove(crowd[9])
+    assert names(online, 12)[1] == "Ann"
+    assert online.find("Ann") is again

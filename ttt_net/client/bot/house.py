@@ -90,7 +90,7 @@ async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACT
 
 
 async def _seat_engines(order: HouseTask, file: str) -> None:
-    """Let the engines of a file play, too; what is wrong with it is said, and the others play without them."""
+    """Let the engines of a file play, too; a fault in it is said, and the others play without them."""
     trust = Trust(order.fingerprint, is_insecure=True)
     place = SeatsOrder(order.url, _HERE, trust, limits=(_LIMITS.first_ms, _LIMITS.later_ms))
     try:

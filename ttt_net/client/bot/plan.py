@@ -14,7 +14,7 @@ _UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
 
 @dataclass(frozen=True, slots=True)
 class ChallengeFilter:
-    """Which challenges a bot takes, of those in its games: by clock, by what is at stake, and by who it is."""
+    """Which challenges a bot takes, of those in its games: by clock, rated or casual, and by opponent."""
 
     least_ms: int = 0
     """What a side has for forty moves, at least and at most."""

@@ -50,7 +50,7 @@ class SeatsOrder:
 
 
 def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> EngineSettings:
-    """Return the engine that a command starts, with those settings and that seat; what is None is not said.
+    """Return the engine that a command starts, with those settings and that seat; None leaves a setting out.
 
     Raises `ConfigurationError` for what is no command.
     """

@@ -40,7 +40,7 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
 
 
 def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
-    """Return what is asked, or None where nothing is; what does not go together raises `ConfigurationError`."""
+    """Return the inquiry, or None. Raises `ConfigurationError` for options that exclude each other."""
     asked = [kind for kind in KINDS if getattr(given, kind) not in (None, False)]
     if len(asked) > 1:
         raise ConfigurationError(f"--{asked[0]} and --{asked[1]}: ask one thing at a time")

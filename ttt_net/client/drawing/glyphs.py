@@ -133,7 +133,7 @@ def glyphs_for(encoding: str | None, *, is_ascii: bool) -> Glyphs:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return a sentence on as many lines as it needs, as far in as the first; only what is too long a word is cut."""
+    """Return a sentence on as many lines as it needs, as far in as the first; only too long a word is cut."""
     if cell_len(text) <= width:
         return [text]
     indent = text[: len(text) - len(text.lstrip())]

@@ -25,7 +25,7 @@ class MotionFrame(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What is seen of a match after a move, from a time on; it ends early when the match goes on."""
+    """The picture of a move that is made, from a time on; it ends early when the match goes on."""
 
     match: str
     ply: int
@@ -45,7 +45,7 @@ class Motion(NamedTuple):
 
 
 def motion_between(before: Display | None, after: Display, now_ms: int) -> Motion | None:
-    """Return what is to be seen between two displays, the second with one move more; None if nothing moves."""
+    """Return the motion between two displays, the second with one move more; None if nothing moves."""
     if before is None or before.match is None or after.match is None or not _is_board(after):
         return None
     was, match = before.match, after.match

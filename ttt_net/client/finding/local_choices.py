@@ -1,4 +1,4 @@
-"""Remember what is played at this keyboard: game, opponent, strength, side, names; in a file beside the identities."""
+"""Remember the choices for this keyboard: game, opponent, strength, side, names; in a file beside the identities."""
 
 import json
 from contextlib import suppress
@@ -34,7 +34,7 @@ _STRENGTHS = ("beginner", "beginner", "casual player", "casual player", "club pl
 
 @dataclass(frozen=True, slots=True)
 class LocalChoices:
-    """What is played at this keyboard, against whom, and who begins."""
+    """The game at this keyboard, the opponent, and who begins."""
 
     game: str = "tictactoe"
     strategy: str = "alphabeta"

@@ -59,7 +59,7 @@ class ServerSearch:
 
 
 def search_for_a_moment(choices: LocalChoices) -> ServerList:
-    """Return the servers that were found within two seconds, with what is chosen to be played here."""
+    """Return the servers that were found within two seconds, with the choices for this keyboard."""
 
     async def search() -> ServerList:
         searching = ServerSearch(lambda: None, choices)

@@ -1,1 +1,1 @@
-"""What is asked of a server instead of playing."""
+"""Ask a server a question, instead of playing."""

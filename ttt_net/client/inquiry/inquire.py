@@ -41,7 +41,7 @@ _OF_ONESELF = ("rename", "forget")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is to be printed, or why there is nothing."""
+    """The lines to be printed, or why there are none."""
 
     lines: list[str] = field(default_factory=list)
     farewell: Farewell | None = None

@@ -94,7 +94,7 @@ class LineMenu:
                 self._write(f"{str(error).removeprefix('--game: ')}.")
 
     def _taken(self, row: Destination, choices: LocalChoices) -> tuple[Place, LocalChoices]:
-        """Return where a row leads; of a match at this keyboard, after it was asked what is to be played."""
+        """Return where a row leads; of a match at this keyboard, after its choices were asked for."""
         match row.does:
             case Alone():
                 question = f"Enter plays {row.detail}. Or say what else, as: connect4 6 second. "

@@ -137,7 +137,7 @@ class LocalConnection:
         self._has_moved.clear()
 
     async def run(self) -> None:
-        """Deliver what is told, let flags fall and strategies play, until all games are played or for ever."""
+        """Deliver messages, let flags fall and strategies play, until all games are played or for ever."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in (self._watch_clock(), self._coach_all())]
             if self._others is not None:

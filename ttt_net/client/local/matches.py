@@ -76,7 +76,7 @@ class Seating:
 
 
 class LocalMatches:
-    """The match that is played at this keyboard, and the next ones; methods return what is told of a change."""
+    """The match that is played at this keyboard, and the next ones; methods return the messages that tell a change."""
 
     def __init__(self, seating: Seating, new_id: Callable[[], str], wall_ms: Callable[[], int]) -> None:
         self.seating = seating
@@ -131,7 +131,7 @@ class LocalMatches:
         return [self._snapshot(self.match, now_ms)]
 
     def request(self, request: Request, now_ms: int) -> list[AnyServerMessage]:
-        """Carry a request out, and return what is told after its `ok`. Raises `Refusal`."""
+        """Carry a request out, and return the messages after its `ok`. Raises `Refusal`."""
         match request:
             case SeekRequest():
                 return self.begin(now_ms)
@@ -236,7 +236,7 @@ class LocalMatches:
 
 
 def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:
-    """Return what is told of rules and puzzles, which takes no match and no server. Raises `Refusal`."""
+    """Return the replies about rules and puzzles, which take no match and no server. Raises `Refusal`."""
     match request:
         case PuzzleRequest():
             return [describe_puzzle(request, today(wall_ms))]

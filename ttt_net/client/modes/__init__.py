@@ -123,7 +123,7 @@ def choose_by_lines(options: Options) -> Place | None:
 
 
 def inquire(options: Options, inquiry: Inquiry) -> tuple[list[str], Farewell | None]:
-    """Ask a server one thing; return what is to be printed, and why there is nothing."""
+    """Ask a server one thing; return the lines to be printed, or why there are none."""
     from ttt_net.client.inquiry import inquire
 
     answer = inquire.inquire(options, inquiry)

@@ -1,4 +1,4 @@
-"""Build what the modes share from the options: the connection, and what is asked for first."""
+"""Build the parts that modes share from the options: the connection, and the first requests."""
 
 import asyncio
 import shlex
@@ -46,7 +46,7 @@ def _remember(options: Options, welcome: Welcome) -> None:
 
 
 def seek_of(options: Options) -> SeekRequest:
-    """Return what is sought at first: where nothing else was said, a person; bots are offered."""
+    """Return the first seek: where nothing else was said, for a person; bots are offered."""
     return by_default(SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people"))
 
 
@@ -56,7 +56,7 @@ def address_of(options: Options) -> str:
 
 
 def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
-    """Return what is asked for first, where it is not just anybody to play with."""
+    """Return the first request, where it is no seek for anybody to play with."""
     if options.join is not None:
         return JoinRequest(0, options.join)
     return InviteRequest(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None

@@ -45,7 +45,7 @@ def as_told(display: Display, match: Snapshot) -> Snapshot:
 
 
 def lesson_of(display: Display, match: Snapshot) -> MatchLesson | None:
-    """Return what is to be learned from a match, if that is known and is about one of its moves."""
+    """Return the lesson of a match, if that is known and is about one of its moves."""
     told = display.world.reply(AnalysisReply)
     lesson = told.lesson if told is not None and told.match == match.match else None
     return lesson if lesson is not None and _is_of(match, lesson) else None

@@ -33,7 +33,7 @@ def page_about(screen: str) -> Callable[[Display, SeekRequest, str], Meaning]:
 
 
 def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
-    """Return the request for what is named: game, clock, kind, `level 3` of a bot; what is not named stays as it is."""
+    """Return a request with the terms that are named: game, clock, kind, `level 3` of a bot; the others stay."""
     names = []
     asked = _LEVEL.search(terms)
     if asked is not None and not isinstance(request, InviteRequest):

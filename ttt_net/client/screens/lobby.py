@@ -214,7 +214,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
 
 
 def _prompt(display: Display, now_ms: int) -> str:
-    """Return what is to be said, or that only some rows are shown, or in another order."""
+    """Return the notice, or that only some rows are shown, or in another order."""
     only = [f"Only: {clean(display.page.filter, labels.MAX_CODE)} (Esc: all)"] if display.page.filter else []
     order = ["strongest first (s: as before)"] if display.page.is_by_strength else []
     seen = ", ".join([*only, *order])

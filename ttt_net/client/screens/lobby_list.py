@@ -1,4 +1,4 @@
-"""Make the rows of the lobby: a crowd is folded, filtered by what is typed, and sorted by strength where asked for."""
+"""Make the rows of the lobby: a crowd is folded, filtered by the typed text, and sorted by strength where asked for."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -109,7 +109,7 @@ def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
 
 
 def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
-    """Return the bot that is chosen, or else the one that the server suggests, or the first that plays what is sought.
+    """Return the chosen bot, or else the one that the server suggests, or the first that plays the games of the seek.
 
     Where a level is asked for, one that plays at it as a rule comes before one that plays at any.
     """

@@ -1,4 +1,4 @@
-"""Choose what is played at this keyboard: game, opponent, strength, side, names; and a game to read the rules of."""
+"""Choose a match at this keyboard: game, opponent, strength, side, names; and a game to read the rules of."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -97,7 +97,7 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def _named(display: Display, typed: str) -> Effect:
-    """Take the names of two people; what is no two names stays to be mended."""
+    """Take the names of two people; any other text stays to be mended."""
     try:
         names = read_names(typed)
     except ConfigurationError as error:
@@ -119,7 +119,7 @@ def _chosen(display: Display, *, game: str) -> Effect:
 
 
 def _typed_game(display: Display, typed: str) -> Effect:
-    """Take a game by its name; what is none stays to be mended."""
+    """Take a game by its name; any other text stays to be mended."""
     try:
         return _chosen(display, game=typed.strip().lower())
     except ConfigurationError as error:
@@ -150,7 +150,7 @@ def _digits(enter: Callable[[str], AnyCommand]) -> dict[str, KeyMeaning]:
 
 
 def _notice(display: Display) -> str:
-    """Return what is wrong with what was typed."""
+    """Return the fault of the typed text."""
     return words.notice(display)
 
 

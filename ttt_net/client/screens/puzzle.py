@@ -70,7 +70,7 @@ def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
 
 
 def question(puzzle: PuzzleReply) -> str:
-    """Return what is to be found."""
+    """Return the question of a puzzle."""
     mark = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4)
     if puzzle.kind == "win":
         own = (puzzle.plies + 1) // 2

@@ -60,7 +60,7 @@ class Canvas:
 
     @property
     def encoding(self) -> str:
-        """The encoding of what is written."""
+        """The encoding of the output."""
         return self._console.encoding
 
     def greet(self, sentence: str, *, row: int | None = None) -> None:

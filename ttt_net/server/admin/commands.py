@@ -32,7 +32,7 @@ class AdminCommands:
         self._is_attending = True
 
     def carry_out(self, asked: protocol.AnyAdminRequest, answer: ReplyTo, admin: Admin = THE_HOST) -> None:
-        """Do what is asked by an admin who may ask for it: see `check_allowed`."""
+        """Carry out the command of an admin who may give it: see `check_allowed`."""
         match asked:
             case protocol.Kick():
                 answer(self._moderation.kick(asked, admin))

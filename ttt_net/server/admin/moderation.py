@@ -268,7 +268,7 @@ class ModerationCommands:
         self._journal.read_report(asked.number, done, partial(protocol.fail, answer))
 
     def close(self, asked: protocol.SettleReport, admin: Admin, answer: ReplyTo) -> None:
-        """Do what is wanted about the player, if anything, then close the report with what was found."""
+        """Impose the sanction on the player, if there is one, then close the report with the finding."""
 
         def done(found: PlayerReport) -> None:
             if found.closed_ms is not None:

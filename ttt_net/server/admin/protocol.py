@@ -28,7 +28,7 @@ class ListPlayers(AdminRequest, frozen=True, tag="players"):
 
 
 class ListMatches(AdminRequest, frozen=True, tag="matches"):
-    """Ask what is played, private matches too: `MatchRows`."""
+    """Ask for the live matches, private ones too: `MatchRows`."""
 
 
 class Kick(AdminRequest, frozen=True):
@@ -39,7 +39,7 @@ class Kick(AdminRequest, frozen=True):
 
 
 class Ban(AdminRequest, frozen=True):
-    """Keep a player, an address, an IPv6 /64 or a network out, for so long or (null) for good, and close what is open.
+    """Keep a player, an address, an IPv6 /64 or a network out, for so long or (null) for good; close open connections.
 
     `whom` is an address or network where it can be read as one; `name:` before it says that it is a name. With a name,
     `with_address` holds the address that the player comes from, too, for everybody who comes from there.
@@ -273,7 +273,7 @@ class MatchRow(Struct, frozen=True):
 
 
 class MatchRows(AdminReply, frozen=True):
-    """What is played, the first 1,000 of `count`."""
+    """The live matches, the first 1,000 of `count`."""
 
     count: int
     matches: list[MatchRow]

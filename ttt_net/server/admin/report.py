@@ -85,7 +85,7 @@ def player_rows(hub: Hub, now_s: float, *, has_addresses: bool) -> protocol.Play
 
 
 def match_rows(hub: Hub) -> protocol.MatchRows:
-    """Return what is played, in the order in which it was opened."""
+    """Return the live matches, in the order in which they were opened."""
     live = [(room, room.match) for room in hub.registry.rooms.values() if room.match and not room.match.is_over]
     rows = []
     for room, match in live[:MAX_ROWS]:

@@ -71,7 +71,7 @@ def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -
 
 @lru_cache(_MOST_REMEMBERED)
 def _read(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the address, an IPv4 one as such even where IPv6 carries it; None for what is none."""
+    """Return the address, an IPv4 one as such even where IPv6 carries it; None for any other text."""
     with_port = _WITH_PORT.fullmatch(text)
     bare = (with_port["six"] or with_port["four"]) if with_port else text
     try:

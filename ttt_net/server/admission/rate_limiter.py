@@ -98,7 +98,7 @@ class RateLimiter:
             self.wrote(address, EVENT_BYTES * events)
 
     def wrote(self, address: str | None, count: int) -> None:
-        """Count bytes that were written down for an address; what is over its limit is refused the next time."""
+        """Count bytes that were written down for an address; once over its limit, the next are refused."""
         if address is not None:
             self._bucket("bytes", address).take(self._now_ms(), count)
             if self.untold is not None:

@@ -52,7 +52,7 @@ class Broadcasts:
         self._retold_s = self._services.loop.time()
 
     def start(self) -> None:
-        """Pass on what is said here, and hear the other nodes."""
+        """Pass on messages from here, and hear the other nodes."""
         self._hub.chat.pass_on = self.pass_on
         self._log.listen(_CHAT, self._chatted)
         self._log.listen(_WATCHING, self._counted)

@@ -144,7 +144,7 @@ class JetStreamLog:
         task.add_done_callback(self._running.discard)
 
     def cancel(self) -> None:
-        """Give up what is under way, and what is asked from now on: no callback is called any more."""
+        """Give up all requests, those under way and those to come: no callback is called any more."""
         self._is_over = True
         for task in self._running:
             task.cancel()
@@ -373,7 +373,7 @@ class JetStreamLog:
             await self._client.publish(f"{self._name}.told.{subject}", data)
 
     def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
-        """Subscribe to what is told."""
+        """Subscribe to the subject."""
 
         async def heard(message: Msg) -> None:
             _call(hear, message.data)
@@ -427,7 +427,7 @@ class JetStreamLog:
 
     @property
     def trouble(self) -> str | None:
-        """What is wrong with the connection, for people; None: nothing."""
+        """The fault of the connection, for people; None: there is none."""
         return None if self._client.is_connected else "no server of the log can be reached"
 
 

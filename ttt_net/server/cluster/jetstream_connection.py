@@ -143,7 +143,7 @@ def store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
 
 
 async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
-    """Ask what is kept of a log; its servers tell when its newest batch came, and when the snapshot was whole."""
+    """Ask how much of a log is kept; its servers tell when its newest batch came, and when the snapshot was whole."""
     state = (await jetstream.stream_info(name)).state
     bucket, file = f"{name}_snapshots", base64.urlsafe_b64encode(SNAPSHOT.encode()).decode()
     try:

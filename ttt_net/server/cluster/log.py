@@ -83,7 +83,7 @@ class Log(Protocol):
         """
 
     def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
-        """Hear what is told on the subject from now on; what one node tells, in its order."""
+        """Subscribe to a subject from now on; messages of one node come in its order."""
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         """Ask the one node that answers the subject; call `done` once, with None after some seconds or if nobody does.
@@ -209,7 +209,7 @@ class MemoryLog:
             hear(data)
 
     def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
-        """Hear what is told on the subject."""
+        """Subscribe to a subject."""
         later = self._later
         self._stream.listeners.setdefault(subject, []).append(lambda data: _soon(later, hear, data))
 

@@ -14,7 +14,7 @@ MOST_SKEW_MS = 30_000
 
 
 class Peers:
-    """Who may write, this node too, and what is known of each. Knows no log, and no clock."""
+    """Who may write, this node too, and the state of each. Knows no log, and no clock."""
 
     def __init__(self, node: NodeName) -> None:
         self._node = node
@@ -106,7 +106,7 @@ class Peers:
 
     @property
     def wrong_clock(self) -> str | None:
-        """What is wrong with the clock here, for people; None: nothing."""
+        """The fault of the clock here, for people; None: there is none."""
         ahead_ms = sorted((0, *self._ahead_ms.values()), key=abs)  # of two that differ, neither is known to be wrong
         most_ms = ahead_ms[(len(ahead_ms) - 1) // 2]
         if abs(most_ms) > MOST_SKEW_MS:

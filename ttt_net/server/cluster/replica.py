@@ -143,7 +143,7 @@ class Replica:
         return int(row[0]) if row else 0
 
     def in_force(self) -> int:
-        """Return the form that all know who may write: what is newer is not written yet."""
+        """Return the form that all know who may write: newer ones are not written yet."""
         (form,) = self.database.connection.execute("SELECT form FROM place").fetchone()
         return int(form)
 

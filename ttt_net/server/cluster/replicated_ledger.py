@@ -152,7 +152,7 @@ class ReplicatedLedger:
         self._followers.append(hear)
 
     def trim(self, position: Position) -> None:
-        """Let the log go of what is before the position, which a snapshot has."""
+        """Trim the log before the position, which a snapshot has."""
         self._log.trim(position)
 
     def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
@@ -164,7 +164,7 @@ class ReplicatedLedger:
         return LedgerHealth(self.trouble(), len(self._outbox), self._replica.database.failures, self._round_trip_s)
 
     def trouble(self) -> str | None:
-        """Return what is wrong, for people; None: nothing."""
+        """Return the fault, for people; None: there is none."""
         if self.stopped or self._trouble:
             return self.stopped or self._trouble
         if not self.is_fresh:
@@ -387,7 +387,7 @@ class ReplicatedLedger:
     # Time.
 
     def _tick(self) -> None:
-        """Look after contact, what is under way, and who is silent; again and again."""
+        """Look after contact, entries under way, and silent nodes; again and again."""
         if self.stopped is not None:
             return
         now_s = self._loop.time()

@@ -243,7 +243,7 @@ class SharedLobby:
             self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
 
     def _is_answered(self, session: Session, request: int) -> bool:
-        """Tell whether the answer to a request of another node is among what is sent once this turn is over."""
+        """Tell whether the answer to a request of another node is among the messages of this turn."""
         assert isinstance(session.connection, RemoteConnection)
         said = self._outbox.get((session.connection.node, session.player, session.serial), ())
         messages = (wire.decode_server_message(_payload(each)) for each in said)
@@ -320,7 +320,7 @@ def _nobody_keeps_it() -> Refusal:
 
 
 def _payload(frames: bytes) -> bytes:
-    """Return what is in the first of some text frames of ours."""
+    """Return the payload of the first of some text frames of ours."""
     ends = {126: 4, 127: 10}.get(frames[1], 2)
     size = frames[1] if ends == 2 else int.from_bytes(frames[2:ends], "big")
     return frames[ends : ends + size]

@@ -54,7 +54,7 @@ class SnapshotKeeper:
         self._is_busy = False
 
     def tick(self, now_s: float) -> None:
-        """Look what is due, as the steward, if it is time; to be called about once a second."""
+        """Take a snapshot or trim behind one, as the steward, if it is time; to be called about once a second."""
         if self._ledger.is_steward and now_s >= self._next_look_s:
             self._next_look_s = now_s + min(LOOK_S, self._schedule.rest_s)
             self._log.kept(partial(self._looked, now_s))

@@ -18,7 +18,7 @@ UNTOLD = 1_000
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """What is told: some 60 bytes for each seek."""
+    """A message: some 60 bytes for each seek."""
 
     by: Author
     last: int

@@ -76,7 +76,7 @@ def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
 
 
 def verify(backup: Path) -> JournalContents:
-    """Return what is in a backup, after every match in it was played through; raises `ConfigurationError`.
+    """Return the contents of a backup, after every match in it was played through. Raises `ConfigurationError`.
 
     A backup of an older program is brought up to date first, in a copy.
     """
@@ -85,7 +85,7 @@ def verify(backup: Path) -> JournalContents:
 
 
 def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> JournalContents:
-    """Check the backup and put it in the place of the journal, which no server may hold; return what is in it.
+    """Check the backup and put it in the place of the journal, which no server may hold; return its contents.
 
     A journal that is there, whole or damaged, is refused, or kept as `.before` where it is to be replaced; nobody may
     read it meanwhile. Raises `ConfigurationError`.
@@ -153,7 +153,7 @@ def _prepare(backup: Path, copy: Path) -> JournalContents:
 
 
 def check(connection: sqlite3.Connection) -> JournalContents:
-    """Return what is in a journal; what is broken in it raises `ConfigurationError`."""
+    """Return the contents of a journal. Raises `ConfigurationError` if it is broken."""
     try:
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok" or connection.execute("PRAGMA foreign_key_check").fetchone():

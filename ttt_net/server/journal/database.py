@@ -100,7 +100,7 @@ class Database:
         return answers
 
     def _refusal_of(self, error: Exception) -> Refusal:
-        """Return how a job is refused that failed with that error; what is wrong with us or the disk is logged."""
+        """Return how a job is refused that failed with that error; a fault of ours or of the disk is logged."""
         if isinstance(error, Refusal) and not isinstance(error, StorageError):
             return error.with_traceback(None)
         refusal = StorageError(error.cause if isinstance(error, StorageError) else str(error))

@@ -244,7 +244,7 @@ class UnsettleRatings(JournalEntry, frozen=True, tag=True):
 
 
 class Probe(JournalEntry, frozen=True, tag=True):
-    """Write what is there already, to learn whether the disk can be written again."""
+    """Write the present state anew, to learn whether the disk can be written again."""
 
 
 MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings

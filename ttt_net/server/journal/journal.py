@@ -211,7 +211,7 @@ class Journal:
 
 
 def token_hash(token: str) -> bytes:
-    """Return what is kept of a token: with 256 random bits in it, a plain hash cannot be guessed back."""
+    """Return the hash of a token, which is kept: with 256 random bits in it, it cannot be guessed back."""
     return hashlib.sha256(token.encode()).digest()
 
 

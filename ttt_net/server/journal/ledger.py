@@ -120,7 +120,7 @@ class LocalLedger:
         self._gathered.clear()
 
     def follow(self, position: int, hear: Hear) -> None:
-        """Call `hear` on the event loop with what is appended from now on, once it is accepted.
+        """Call `hear` on the event loop with entries from now on, once they are accepted.
 
         Raises `LookupError` for what was before.
         """

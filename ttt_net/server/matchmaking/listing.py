@@ -163,7 +163,7 @@ def _plays(bot: Session, seek: Seek) -> bool:
 
 
 def _strength(bot: Session, game: str, seek: Seek) -> int:
-    """Return the rating of a bot at what is sought, or what its level stands for."""
+    """Return the rating of a bot at the game and speed of the seek, or what its level stands for."""
     rating = bot.info_at(game, seek.time).rating
     return _OF_LEVEL_1 + _PER_LEVEL * ((bot.info.level or _AT_ITS_BEST) - 1) if rating is None else rating
 

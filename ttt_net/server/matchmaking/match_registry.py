@@ -107,7 +107,7 @@ class MatchRegistry:
             self._services.feed.changed("seeks", "players")
 
     def _reserve(self, *players: Session) -> Callable[[], None]:
-        """Withdraw the seeks of those whose match is about to start, and count it; what is returned ends that."""
+        """Withdraw the seeks of those whose match is about to start, and count it; return the call that ends that."""
         starting = self._services.players.starting
         self._beginning += players
         for session in players:

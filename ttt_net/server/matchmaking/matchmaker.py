@@ -1,4 +1,4 @@
-"""Pair players: carry out seeks, challenges and what is asked of the lobby; the registry begins what is paired."""
+"""Pair players: carry out seeks, challenges and requests to the lobby; the registry begins the matches."""
 
 from typing import assert_never
 

@@ -75,7 +75,7 @@ class PeriodicJob(Generic[T]):
 
 
 def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
-    """Return what is to be called about once a second, by its name."""
+    """Return the jobs to be called about once a second, by name."""
     wanted, journal = hub.services.configuration, hub.services.journal
     jobs: dict[str, Callable[[], None]] = {
         "stale ratings": stale_ratings(journal, hub.services.wall_ms).tick,

@@ -61,7 +61,7 @@ async def _keep_announced(describe: Callable[[], Announcement], look_s: float) -
 
 
 async def _announce(describe: Callable[[], Announcement], look_s: float) -> None:
-    """Announce, and keep what is announced true; returns only by an exception."""
+    """Announce the server, and keep the announcement true; returns only by an exception."""
     # Loading the library takes a tenth of a second, during which matches go on.
     library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
     logging.getLogger("zeroconf").setLevel(logging.ERROR)

@@ -21,7 +21,7 @@ def _everybody(session: Session) -> bool:
 
 
 class Audience:
-    """The sessions that hear one match, and what is still to be told to some of them."""
+    """The sessions that hear one match, and the events that some of them are still to hear."""
 
     def __init__(self, match: str, loop: asyncio.AbstractEventLoop) -> None:
         self.players: dict[PlayerId, Session] = {}
@@ -81,7 +81,7 @@ class Audience:
         return watcher is not None and watcher[0] is session
 
     def watch(self, session: Session) -> None:
-        """Let the session hear what is told from now on, and nothing of what was told before."""
+        """Let the session hear events from now on, and none of those before."""
         self._watchers[session.player] = session, self._told
 
     def leave(self, session: Session) -> None:

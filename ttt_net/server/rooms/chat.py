@@ -84,7 +84,7 @@ class Chat:
         tell(frame(wire.encode(said)), lambda hearer: hearer.player == player or not hearer.has_muted(player))
 
     def _may_say(self, session: Session, request: wire.ChatRequest) -> None:
-        """Raise `Refusal` if what is to be said may not be, whatever the words are."""
+        """Raise `Refusal` if the player may not say anything, whatever the words are."""
         mute = self._services.sanctions.on("mute", session.subject, session.connection.address)
         if mute:
             raise mute.refusal(self._services.wall_ms())
@@ -118,7 +118,7 @@ def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:
 
 
 def _text(request: wire.ChatRequest, words: FilteredWords) -> str:
-    """Return what is to be heard; raise `Refusal` if nothing is."""
+    """Return the text as others hear it. Raises `Refusal` if nothing of it is left."""
     text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
     if not text:
         raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")

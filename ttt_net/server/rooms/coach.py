@@ -48,7 +48,7 @@ class HintAnswer(msgspec.Struct):
 
 
 class CoachJob(NamedTuple):
-    """A question, how long its search may take, who asks it, and what is called with the answer, None if none came."""
+    """A question, how long its search may take, who asks it, and the callback for the answer, None if none came."""
 
     question: dict[str, Any]
     ms: int

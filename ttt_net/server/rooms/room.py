@@ -272,7 +272,7 @@ class MatchRoom:
         since_s: float,
         ratings: Changes | None,
     ) -> None:
-        """Apply and tell what is in the journal now; then go on."""
+        """Apply and tell the events that are in the journal now; then go on."""
         self.is_busy = False
         self._decisions = 0
         self._apply(match, events, asked)

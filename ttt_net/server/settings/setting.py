@@ -90,11 +90,11 @@ class Setting:
         return self.key.rpartition(".")[0]
 
     def shown(self, value: Value) -> str:
-        """Return a value of it as it stands in a TOML file, but for what is secret in it."""
+        """Return a value of it as it stands in a TOML file, without secrets."""
         return as_toml(tuple(map(self.hide, value)) if self.hide and isinstance(value, tuple) else value)
 
     def read(self, given: object) -> Value:
-        """Return the value that a text or a value of a TOML file names; `ValueError` says what is allowed."""
+        """Return the value that a text or a value of a TOML file names. Raises `ValueError`, with the allowed ones."""
         if self.kind is bool:
             return _truth(given)
         if self.kind is int or self.kind is float:

@@ -28,7 +28,7 @@ NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_MOTION", "TTT_NET_RULES", 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """What was asked for on the command line: a configuration, and what is to be done with it."""
+    """The command line: a configuration, and whether to run, print or check it."""
 
     configuration: Configuration
     is_check: bool = False
@@ -81,7 +81,7 @@ def value_of(configuration: Configuration, one: Setting) -> Value:
 
 
 def as_file(configuration: Configuration) -> str:
-    """Return the configuration as a commented TOML file; what is as by default is commented out."""
+    """Return the configuration as a commented TOML file; default values are commented out."""
     lines = [
         f"# The configuration of a ttt_net server: {SERVE} --config FILE.",
         "# Flags and environment variables win over it. What is commented out is as by default.",

@@ -197,7 +197,7 @@ class Connection(Reader):
         return lines.read()
 
     def _refuse_opening(self, *, is_long: bool) -> None:
-        """Answer what is no request, or not one that is answered; the parser would close without a word."""
+        """Refuse bytes that are no request, or not one that is answered; the parser would close without a word."""
         self._note_end("long_handshake" if is_long else "bad_request")
         self.transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
         self._opening = b""
@@ -205,7 +205,7 @@ class Connection(Reader):
         self._begin_to_close()
 
     def _take_turn(self) -> None:
-        """Act on a few frames; what is left waits until other connections have had their turn.
+        """Act on a few frames; the others wait until other connections have had their turn.
 
         Each frame is acted on before the next is parsed, so that how the connection ends does not depend on how its
         bytes were cut on the way.
@@ -304,7 +304,7 @@ class Connection(Reader):
             _forget_way_of(error)
 
     def pause_writing(self) -> None:
-        """Count what is sent from now on: the peer is behind with its reading."""
+        """Count messages from now on: the peer is behind with its reading."""
         self._behind_since_s = self._loop.time()
 
     def resume_writing(self) -> None:
@@ -354,7 +354,7 @@ class Connection(Reader):
             self._release()
 
     def _release(self) -> None:
-        """Write what is held."""
+        """Write the held answers."""
         if self._held:
             held, self._held = self._held, b""
             self.transport.write(held)

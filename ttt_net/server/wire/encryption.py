@@ -148,7 +148,7 @@ class TlsLayer(Reader):
         self._transport.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        """Return what is known of the socket; and `ssl_object`, as asyncio's own transports over TLS do."""
+        """Return the socket's information; and `ssl_object`, as asyncio's own transports over TLS do."""
         return self._tls if name == "ssl_object" else self._transport.get_extra_info(name, default)
 
     def _flush(self) -> None:

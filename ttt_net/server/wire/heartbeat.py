@@ -41,7 +41,7 @@ class Heartbeat:
         return self._answered_ms
 
     def excuse(self, late_s: float) -> None:
-        """Take a time in which this process stood still out of what is waited for."""
+        """Take a time in which this process stood still out of the way and the silence."""
         self._asked_s += late_s
         if self._waits_since_s is not None:
             self._waits_since_s += late_s

@@ -58,7 +58,7 @@ class Asset:
 
 
 def find_asset(path: str, address: str = "") -> Asset | None:
-    """Return what is at a path without its query, or None; `address` is where the server is for everybody, if known."""
+    """Return the asset at a path without its query, or None; `address` is the public one of the server, if known."""
     place = "/j" if path.startswith("/j") else "/"  # previews of a link know no code: it stands behind a #
     return _assets(address).get(place if _PLACES.fullmatch(path) else path)
 

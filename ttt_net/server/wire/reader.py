@@ -21,7 +21,7 @@ class ReadBuffer:
 
 
 class Reader(asyncio.BufferedProtocol):
-    """A protocol that receives what is read as bytes of its own."""
+    """A protocol that receives data as bytes of its own."""
 
     __slots__ = ("_buffer",)
 

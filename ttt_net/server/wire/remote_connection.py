@@ -9,7 +9,7 @@ from ttt_net.server.wire.frames import frame
 
 
 class RemoteConnection:
-    """What a session needs of a connection. What is sent goes to the player's node, and may be lost on the way.
+    """What a session needs of a connection. Messages go to the player's node, and may be lost on the way.
 
     What a match tells is never sent this way: each node tells those who are connected to it.
     """
@@ -53,7 +53,7 @@ class RemoteConnection:
 
     @property
     def unsent_bytes(self) -> int:
-        """Return 0: what is unsent waits on their own node."""
+        """Return 0: unsent messages wait on their own node."""
         return 0
 
     def send(self, frames: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What is compiled by numba (the extra `engine`); imported only through `ttt_net.strategies.engine`."""
+"""Searches compiled by numba (the extra `engine`); imported only through `ttt_net.strategies.engine`."""
 
 import os
 import sys

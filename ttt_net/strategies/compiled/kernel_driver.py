@@ -15,7 +15,7 @@ from ttt_net.strategies.strategy import WIN, Effort, Stopped, from_above
 
 
 class Kernel(NamedTuple):
-    """What is compiled: each function takes a position as `KernelDriver` was given it, then the block's address.
+    """The compiled functions: each takes a position as `KernelDriver` was given it, then the block's address.
 
     `win` also takes the marks on the board and the most threats, `search` the marks, the depth and the window. The play
     of a win lies in the block from the word `play` on, by the marks on the board.

@@ -125,7 +125,7 @@ def count_each(typing_context: Any, lanes: Any) -> Any:
 
 @intrinsic
 def least_each(typing_context: Any, lanes: Any, word: Any) -> Any:
-    """Return in every lane the smaller of what is there and a word."""
+    """Return in every lane the smaller of its value and a word."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         most = _in_every_lane(builder, arguments[1])

@@ -74,7 +74,7 @@ def words_of(shapes, side, block):
 
 @njit(types.void(types.int64, types.int64, types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
 def count_cell(place, side, sign, shapes, block):
-    """Add an empty cell with those shapes to what is counted of a side, or take it away if `sign` is that of -1."""
+    """Add an empty cell with those shapes to the counts of a side, or take it away if `sign` is that of -1."""
     at = words_of(shapes, side, block)
     word = peek(block, at)
     poke(block, COUNTS + side, peek(block, COUNTS + side) + sign * (word & COUNTED))

@@ -77,7 +77,7 @@ def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:
 
 
 def _good_of(game: Game[S], state: S, move: Move) -> Explanation | None:
-    """Return what is good about a move, as far as it can be seen on the board; None if it cannot."""
+    """Return the merit of a move, as far as it can be seen on the board; None if it cannot."""
     names = names_of(game, (move,))
     if is_first(state) or may_swap(state):
         return Explanation(ExplanationKind.TRY_EVEN, names)

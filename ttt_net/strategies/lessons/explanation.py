@@ -169,7 +169,7 @@ class Explanation(NamedTuple):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object that programs read, without what is empty; of many moves a few and how many more."""
+        """Return the object that programs read, without empty fields; of many moves a few and how many more."""
         row = self.row and {"marks": self.row.marks, "run": self.row.is_run, "open": self.row.is_open}
         found = {
             "kind": self.kind,

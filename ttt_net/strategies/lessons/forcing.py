@@ -45,7 +45,7 @@ class ThreatWins:
         return found if found and len(found) <= MOST_PLIES else ()
 
     def judge(self, state: LineState, move: Move, moves: dict[Move, Verdict], limit: Limit) -> dict[Move, Verdict]:
-        """Return what is proved of a move that was made and of better ones, where the verdicts so far know less.
+        """Return proofs about a move that was made and about better ones, where the verdicts so far know less.
 
         That is the win that there was; or, if there was none, that the move lets the other side win, and then one that
         does not, if the best one so far does, too.

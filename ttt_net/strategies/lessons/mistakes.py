@@ -1,4 +1,4 @@
-"""Find what is wrong with a move, and say why: first what a beginner could have seen, then what a search has found."""
+"""Find the fault of a move, and explain it: first what a beginner could have seen, then what a search has found."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ class Kind(IntEnum):
 
 
 class Mistake(NamedTuple):
-    """What is wrong with a move, and why."""
+    """The fault of a move, and why it is one."""
 
     kind: Kind
     better: tuple[Move, ...]
