@@ -460,7 +460,7 @@ def test_the_way_of_a_move_is_told_as_it_is() -> None:
 def test_the_files_to_touch_are_there() -> None:
     page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("## To add something, touch")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", table))
+    named = set(re.findall(r"`([\w/]+(?:\.py|\.ts|/))`", table))
     assert len(named) > 10
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
