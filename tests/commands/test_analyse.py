@@ -7,6 +7,7 @@ import pytest
 from ttt_net.__main__ import main
 from ttt_net.commands.analyse_view import in_words
 from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.compiled.fives import ALMOST_LOST
 from ttt_net.strategies.strategy import WIN
 
 
@@ -31,6 +32,12 @@ def test_a_win_that_may_come_sooner_is_not_told_to_the_ply() -> None:
     assert in_words(Verdict(value, exact=True, line=())) == "win in 9"
     assert in_words(Verdict(value, exact=False, line=())) == "win in 9 at most"
     assert in_words(Verdict(-value, exact=False, line=())) == "loss in 9 at most"
+
+
+def test_an_estimate_that_only_an_unseen_move_could_prove_wrong_is_told_in_words() -> None:
+    assert in_words(Verdict(ALMOST_LOST - 5, exact=False, line=())) == "looks won"
+    assert in_words(Verdict(9 - ALMOST_LOST, exact=False, line=())) == "looks lost"
+    assert in_words(Verdict(-71, exact=False, line=())) == "about -71"
 
 
 def test_states_are_listed_as_the_game_tree_project_listed_them(capsys: pytest.CaptureFixture[str]) -> None:

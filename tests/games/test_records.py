@@ -146,6 +146,7 @@ BEGINNING = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\n1. b2\n2. a2\n3. a3\n"
         (BEGINNING.replace("1. b2", "[3:00] b2"), "line 5: a clock before the first move"),
         (BEGINNING.replace("1. b2", "{so} b2"), "line 5: a comment before the first move"),
         (BEGINNING.replace("First: Ann\n", ""), "there is no tag First"),
+        ("b2 a2 a3", "there is no tag Game; a record begins with lines such as 'Game: tictactoe'"),
         (BEGINNING.replace("Ann", "\u202eAnn"), "name '\\u202eAnn' cannot be kept"),
         (BEGINNING.replace("Ann", "A" * 81), "cannot be kept; 1 to 80 printable characters"),
         (BEGINNING.replace("First", "White"), "line 2: unknown tag 'White'; tags are Game, Event"),

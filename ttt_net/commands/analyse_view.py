@@ -14,7 +14,7 @@ from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
 from ttt_net.strategies.lessons.words import named
-from ttt_net.strategies.strategy import S
+from ttt_net.strategies.strategy import ALMOST_DECIDED, S
 from ttt_net.strategies.tree import TreeNode, recommended
 from ttt_net.text import counted
 
@@ -41,11 +41,15 @@ def mark_of(game: Game[S], state: S, side: Side) -> str:
 
 
 def in_words(verdict: Verdict) -> str:
-    """Return a verdict as people say it: `win in 5`, `win in 9 at most`, `draw`, or an estimate with its sign."""
+    """Return a verdict as people say it: `win in 5`, `win in 9 at most`, `draw`, `looks lost`, or an estimate."""
     if verdict.plies is not None:
         end = f"{verdict.plies}{'' if verdict.exact else ' at most'}"
         return f"{'win' if verdict.result == 1 else 'loss'} in {end}" if verdict.plies else "over"
-    return "draw" if verdict.exact else f"about {verdict.value:+d}"
+    if verdict.exact:
+        return "draw"
+    if abs(verdict.value) >= ALMOST_DECIDED:
+        return f"looks {'won' if verdict.value > 0 else 'lost'}"
+    return f"about {verdict.value:+d}"
 
 
 def show_position(console: Console, game: Game[S], state: S) -> None:

@@ -160,7 +160,10 @@ def _read_draft(draft: _Draft) -> Record:
     tags = {tag: value for tag, value in draft.tags.items() if value}
     for needed in ("Game", "First", "Second"):
         if needed not in tags:
-            raise Refusal(Code.BAD_NOTATION, f"there is no tag {needed}")
+            sentence = (
+                f"there is no tag {needed}; a record begins with lines such as 'Game: tictactoe' and 'First: Ann'"
+            )
+            raise Refusal(Code.BAD_NOTATION, sentence)
     game = find_game(tags["Game"].lower())
     start = write_position(game, read_start(game, tags["Start"])) if "Start" in tags else None
     moves, outcome = _read_moves(game, first_position(game, start), draft.body)

@@ -22,6 +22,9 @@ WIN = 1_000_000
 DECIDED = WIN - 10_000
 """A value of at least this size tells a win or a loss, and in how many plies."""
 
+ALMOST_DECIDED = 40_000
+"""An estimate of at least this size tells a win or a loss unless a move helps that no search has looked at."""
+
 
 def is_decided(value: int) -> bool:
     """Tell whether a value is a win or a loss, rather than a draw or an estimate."""
