@@ -91,13 +91,13 @@ def main() -> int:
     found: dict[str, list[Round]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory(prefix="ttt_net-backup-") as folder:
         data = Path(folder) / "data"
-        facts = asyncio.run(build(data / JOURNAL_FILE, given.matches, plies=12))
+        events = asyncio.run(build(data / JOURNAL_FILE, given.matches, plies=12))
         size = (data / JOURNAL_FILE).stat().st_size
         for turn in range(given.rounds):
             for way in WAYS:
                 found[way].append(asyncio.run(measure(data, way, f"{turn}{way}", given.seconds, given.shared)))
     print(
-        f"{facts:,} facts, {size / 1e6:.0f} MB; {PAIRS} pairs at {MOVES_PER_S} moves a second each;"
+        f"{events:,} events, {size / 1e6:.0f} MB; {PAIRS} pairs at {MOVES_PER_S} moves a second each;"
         f" medians of {given.rounds} rounds; load {os.getloadavg()[0]:.1f}"
     )
     print("| backups by | each takes s | move p50 ms | p99 ms | p99/none |")

@@ -68,21 +68,21 @@ def token_of(match: int, side: int) -> str:
     return f"token of player {side} of match {match:>12}"
 
 
-def facts_of(match: int, plies: int) -> Iterator[MatchEvent]:
-    """Yield the facts of an unfinished match."""
+def events_of(match: int, plies: int) -> Iterator[MatchEvent]:
+    """Yield the events of an unfinished match."""
     players = (PlayerInfo(f"first-{match}"), PlayerInfo(f"second-{match}"))
     started = Started(f"m{match:07}", 1, 1_000, GAME, players, TimeControl(600_000, 0))
     yield started
-    table = Match(started)
+    played = Match(started)
     for ply in range(plies):
-        for fact in decide(table, ply % 2, PlayRequest(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
-            table.evolve(fact)
-            yield fact
+        for event in decide(played, ply % 2, PlayRequest(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
+            played.evolve(event)
+            yield event
 
 
 async def build(path: Path, matches: int, plies: int) -> int:
-    """Write a journal of so many unfinished matches, each of two players of its own; return the number of facts."""
-    template = list(facts_of(0, plies))
+    """Write a journal of so many unfinished matches, each of two players of its own; return the number of events."""
+    template = list(events_of(0, plies))
     with closing(LocalLedger(path)) as ledger:
         journal = Journal(ledger)
         async with asyncio.TaskGroup() as tasks:
@@ -92,8 +92,8 @@ async def build(path: Path, matches: int, plies: int) -> int:
                     journal.register(
                         f"{name}-{match}", token_of(match, side), None, 1_000, lambda _: None, lambda _: None
                     )
-                facts = [replace(fact, match=f"m{match:07}") for fact in template]
-                journal.append(facts, unheard, unheard, (2 * match + 1, 2 * match + 2))
+                events = [replace(event, match=f"m{match:07}") for event in template]
+                journal.append(events, unheard, unheard, (2 * match + 1, 2 * match + 2))
                 if match % 500 == 499:
                     await asyncio.sleep(0)
             ledger.stop()
@@ -198,11 +198,11 @@ async def run(matches: int, rounds: int, pairs: int, restarts: int) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory(prefix="ttt_net-restart-") as folder:
         data = Path(folder) / "data"
-        facts = await build(data / JOURNAL_FILE, matches, plies=12)
+        events = await build(data / JOURNAL_FILE, matches, plies=12)
         size = (data / JOURNAL_FILE).stat().st_size
         measured = [await crash(data, matches, 12 + number) for number in range(rounds)]
         gaps_s = await blink(Path(folder) / "other", pairs, restarts)
-    print(f"{matches:,} unfinished matches, {facts:,} facts, {size / facts:.0f} bytes a fact; medians of {rounds}")
+    print(f"{matches:,} unfinished matches, {events:,} events, {size / events:.0f} bytes an event; medians of {rounds}")
     print("| after a crash: listening | first move | a move in 1 % of the matches |")
     print("|-------------------------:|-----------:|-----------------------------:|")
     print(f"| {' | '.join(f'{median(times):.2f} s' for times in zip(*measured, strict=True))} |")

@@ -57,9 +57,9 @@ def _match() -> Display:
     match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", (ANN, BEN), BLITZ, rated=True))
     display = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
     for ply, move in enumerate(MOVES):
-        for fact in decide(match, ply % 2, wire.PlayRequest(1, match.id, ply, move), ply * 1_500):
-            match.evolve(fact)
-            display = update(display, match.told(fact), 0)
+        for event in decide(match, ply % 2, wire.PlayRequest(1, match.id, ply, move), ply * 1_500):
+            match.evolve(event)
+            display = update(display, match.told(event), 0)
     display = update(display, wire.Watching(match.id, 2), 0)
     display = update(display, wire.Chatted(match.id, "players", BEN, "Good luck!", "good_luck"), 0)
     return replace(display, notice="")

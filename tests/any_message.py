@@ -1,4 +1,4 @@
-"""Any request and any fact, as what Hypothesis draws from."""
+"""Any request and any event, as what Hypothesis draws from."""
 
 from hypothesis import strategies as st
 
@@ -135,7 +135,7 @@ positions = st.builds(
     target=st.none() | st.builds(wire.TargetInfo, board=small, name=text),
     takeover=st.none() | small,
 )
-FACTS: dict[type, st.SearchStrategy[wire.MatchEvent]] = {
+EVENTS: dict[type, st.SearchStrategy[wire.MatchEvent]] = {
     wire.Started: st.builds(
         wire.Started,
         match=text,

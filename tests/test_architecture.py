@@ -189,7 +189,7 @@ def violations(module: str, source: str) -> list[str]:
 
 
 def modules() -> list[tuple[str, Path]]:
-    """Every module below a layer; the doors (`__main__`, `commands`, `bootstrap`) may import anything."""
+    """Every module below a layer; the entry points (`__main__`, `commands`, `bootstrap`) may import anything."""
     found = []
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -363,9 +363,13 @@ PEOPLE = re.compile(r"\b(?:he|his|him|himself|whoever)\b", re.IGNORECASE)
 
 
 def test_people_are_they() -> None:
-    """In the product's code; released steps of the journal's tables stay as they are."""
+    """In code, and in the names of tests; released steps of the journal's tables stay as they are."""
     modules = {name: path for name, path in every_module().items() if "migrations" not in name}
     assert {name: found for name, path in modules.items() if (found := PEOPLE.findall(path.read_text()))} == {}
+    tests = (
+        name for path in Path(__file__).parent.rglob("test_*.py") for name in re.findall(r"def (\w+)", path.read_text())
+    )
+    assert [name for name in tests if PEOPLE.search(name.replace("_", " "))] == []
 
 
 NO_TERM = re.compile(r"\b(?:what is|whoever|of the moment)\b", re.IGNORECASE)

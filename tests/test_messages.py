@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.any_message import FACTS, SAID
+from tests.any_message import EVENTS, SAID
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 
 
 def test_every_request_and_every_fact_is_generated_here() -> None:
     assert set(SAID) == set(get_args(wire.AnyRequest))
-    assert set(FACTS) == set(get_args(wire.MatchEvent))
+    assert set(EVENTS) == set(get_args(wire.MatchEvent))
 
 
 @given(st.one_of(*SAID.values()))
@@ -23,10 +23,10 @@ def test_a_request_that_is_written_reads_as_the_same_request(said: wire.AnyReque
     assert wire.request_id(wire.encode(said)) == said.id
 
 
-@given(st.one_of(*FACTS.values()))
-def test_a_fact_that_is_written_reads_as_the_same_fact(fact: wire.MatchEvent) -> None:
-    assert wire.decode_event(wire.encode(fact)) == fact
-    assert wire.decode_server_message(wire.encode(fact)) == fact
+@given(st.one_of(*EVENTS.values()))
+def test_an_event_that_is_written_reads_as_the_same_event(event: wire.MatchEvent) -> None:
+    assert wire.decode_event(wire.encode(event)) == event
+    assert wire.decode_server_message(wire.encode(event)) == event
 
 
 def is_read_or_refused(data: bytes | str) -> None:

@@ -16,7 +16,7 @@ from ttt_net.programs import PLAY
 from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
 
-DOORS = {
+PROGRAMS = {
     "serve": ("ttt_net.server.start", "run a server"),
     "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot"),
 }
@@ -53,8 +53,8 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     version = f"ttt_net {__version__}"
     parser.add_argument("--version", action="version", version=version, help="print the version")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for door, (_, what) in DOORS.items():
-        subparsers.add_parser(door, help=what)
+    for program, (_, what) in PROGRAMS.items():
+        subparsers.add_parser(program, help=what)
     for verb, what in VERBS.items():
         parser_of_verb = subparsers.add_parser(verb, help=what, description=f"{what[0].upper()}{what[1:]}.")
         parser_of_verb.add_argument("--version", action="version", version=version, help="print the version")
@@ -72,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if arguments and arguments[0] in DOORS:
-        door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
-        return door
+    if arguments and arguments[0] in PROGRAMS:
+        status: int = _module(PROGRAMS[arguments[0]][0]).main(arguments[1:])
+        return status
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     elif len(arguments) == 2 and arguments[1] in _AS_FLAGS:
@@ -82,11 +82,11 @@ def _run(arguments: Sequence[str]) -> int:
     elif arguments and arguments[0] == "version":
         arguments = ["--version"]
     elif arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
-        near = meant(arguments[0], [*DOORS, *VERBS, *_AS_FLAGS])
+        near = meant(arguments[0], [*PROGRAMS, *VERBS, *_AS_FLAGS])
         likely = f"{near}?" if near else f"; see {PROGRAM} --help"
         print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{likely}", file=sys.stderr)
         return 2
-    if arguments and arguments[0] in DOORS:
+    if arguments and arguments[0] in PROGRAMS:
         return _run(arguments)
     chosen = next((word for word in arguments if word in VERBS), None)
     try:

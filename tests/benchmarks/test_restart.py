@@ -61,5 +61,5 @@ def test_a_quick_run_prints_both_tables() -> None:
         [*command, "--restarts", "1"], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False
     )
     assert run.returncode == 0, run.stderr
-    assert "200 unfinished matches, 2,600 facts" in run.stdout
+    assert "200 unfinished matches, 2,600 events" in run.stdout
     assert "6 players in mid-play, 1 restarts" in run.stdout

@@ -141,7 +141,7 @@ def snapshot(
 
 
 def played(game_name: str, moves: list[int], *, seq: int | None = None, match: str = "m1") -> Played:
-    """Return the fact that the last of the moves was made."""
+    """Return the event that the last of the moves was made."""
     return Played(
         match=match,
         seq=1 + len(moves) if seq is None else seq,

@@ -151,7 +151,7 @@ def test_a_server_that_goes_is_waited_for_and_the_games_go_on(
         if "at_ms" in message:
             seqs.setdefault(message["match"], []).append(message["seq"])
     for numbers in seqs.values():
-        assert sorted(set(numbers)) == list(range(2, max(numbers) + 1)), "no fact is missing"
+        assert sorted(set(numbers)) == list(range(2, max(numbers) + 1)), "no event is missing"
 
 
 def test_nothing_of_a_bot_outlives_it(real_server: RealServer, start: Start) -> None:

@@ -112,7 +112,7 @@ def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
     assert labels.duration(ms) == said
 
 
-def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
+def test_only_who_plays_is_told_that_their_match_stays_as_it_is() -> None:
     display = knowing(seen(), watching="m9")
     onlooker = update(display, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
     for others in (display, onlooker):

@@ -177,7 +177,7 @@ async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: P
         await other.ok("report", name=rude.name, match=match, reason="chat", text="see for yourself")
         token = tmp_path / "anna.token"
         token.write_text(await shell.run("moderators", "add", "Anna"))
-        as_anna = ("--token-file", str(token), "--at", each.door.address)
+        as_anna = ("--token-file", str(token), "--at", each.listener.address)
         assert (await shell.run("moderators")).splitlines()[1].startswith("Anna ")
         heading, row = (await shell.run("reports", before=as_anna)).splitlines()
         assert heading.split() == ["report", "made", "player", "for", "by", "text", "state"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.__main__ import DOORS, VERBS, main
+from ttt_net.__main__ import PROGRAMS, VERBS, main
 from ttt_net.client.command_line.options import make_parser
 from ttt_net.commands.command_tree import verb_usages
 from ttt_net.commands.completion import SCRIPTS
@@ -35,7 +35,7 @@ def said_by(*command: str) -> list[str]:
 
 def test_all_verbs_and_all_options_of_the_parsers_are_known() -> None:
     by_path = {usage.path: usage for usage in USAGES}
-    assert {path[0] for path in by_path if len(path) == 1} == {*DOORS, *VERBS}
+    assert {path[0] for path in by_path if len(path) == 1} == {*PROGRAMS, *VERBS}
     assert {"kick", "drain", "moderators"} <= set(by_path[("admin",)].verbs)
     assert ("admin", "moderators", "add") in by_path
     flags = {flag for option in by_path[("play",)].options for flag in option.flags}

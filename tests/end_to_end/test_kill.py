@@ -83,22 +83,22 @@ class Duel:
                 self.acknowledged += 1
                 made.release()
 
-    def check_journal(self, facts: list[dict[str, Any]]) -> int:
+    def check_journal(self, events: list[dict[str, Any]]) -> int:
         """Compare with what is on the disk; return how many moves are there that nobody was told of."""
-        assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1)), "no gap, no double"
-        moves = [(fact["ply"], fact["side"], fact["move"]) for fact in facts if fact["type"] == "played"]
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1)), "no gap, no double"
+        moves = [(event["ply"], event["side"], event["move"]) for event in events if event["type"] == "played"]
         assert moves == [(ply + 1, ply % 2, self.plan[ply]) for ply in range(len(moves))]
         unheard = len(moves) - self.acknowledged
         assert unheard in (0, 1), "all that was acknowledged, and at most the one that was on its way"
         return unheard
 
-    async def check_resumed(self, facts: list[dict[str, Any]]) -> None:
+    async def check_resumed(self, events: list[dict[str, Any]]) -> None:
         """Compare seats, board, ply, side to move and clock as the server tells them with what is on the disk."""
-        played = [fact for fact in facts if fact["type"] == "played"]
+        played = [event for event in events if event["type"] == "played"]
         self.acknowledged = len(played)
         for side, peer in enumerate(self._peers):
             snapshot = await peer.resume(self.match)
-            assert (snapshot["you"], snapshot["seq"]) == (side, len(facts))
+            assert (snapshot["you"], snapshot["seq"]) == (side, len(events))
             if played and played[-1]["side"] == side:  # who does not know whether a move arrived sends it again
                 await peer.ok("play", match=self.match, ply=played[-1]["ply"] - 1, move=played[-1]["move"])
             assert [player["name"] for player in snapshot["players"]] == self._names
@@ -121,19 +121,19 @@ class Duel:
 
 
 def read_journal(data: Path, copy: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the facts of each match from a copy of the files, so that the server finds them as the kill left them."""
+    """Return the events of each match from a copy of the files, so that the server finds them as the kill left them."""
     shutil.rmtree(copy, ignore_errors=True)
     copy.mkdir()
     for file in data.glob("journal.sqlite*"):
         if not file.name.endswith("-shm"):
             shutil.copy(file, copy)
-    facts: dict[str, list[dict[str, Any]]] = {}
+    events: dict[str, list[dict[str, Any]]] = {}
     with closing(sqlite3.connect(copy / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         for (text,) in connection.execute("SELECT fact FROM facts ORDER BY match, seq"):
-            fact = json.loads(text)
-            facts.setdefault(fact["match"], []).append(fact)
-    return facts
+            event = json.loads(text)
+            events.setdefault(event["match"], []).append(event)
+    return events
 
 
 async def in_parallel(*waits: Any) -> None:
@@ -151,13 +151,13 @@ async def test_killed_again_and_again_under_twenty_matches_it_loses_no_acknowled
     duels = [Duel(number, rng) for number in range(MATCHES)]
     acknowledged = unheard = resumed = begun = 0
     back_s: list[float] = []
-    facts: dict[str, list[dict[str, Any]]] = {}
+    events: dict[str, list[dict[str, Any]]] = {}
     for kills in range(most + 1):
         started_s = time.monotonic()
         async with asyncio.timeout(PATIENCE_S), running(data, "--rate", "1000000") as server:
             await in_parallel(*[duel.come(server) for duel in duels])
             if kills:
-                await in_parallel(*[duel.check_resumed(facts[duel.match]) for duel in duels])
+                await in_parallel(*[duel.check_resumed(events[duel.match]) for duel in duels])
                 resumed += MATCHES
                 back_s.append(time.monotonic() - started_s)
             if kills == most:
@@ -174,9 +174,9 @@ async def test_killed_again_and_again_under_twenty_matches_it_loses_no_acknowled
                 server.send(signal.SIGKILL)
             assert await server.exit_code() == -signal.SIGKILL
         acknowledged += sum(duel.acknowledged for duel in duels) - before
-        facts = read_journal(data, tmp_path / "copy")
-        assert len(facts) == begun
-        unheard += sum(duel.check_journal(facts[duel.match]) for duel in duels)
+        events = read_journal(data, tmp_path / "copy")
+        assert len(events) == begun
+        unheard += sum(duel.check_journal(events[duel.match]) for duel in duels)
     back_s.sort()
     print(
         f"\n{kills} kills under {MATCHES} live matches (seed {SEED}): {acknowledged} moves acknowledged, 0 lost; "

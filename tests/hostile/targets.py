@@ -25,7 +25,7 @@ def decode(data: bytes) -> None:
 
 
 def decide(data: bytes) -> None:
-    """Let bytes choose sides, moves and times of a match; each fact must be one that can be written and read."""
+    """Let bytes choose sides, moves and times of a match; each event must be one that can be written and read."""
     match = Match(wire.Started("m", 1, 0, "tictactoe", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))))
     now_ms = 0
     for byte in data[:64]:
@@ -38,13 +38,13 @@ def decide(data: bytes) -> None:
         }
         command = others.get(what, wire.PlayRequest(1, "m", match.position().ply, move))
         try:
-            facts = referee.decide(match, side, command, now_ms)
+            events = referee.decide(match, side, command, now_ms)
         except Refusal:
             continue
-        for fact in facts:
-            assert wire.decode_event(wire.encode(fact)) == fact
-            if not isinstance(fact, wire.Started):  # which is the first of the next match
-                match.evolve(fact)
+        for event in events:
+            assert wire.decode_event(wire.encode(event)) == event
+            if not isinstance(event, wire.Started):  # which is the first of the next match
+                match.evolve(event)
 
 
 def text(data: bytes) -> None:

@@ -150,7 +150,7 @@ async def test_a_match_that_is_heard_is_not_told_again_as_fast_as_messages_come(
         await ann.resume(match)
 
 
-async def test_who_comes_back_has_all_his_live_matches_at_once(tmp_path: Path) -> None:
+async def test_who_comes_back_has_all_their_live_matches_at_once(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(inquiries=Rate(1, 3_600.0))) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         matches = [(await server.match(ann, bob))[2] for _ in range(5)]

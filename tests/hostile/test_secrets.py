@@ -103,7 +103,7 @@ async def test_no_token_is_in_the_figures_and_no_name_is_a_label(tmp_path: Path)
         await first.ok("resign", match=match)
         status, text = await each.http("/metrics", each.authorization)
         assert status == 200
-        for secret in (first.token, second.token, match, "Ann", "Bob", each.door.token):
+        for secret in (first.token, second.token, match, "Ann", "Bob", each.listener.token):
             assert secret not in text
 
 
@@ -140,7 +140,7 @@ async def test_the_client_has_its_token_in_private_files_and_nowhere_else(tmp_pa
         assert token.encode() not in line + out + errors, "nor in what --json repeats of what was heard"
 
 
-async def test_nobody_hears_what_is_not_for_him(tmp_path: Path) -> None:
+async def test_nobody_hears_what_is_not_for_them(tmp_path: Path) -> None:
     """A watcher and one who looks at the lobby hear no token, no address, no code and nothing of private matches."""
     async with serving(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")

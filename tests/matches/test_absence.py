@@ -27,7 +27,7 @@ def test_the_grace_scales_with_the_clock_and_shrinks_for_leavers(
     assert grace_ms(time, on_purpose=on_purpose, earlier=earlier) == grace_s * 1000
 
 
-def test_each_absence_of_one_player_counts_for_him_alone() -> None:
+def test_each_absence_of_one_player_counts_for_them_alone() -> None:
     absences = Absences(None)
     absences.went(0, 0, on_purpose=False)
     absences.returned(0)

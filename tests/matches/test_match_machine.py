@@ -148,7 +148,7 @@ class Play(RuleBasedStateMachine):
         else:
             event = told[0]
             assert isinstance(event, wire.Tookback)
-            assert event.ply % 2 == 1 - side, "whoever asked is to move again"
+            assert event.ply % 2 == 1 - side, "who asked is to move again"
             del self.moves[event.ply :]
             self.offers.clear()
             self.is_adjourned = False

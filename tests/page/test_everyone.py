@@ -132,7 +132,7 @@ def test_a_screen_that_takes_the_focus_by_itself_has_no_ring_around_it(place: Pl
     ann = place.visitor().come("Ann")
     ann.page.reload()
     ann.page.locator("main.lobby").wait_for()
-    ann.page.keyboard.press("Shift")  # what has the focus now, a browser shows to whoever uses keys
+    ann.page.keyboard.press("Shift")  # what has the focus now, a browser shows to people who use keys
     shown = "() => { const main = document.activeElement; return [main.tagName, getComputedStyle(main).outlineStyle]; }"
     assert ann.page.evaluate(shown) == ["MAIN", "none"]
 

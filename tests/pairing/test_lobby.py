@@ -35,7 +35,7 @@ def test_two_who_wait_for_the_same_are_paired_and_wait_no_longer() -> None:
     assert room.seeks.of(2) is None
 
 
-def test_whoever_waits_longest_is_paired_first() -> None:
+def test_who_waits_longest_is_paired_first() -> None:
     room = lobby()
     room.seek(person(1, "connect4"), 0)
     room.seek(person(2, "tictactoe"), 0)
@@ -43,7 +43,7 @@ def test_whoever_waits_longest_is_paired_first() -> None:
     assert players(room.seek(bot(4), 0)) == {1, 4}
 
 
-def test_nobody_is_paired_with_himself() -> None:
+def test_nobody_is_paired_with_themselves() -> None:
     room = lobby()
     room.seek(person(1), 0)
     assert room.seek(person(1), 0) is None
@@ -140,7 +140,7 @@ def test_only_the_two_may_answer_a_challenge_and_only_in_time() -> None:
     assert room.expired(CHALLENGE_MS) == []
 
 
-def test_nobody_challenges_himself_or_half_the_lobby() -> None:
+def test_nobody_challenges_themselves_or_half_the_lobby() -> None:
     room = lobby()
     refused(Code.NOT_YOURSELF, lambda: room.challenge(1, 1, "tictactoe", None, now_ms=0))
     for other in range(2, 2 + MAX_CHALLENGES):

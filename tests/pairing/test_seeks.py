@@ -40,7 +40,7 @@ def found(match: SeekMatch | None) -> int | None:
     return match.found.player if match else None
 
 
-def test_the_closest_in_rating_is_found_first_and_of_equals_whoever_has_waited_longest() -> None:
+def test_the_closest_in_rating_is_found_first_and_of_equals_who_has_waited_longest() -> None:
     room = waiting(person(1_300), person(1_900), person(1_600, opponents="bots"))
     assert found(room.seek(person(1_500), 0)) == 1_300
     room = waiting(person(1_650), person(1_500, time=BLITZ), person(1_350))
@@ -107,7 +107,7 @@ def test_rated_and_casual_do_not_meet_nor_whom_the_house_keeps_apart() -> None:
     assert room.seek(person(1, is_rated=True), 0) is None
 
 
-def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_he_is_back() -> None:
+def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_they_are_back() -> None:
     room = waiting(person(1))
     (seek,) = room
     room.hide(1, 0)
@@ -125,7 +125,7 @@ def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_he_i
     assert room.restore(1) is None
 
 
-def test_whoever_waits_alone_is_told_so_once() -> None:
+def test_who_waits_alone_is_told_so_once() -> None:
     room = waiting(person(1), Seek(2, True, ("qubic",)), person(3, "connect4"))
     room.withdraw(3)
     assert room.alone(ALONE_MS - 1) == []

@@ -47,7 +47,7 @@ def test_only_a_yes_takes_the_certificate_that_is_shown(answer: str, *, is_good:
     assert written[0].startswith("wss://h: it is bad")
 
 
-async def test_whoever_shows_a_certificate_is_told_nothing(tmp_path: Path) -> None:
+async def test_who_shows_a_certificate_is_told_nothing(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     async with fake_server(tls=authority.certificate.context) as server:
         assert await certificate_at(server.url) == authority.certificate.fingerprint

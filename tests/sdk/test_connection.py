@@ -49,7 +49,7 @@ async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> Non
         assert len(client.frames) == 6
 
 
-async def test_whoever_waits_for_an_answer_waits_until_it_is_delivered() -> None:
+async def test_who_waits_for_an_answer_waits_until_it_is_delivered() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -148,7 +148,7 @@ async def test_some_closings_end_it_with_a_sentence(code: Closing, why: Parting)
         assert farewell.sentence.endswith(".")
 
 
-async def test_whoever_is_sent_away_is_told_what_the_host_said() -> None:
+async def test_who_is_sent_away_is_told_what_the_host_said() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()

@@ -64,7 +64,7 @@ class Talk:
         self.hear(ok(self.said[0].id), welcome(*matches, token=token))
 
 
-def test_a_new_player_says_his_name_and_gets_a_token_that_nobody_is_told() -> None:
+def test_a_new_player_says_their_name_and_gets_a_token_that_nobody_is_told() -> None:
     talk = Talk()
     hello = talk.said[0]
     assert isinstance(hello, HelloRequest)

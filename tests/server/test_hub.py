@@ -160,7 +160,7 @@ async def test_seekers_are_paired_in_order_and_the_game_is_one_that_both_would_p
         assert {player["name"] for player in snapshot["players"]} == {"Ann", "Carl"}
 
 
-async def test_nobody_is_paired_with_himself_or_with_one_who_is_gone(tmp_path: Path) -> None:
+async def test_nobody_is_paired_with_themselves_or_with_one_who_is_gone(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("seek")
@@ -247,7 +247,7 @@ async def test_a_server_that_is_full_says_so_with_503_and_takes_the_next_when_on
         ann, _ = await server.join("Ann"), await server.join("Bob")
         turned_away = await server.raw()
         await turned_away.send(b"GET /healthz HTTP/1.1\r\n\r\n")
-        assert await turned_away.status() == 200, "whoever looks after the server still sees that it lives"
+        assert await turned_away.status() == 200, "the host still sees that it lives"
         turned_away.close()
         turned_away = await server.raw()
         await turned_away.send(HANDSHAKE)
@@ -260,7 +260,7 @@ async def test_a_server_that_is_full_says_so_with_503_and_takes_the_next_when_on
         await server.join("Carl")
 
 
-async def test_a_player_with_as_many_matches_as_he_may_have_starts_no_more(tmp_path: Path) -> None:
+async def test_a_player_with_as_many_matches_as_they_may_have_starts_no_more(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(max_live_matches=2)) as server:
         ann, bob, match = await server.pair()
         await server.match(ann, bob)

@@ -86,7 +86,7 @@ class SlowDisk:
 
     def append(
         self,
-        facts: Sequence[wire.MatchEvent],
+        events: Sequence[wire.MatchEvent],
         done: Callable[[None], None],
         failed: Failed,
         seats: tuple[int, int] | None = None,
@@ -94,11 +94,11 @@ class SlowDisk:
         if seats is not None:
             self._check(seats)
             self.starting.append(seats)
-        self._waiting.append(lambda is_full: self._append(facts, done, failed, seats, is_full=is_full))
+        self._waiting.append(lambda is_full: self._append(events, done, failed, seats, is_full=is_full))
 
     def _append(
         self,
-        facts: Sequence[wire.MatchEvent],
+        events: Sequence[wire.MatchEvent],
         done: Callable[[None], None],
         failed: Failed,
         seats: tuple[int, int] | None,
@@ -110,12 +110,12 @@ class SlowDisk:
             if is_full:
                 failed(StorageError("full"))
                 return
-        for fact in facts:
-            if isinstance(fact, wire.Started):
+        for event in events:
+            if isinstance(event, wire.Started):
                 assert seats is not None
-                self.unfinished[fact.match] = seats
-            elif isinstance(fact, wire.Ended):
-                del self.unfinished[fact.match]
+                self.unfinished[event.match] = seats
+            elif isinstance(event, wire.Ended):
+                del self.unfinished[event.match]
         done(None)
 
     def find(self, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None], failed: Failed) -> None:

@@ -114,19 +114,19 @@ class Guest:
 
 
 def check_journal(file: Path) -> int:
-    """Check that every match in the journal can be rebuilt, fact by fact; return how many facts there are."""
+    """Check that every match in the journal can be rebuilt, event by event; return how many events there are."""
     count = 0
     with closing(sqlite3.connect(file)) as connection:
         names = dict(connection.execute("SELECT id, name FROM players").fetchall())
         for match, first, second, is_over in connection.execute("SELECT id, first, second, is_over FROM matches"):
             record = read_match(connection, match)
-            facts = record.events
-            assert [fact.seq for fact in facts] == list(range(1, len(facts) + 1))
-            rebuilt = Match.from_events(facts)
+            events = record.events
+            assert [event.seq for event in events] == list(range(1, len(events) + 1))
+            rebuilt = Match.from_events(events)
             assert tuple(player.name for player in rebuilt.players) == (names[first], names[second])
             assert all(isinstance(player, PlayerInfo) for player in rebuilt.players)
             assert rebuilt.is_over == bool(is_over)
-            count += len(facts)
+            count += len(events)
     return count
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
 _WIDEST_S = BANDS[-1][0] / 1000 + 1.0
-"""After how long whoever fits is found, however far apart ratings are."""
+"""After how long all who fit are found, however far apart ratings are."""
 _NEAR = BANDS[0][1]
 """How far apart two ratings may be from the first moment on."""
 

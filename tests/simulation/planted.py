@@ -1,7 +1,7 @@
 """Faults that were put into the server on purpose, to show that the simulation finds each of them.
 
 `python -m tests.simulation.planted` prints after how many seeds. A fault replaces a function of the product by one that
-is wrong now and then; whoever changes that function may have to plant the fault anew.
+is wrong now and then; to change that function may mean to plant the fault anew.
 """
 
 import logging

@@ -21,7 +21,7 @@ from ttt_net.server.journal.migrations import SCHEMA_VERSION, STEPS
 _IN_MEMORY = Path("/dev/shm")
 """Where a disk that syncs costs no time, if the machine has one."""
 _OLDEST = 3
-"""Before it facts lay in another order, by which matches had no numbers."""
+"""Before it events lay in another order, by which matches had no numbers."""
 _WITH_GUESTS = 6
 """Before it nobody knew when a guest was here last; the upgrade says now, by the clock of the machine."""
 _WITH_SUBJECTS = 7

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         return USAGE
     except (KeyboardInterrupt, EOFError):
         return OK
-    except Exception as error:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
+    except Exception as error:  # noqa: BLE001 - a fault of ours is written down, not thrown at people
         if _is_left_by_reader(error):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttt_net.__main__ import DOORS, VERBS, make_parser
+from ttt_net.__main__ import PROGRAMS, VERBS, make_parser
 from ttt_net.client.command_line import options as client
 from ttt_net.client.command_line.named import DEEDS
 from ttt_net.games.catalogue import NAMES as GAMES
@@ -51,10 +51,10 @@ class VerbUsage:
 
 def verb_usages() -> list[VerbUsage]:
     """Return the whole command first, with its verbs, then each verb, and the words behind it."""
-    doors = {"serve": server.make_parser(is_whole=True), "play": client.make_parser()}
+    parsers = {"serve": server.make_parser(is_whole=True), "play": client.make_parser()}
     found = [_usage((), "", make_parser(None))]
-    for verb, (_, what) in DOORS.items():
-        found += _with_below((verb,), what, doors[verb])
+    for verb, (_, what) in PROGRAMS.items():
+        found += _with_below((verb,), what, parsers[verb])
     for verb, what in VERBS.items():
         found += _with_below((verb,), what, _below(make_parser(verb))[verb][1])
     return found

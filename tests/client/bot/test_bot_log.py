@@ -84,7 +84,7 @@ def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
     assert written(LET_IN, Notice("a\x1b[2Jnew version at ten"))[1:] == ["The server says: a[2Jnew version at ten"]
 
 
-def test_whoever_looks_on_is_told_of_both_sides_alike() -> None:
+def test_who_looks_on_is_told_of_both_sides_alike() -> None:
     log = BotLog(is_for_onlookers=True)
     lines = written(LET_IN, snapshot(opponent=BOT), Ended("m1", 2, 0, winner=0, reason="resign"), log=log)
     assert lines == [f"Tic-tac-toe: {ANN.name} (X) against deep [bot] (O).", "Ann won: deep resigned."]

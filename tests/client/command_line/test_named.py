@@ -3,7 +3,7 @@
 import pytest
 
 from ttt_net import __version__
-from ttt_net.__main__ import DOORS, VERBS
+from ttt_net.__main__ import PROGRAMS, VERBS
 from ttt_net.__main__ import main as verbs
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.finding.address import DEFAULT_URL
@@ -75,7 +75,7 @@ def test_help_is_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out.startswith(told)
 
 
-@pytest.mark.parametrize("verb", [*DOORS, *VERBS])
+@pytest.mark.parametrize("verb", [*PROGRAMS, *VERBS])
 def test_every_verb_has_help_and_a_version_however_they_are_asked_for(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,7 +83,7 @@ def test_every_verb_has_help_and_a_version_however_they_are_asked_for(
         with pytest.raises(SystemExit) as ended:
             verbs(asked)
         assert ended.value.code in (0, None)
-        assert verb in capsys.readouterr().out or verb in DOORS
+        assert verb in capsys.readouterr().out or verb in PROGRAMS
     for asked in ([verb, "version"], [verb, "--version"]):
         with pytest.raises(SystemExit):
             verbs(asked)

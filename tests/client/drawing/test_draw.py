@@ -308,7 +308,7 @@ def test_a_sentence_too_long_for_the_line_of_the_status_has_a_second_one_and_the
     assert asked[1:3] == ["Your turn: place O, or take over X", "(Tab)."]
 
 
-def test_whoever_is_called_by_his_mark_is_named_once() -> None:
+def test_who_is_called_by_their_mark_is_named_once() -> None:
     match = structs.replace(snapshot(), players=(PlayerInfo("X"), PlayerInfo("O", "random")))
     page = draw(seen(match), ROOMY, 0, BOXES).plain
     assert "> X (you)" in page
@@ -344,7 +344,7 @@ def test_only_a_casual_match_offers_to_be_adjourned(is_rated: bool, claims: int)
     assert requests == (() if is_rated else (ClaimRequest(0, match="m1", kind="adjourn"),))
 
 
-def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:
+def test_who_looks_on_is_told_so_and_sees_only_the_keys_that_are_theirs() -> None:
     watching = doing(seen(), Send(WatchRequest(0, match="m1")))
     display = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):

@@ -203,7 +203,7 @@ async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() ->
 
 
 @pytest.mark.parametrize("word", ["quit", "q", "Exit", "leave", "bye"])
-async def test_whoever_wants_to_leave_finds_the_word(word: str) -> None:
+async def test_who_wants_to_leave_finds_the_word(word: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
         await link.lets_in()
@@ -330,7 +330,7 @@ async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
         await paper.shows("Series X 2 : 0 O. Ratings: X 1512 (+12), O 1478? (-12).")
 
 
-async def test_who_has_two_matches_is_told_where_it_is_his_turn_and_goes_there() -> None:
+async def test_who_has_two_matches_is_told_where_it_is_their_turn_and_goes_there() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1", "m2")

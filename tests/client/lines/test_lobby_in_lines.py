@@ -319,7 +319,7 @@ async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> No
         await paper.shows("You look for nobody any more.")
 
 
-async def test_who_plays_is_told_why_he_cannot_look_on() -> None:
+async def test_who_plays_is_told_why_they_cannot_look_on() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -353,7 +353,7 @@ async def test_friends_meet_by_a_code() -> None:
         assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
 
 
-async def test_whoever_has_a_code_for_a_friend_looks_for_no_stranger() -> None:
+async def test_who_has_a_code_for_a_friend_looks_for_no_stranger() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

@@ -43,7 +43,7 @@ def test_two_people_play_a_whole_match_in_turn_and_then_a_rematch_with_the_same_
     heard_until(client, "Ann 0 : 2 Ben.")
 
 
-def test_a_match_at_home_is_stepped_through_and_saved_whoever_moved_last(
+def test_a_match_at_home_is_stepped_through_and_saved_no_matter_who_moved_last(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -73,7 +73,7 @@ def test_a_take_back_between_two_people_needs_no_answer(start: Start) -> None:
     client.stdin.write("1\n")
     client.stdin.flush()
     heard_until(client, "X to move.")
-    for mark in "OX":  # the move of O, then that of X, is taken back by whoever has the keys
+    for mark in "OX":  # the move of O, then that of X, is taken back by who has the keys
         client.stdin.write("takeback\n")
         client.stdin.flush()
         assert "(O)" not in heard_until(client, f"{mark} to move.")
@@ -168,7 +168,7 @@ def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -
     assert terminal.ends() == 0
 
 
-def test_whoever_looks_on_at_two_strategies_goes_out_by_escape(environment: dict[str, str]) -> None:
+def test_who_looks_on_at_two_strategies_goes_out_by_escape(environment: dict[str, str]) -> None:
     terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
     terminal.shows("alphabeta won: alphabeta completed a line.")
     assert "say" not in terminal.picture.splitlines()[-1]

@@ -98,7 +98,7 @@ def test_one_key_mutes_and_the_same_key_hears_again() -> None:
     assert update(display, told("hello"), 0).chat != ()
 
 
-def test_whoever_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
+def test_who_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
     watched = lobby()
     watched = replace(watched, world=replace(watched.world, watching="m1"))
     watched = update(watched, snapshot("connect4", [38], you=None, opponent=BEN), 0)

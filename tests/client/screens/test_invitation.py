@@ -69,7 +69,7 @@ async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> N
 
 
 @pytest.mark.parametrize("opening", [InviteRequest(0, "connect4"), JoinRequest(0, "BCD234")])
-async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(
+async def test_who_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(
     opening: JoinRequest | InviteRequest,
 ) -> None:
     paper = Paper()
@@ -145,7 +145,7 @@ def test_what_cannot_be_is_refused_in_one_line(arguments: list[str]) -> None:
         ("wss://10.0.0.7:8765", Trust("ab" * 32), f"wss://10.0.0.7:8765 --tls-fingerprint {'ab' * 32}"),
     ],
 )
-def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust: Trust, typed: str) -> None:
+def test_a_friend_is_told_what_makes_their_client_trust_the_server(url: str, trust: Trust, typed: str) -> None:
     paper = Paper()
     connection = ClientConnection(
         url, ClientSession("Ann", None), paper.mailbox.put, FOREVER, lambda token: None, trust=trust

@@ -101,7 +101,7 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
     assert command_for("v", lobby(LIVE)) is None
 
 
-def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
+def test_who_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
     for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
         display = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
         assert pressed(display, "c-m", "c-m")[1] == (

@@ -235,7 +235,7 @@ def test_a_choice_takes_digits() -> None:
     assert command_for("2", display) == Choose(1)
 
 
-def test_whoever_goes_on_with_his_own_match_looks_on_no_more() -> None:
+def test_who_goes_on_with_their_own_match_looks_on_no_more() -> None:
     watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
     display, _ = done(seen(snapshot()), Command.BACK)
     display = update(act(display, Send(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
@@ -253,7 +253,7 @@ def test_a_list_of_moves_is_not_shown_where_each_has_a_digit_of_its_own() -> Non
         assert f"Press a digit, 1 to {most}, or go there" in words.notice(display)
 
 
-def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
+def test_who_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
     for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
         display, _ = done(replace(seen(snapshot(moves=moves)), has_server_picker=True), Command.LEAVE)
         command = command_for("r", display)

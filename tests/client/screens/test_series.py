@@ -40,7 +40,7 @@ def watcher(*events: WorldEvent) -> tuple[ClientController, list[Request]]:
     return controller, said
 
 
-def test_whoever_watches_a_series_goes_on_to_its_next_match() -> None:
+def test_who_watches_a_series_goes_on_to_its_next_match() -> None:
     controller, said = watcher(ENDED, REMATCHED)
     assert said == FOLLOWED
     assert controller.display.match is not None
@@ -53,7 +53,7 @@ def test_whoever_watches_a_series_goes_on_to_its_next_match() -> None:
 
 
 @pytest.mark.parametrize("command", [Begin(Entry.CHAT), replay.ACTION.command, Command.SIDE_PANEL])
-def test_nobody_is_taken_away_from_what_he_reads_or_writes(command: Begin | Command) -> None:
+def test_nobody_is_taken_away_from_what_they_read_or_write(command: Begin | Command) -> None:
     controller, said = watcher(ENDED)
     controller.do(command)
     said.clear()

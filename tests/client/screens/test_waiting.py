@@ -35,7 +35,7 @@ def bots(*listed: ListedPlayer, online: int = 2) -> PlayerList:
     return PlayerList(online, [ListedPlayer("Ann"), *listed])
 
 
-def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
+def test_who_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
     display = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
     display, _ = pressed(display, "p", "t", "t", "6")
     for width in (80, 40):

@@ -160,7 +160,7 @@ def test_a_terminal_that_is_gone_is_told_as_output_that_nobody_reads(monkeypatch
         monkeypatch.setattr(sys, "stdin", keyboard)
         with pytest.raises(OSError, match="Input/output error") as told, Canvas().opened():
             pass
-    assert told.value.errno == errno.EIO, "which the last door takes for a window that was closed"
+    assert told.value.errno == errno.EIO, "which `main` takes for a window that was closed"
 
 
 ASSIGNED = (*range(0x20000), *range(0xE0000, 0xE0200))

@@ -12,7 +12,7 @@ from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 
-async def test_a_player_takes_another_name_and_his_old_one_is_free(tmp_path: Path) -> None:
+async def test_a_player_takes_another_name_and_their_old_one_is_free(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann", bot="random")
         await ann.ok("rename", name="Annabel")
@@ -116,7 +116,7 @@ def files(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) -> None:
+async def test_who_is_forgotten_leaves_no_trace_but_their_matches(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         zoe, bob, match = await server.pair("Zoetrope", "Bob")
         if zoe.name == "Bob":
@@ -147,7 +147,7 @@ async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) 
         await again.ok("replay", match=match)
 
 
-async def test_nobody_is_forgotten_by_mistake_or_while_he_plays(tmp_path: Path) -> None:
+async def test_nobody_is_forgotten_by_mistake_or_while_they_play(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, match = await server.pair()
         assert await ann.refused("forget", name=bob.name) == "bad_name"
@@ -202,7 +202,7 @@ async def test_who_could_not_be_forgotten_plays_on(tmp_path: Path) -> None:
         await server.match(ann, await server.join("Bob"))
 
 
-async def test_a_guest_needs_no_name_and_comes_back_with_his_token(tmp_path: Path) -> None:
+async def test_a_guest_needs_no_name_and_comes_back_with_their_token(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         names = set()
         for _ in range(3):

@@ -112,7 +112,7 @@ async def test_one_question_at_a_time(tmp_path: Path, verb: str) -> None:
         await ann.ok(verb, match=match)
 
 
-async def test_a_profile_says_who_somebody_is_and_what_he_plays_now(tmp_path: Path) -> None:
+async def test_a_profile_says_who_somebody_is_and_what_they_play_now(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, _ = await played_out(server)
         live = (await server.match(ann, bob))[2]

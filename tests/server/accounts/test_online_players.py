@@ -59,7 +59,7 @@ def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[S
     assert names(online, 1) == ["Eve"], "whose match has just ended"
 
 
-def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_his_match(crowd: Sequence[Session]) -> None:
+def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_their_match(crowd: Sequence[Session]) -> None:
     online, _ = listed(crowd, 0)
     for each in crowd[:10]:
         online.remove(each)

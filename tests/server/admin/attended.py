@@ -43,18 +43,18 @@ class Admin:
 class Attended:
     """A running server with an admin listener."""
 
-    def __init__(self, server: Server, door: AdminListener) -> None:
+    def __init__(self, server: Server, listener: AdminListener) -> None:
         self.server = server
-        self.door = door
+        self.listener = listener
         self.stopped = asyncio.Event()
         """Set when an admin has ended the server."""
 
     async def http(self, path: str, *headers: str) -> tuple[int, str]:
         """Ask a plain question; return status and body."""
-        if "/" in self.door.address:
-            reader, writer = await asyncio.open_unix_connection(self.door.address)
+        if "/" in self.listener.address:
+            reader, writer = await asyncio.open_unix_connection(self.listener.address)
         else:
-            reader, writer = await asyncio.open_connection(*self.door.address.rsplit(":", 1))
+            reader, writer = await asyncio.open_connection(*self.listener.address.rsplit(":", 1))
         lines = (f"GET {path} HTTP/1.1", "Host: admin", *headers, "", "")
         writer.write("\r\n".join(lines).encode())
         head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
@@ -63,16 +63,16 @@ class Attended:
 
     @property
     def authorization(self) -> str:
-        return f"Authorization: Bearer {self.door.token}"
+        return f"Authorization: Bearer {self.listener.token}"
 
     @asynccontextmanager
     async def admin(self, token: str | None = None) -> AsyncIterator[Admin]:
         """Connect with the host's token, or a moderator's, inside the block."""
-        headers = {"Authorization": f"Bearer {token or self.door.token}"}
-        if "/" in self.door.address:
-            connecting = unix_connect(self.door.address, "ws://admin/", additional_headers=headers)
+        headers = {"Authorization": f"Bearer {token or self.listener.token}"}
+        if "/" in self.listener.address:
+            connecting = unix_connect(self.listener.address, "ws://admin/", additional_headers=headers)
         else:
-            connecting = connect(f"ws://{self.door.address}/", additional_headers=headers, proxy=None)
+            connecting = connect(f"ws://{self.listener.address}/", additional_headers=headers, proxy=None)
         async with connecting as socket:
             yield Admin(socket)
 
@@ -83,9 +83,9 @@ async def attended(
 ) -> AsyncIterator[Attended]:
     """Run a server with an admin listener inside the block."""
     async with running(folder, limits, configuration=configuration) as server:
-        door = open_listener(wanted, folder)
-        assert door is not None
-        each = Attended(server, door)
-        async with attending(door, server.hub, each.stopped.set), asyncio.timeout(PATIENCE_S):
+        listener = open_listener(wanted, folder)
+        assert listener is not None
+        each = Attended(server, listener)
+        async with attending(listener, server.hub, each.stopped.set), asyncio.timeout(PATIENCE_S):
             await server.flushed()  # sanctions and moderators are read
             yield each

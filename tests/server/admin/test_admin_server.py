@@ -159,9 +159,9 @@ async def test_without_the_token_nothing_but_health_is_answered(tmp_path: Path, 
     async with attended(tmp_path, wanted) as each:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         if wanted:
-            connecting = connect(f"ws://{each.door.address}/", additional_headers=headers, proxy=None)
+            connecting = connect(f"ws://{each.listener.address}/", additional_headers=headers, proxy=None)
         else:
-            connecting = unix_connect(each.door.address, "ws://admin/", additional_headers=headers)
+            connecting = unix_connect(each.listener.address, "ws://admin/", additional_headers=headers)
         with pytest.raises(InvalidStatus, match="401"):
             await connecting
         lines = [f"{name}: {value}" for name, value in headers.items()]
@@ -176,7 +176,7 @@ async def test_the_token_for_metrics_opens_nothing_else(tmp_path: Path, wanted: 
     async with attended(tmp_path, wanted) as each:
         token = (tmp_path / METRICS_TOKEN_FILE).read_text().strip()
         assert len(token) == 43
-        assert token != each.door.token
+        assert token != each.listener.token
         line = f"Authorization: Bearer {token}"
         assert (await each.http("/metrics", line))[0] == 200
         assert (await each.http("/metrics", line, "Origin: http://localhost"))[0] == 401
@@ -185,9 +185,9 @@ async def test_the_token_for_metrics_opens_nothing_else(tmp_path: Path, wanted: 
         headers = {"Authorization": f"Bearer {token}"}
         for path in ("/", "/metrics"):
             if wanted:
-                connecting = connect(f"ws://{each.door.address}{path}", additional_headers=headers, proxy=None)
+                connecting = connect(f"ws://{each.listener.address}{path}", additional_headers=headers, proxy=None)
             else:
-                connecting = unix_connect(each.door.address, f"ws://admin{path}", additional_headers=headers)
+                connecting = unix_connect(each.listener.address, f"ws://admin{path}", additional_headers=headers)
             with pytest.raises(InvalidStatus, match="401"):
                 await connecting
 
@@ -248,7 +248,7 @@ async def test_no_token_is_in_anything_that_an_admin_is_told(tmp_path: Path) -> 
         told = [str(await admin.ask(ask)) for ask in ("stats", "players", "matches", "bans", "audit")]
         for path in ("/metrics", "/readyz", "/healthz", "/nonsense"):
             told.append((await each.http(path, each.authorization))[1])
-        for token in (first.token, second.token, each.door.token):
+        for token in (first.token, second.token, each.listener.token):
             assert len(token) == 43
             assert token not in "".join(told)
 
@@ -287,7 +287,7 @@ async def test_an_admin_who_does_not_read_holds_up_neither_the_end_nor_the_other
 
 async def test_more_admins_than_there_is_room_for_are_turned_away(tmp_path: Path) -> None:
     async with attended(tmp_path) as each:
-        idle = [await asyncio.open_unix_connection(each.door.address) for _ in range(17)]
+        idle = [await asyncio.open_unix_connection(each.listener.address) for _ in range(17)]
         assert await idle[-1][0].read() == b""
         for _, writer in idle:
             writer.close()

@@ -150,7 +150,7 @@ async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> 
         assert [act["act"] for act in (await admin.ask("audit", last=2))["acts"]] == ["drain", "drain"]
 
 
-async def test_the_audit_log_calls_a_player_as_he_is_called_now_and_forgets_him(tmp_path: Path) -> None:
+async def test_the_audit_log_calls_a_player_as_they_are_called_now_and_forgets_them(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         await admin.done("mute", whom="Ann", reason="shouting")

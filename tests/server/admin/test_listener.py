@@ -21,19 +21,19 @@ from ttt_net.server.admin.listener import (
 
 
 def opened(wanted: str, folder: Path) -> AdminListener:
-    door = open_listener(wanted, folder)
-    assert door is not None
-    door.listening.close()
-    return door
+    listener = open_listener(wanted, folder)
+    assert listener is not None
+    listener.listening.close()
+    return listener
 
 
 def test_by_default_it_is_a_socket_in_the_folder_for_its_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        door = opened("", tmp_path)
+        listener = opened("", tmp_path)
     finally:
         os.umask(before)
-    assert door.address == str(tmp_path / SOCKET_FILE)
+    assert listener.address == str(tmp_path / SOCKET_FILE)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
     assert modes == {SOCKET_FILE: 0o600, ADDRESS_FILE: 0o600, TOKEN_FILE: 0o600, METRICS_TOKEN_FILE: 0o600}
 
@@ -118,7 +118,7 @@ def test_a_port_of_the_loopback_is_taken(tmp_path: Path, wanted: str) -> None:
     assert (tmp_path / ADDRESS_FILE).read_text() == address + "\n"
 
 
-def test_a_port_that_is_taken_is_left_to_whoever_has_it(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_left_to_who_has_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         wanted = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ConfigurationError, match=f"{wanted} is taken.* --admin"):

@@ -118,7 +118,7 @@ async def test_new_names_from_an_address_are_limited_and_known_players_are_not(t
         await peer.hello(token=ann.token)
 
 
-async def test_wrong_codes_of_an_address_are_limited_whoever_tries_and_good_ones_are_not_counted(
+async def test_wrong_codes_of_an_address_are_limited_no_matter_who_tries_and_good_ones_are_not_counted(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, metered(wrong_codes=Rate(4, 3_600.0))) as server:

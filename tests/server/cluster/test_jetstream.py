@@ -1,4 +1,4 @@
-"""The log on JetStream while its servers die, and strangers at its door."""
+"""The log on JetStream while its servers die, and strangers who try to connect."""
 
 import asyncio
 import io

@@ -34,7 +34,7 @@ def shape() -> str:
     return hashlib.blake2b(schema, digest_size=8).hexdigest()
 
 
-def test_whoever_changes_what_is_in_the_log_counts_its_form_up() -> None:
+def test_who_changes_what_is_in_the_log_counts_its_form_up() -> None:
     assert SHAPES[FORM] == (shape(), SCHEMA_VERSION), "then FORM is one more, and SHAPES has a line more"
 
 

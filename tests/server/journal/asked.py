@@ -1,4 +1,4 @@
-"""A journal whose answers can be awaited, and facts to write into it."""
+"""A journal whose answers can be awaited, and events to write into it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,8 +36,8 @@ class Asked:
         self._journal = journal
         self._answers: asyncio.Queue[Any] = asyncio.Queue()
 
-    async def append(self, *facts: MatchEvent, seats: tuple[int, int] | None = None) -> Refusal | Changes | None:
-        self._journal.append(facts, self._answers.put_nowait, self._answers.put_nowait, seats)
+    async def append(self, *events: MatchEvent, seats: tuple[int, int] | None = None) -> Refusal | Changes | None:
+        self._journal.append(events, self._answers.put_nowait, self._answers.put_nowait, seats)
         answer: Refusal | Changes | None = await self._answers.get()
         return answer
 

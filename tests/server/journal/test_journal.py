@@ -1,4 +1,4 @@
-"""Facts are numbered without a gap, players are known by a hash, and unfinished matches are found again."""
+"""Events are numbered without a gap, players are known by a hash, and unfinished matches are found again."""
 
 import asyncio
 import secrets
@@ -24,10 +24,10 @@ async def code(journal: Asked, match: str) -> Code:
 
 async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal") as journal:
-        facts: list[MatchEvent] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
-        assert await journal.append(facts[0], seats=(1, 2)) is None
-        assert await journal.append(*facts[1:]) is None
-        assert await journal.read("m") == StoredMatch((1, 2), facts)
+        events: list[MatchEvent] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
+        assert await journal.append(events[0], seats=(1, 2)) is None
+        assert await journal.append(*events[1:]) is None
+        assert await journal.read("m") == StoredMatch((1, 2), events)
         assert await code(journal, "n") is Code.UNKNOWN_MATCH
 
 
@@ -87,12 +87,12 @@ async def test_a_match_starts_once_and_only_with_players_that_there_are(tmp_path
         assert await journal.append(started(), seats=(1, 2)) is None
         assert isinstance(await journal.append(started(), seats=(2, 1)), StorageError)
         assert isinstance(await journal.append(started("n"), seats=(1, 3)), StorageError)
-        assert isinstance(await journal.append(played(1, "o")), StorageError), "facts of no match"
+        assert isinstance(await journal.append(played(1, "o")), StorageError), "events of no match"
         assert await journal.read("m") == StoredMatch((1, 2), [started()])
         assert await code(journal, "n") is await code(journal, "o") is Code.UNKNOWN_MATCH
 
 
-async def test_a_player_is_found_by_his_token_with_his_unfinished_matches(tmp_path: Path) -> None:
+async def test_a_player_is_found_by_their_token_with_their_unfinished_matches(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal") as journal:
         for match in ("m", "n"):
             await journal.append(started(match), seats=(1, 2))

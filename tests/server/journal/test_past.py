@@ -53,13 +53,13 @@ def play(
 ) -> None:
     """Write down a finished match."""
     players = (wire.PlayerInfo(""), wire.PlayerInfo("", rating=1600))
-    fact = wire.encode(wire.Started(match=match, seq=1, at_ms=1, game=game, players=players))
+    event = wire.encode(wire.Started(match=match, seq=1, at_ms=1, game=game, players=players))
     connection.execute(
         "INSERT INTO matches (id, first, second, started_ms, game, is_private) VALUES (?, ?, ?, 1, ?, ?)",
         (match, *seats, game, is_private),
     )
     connection.execute(
-        "INSERT INTO facts (match, seq, fact) SELECT number, 1, ? FROM matches WHERE id = ?", (fact, match)
+        "INSERT INTO facts (match, seq, fact) SELECT number, 1, ? FROM matches WHERE id = ?", (event, match)
     )
     connection.execute(
         "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = 7 WHERE id = ?",

@@ -44,7 +44,7 @@ def between(*addresses: str) -> Eligibility:
         ("2001:db8::1", "2001:db8:0:1::1", False),
     ],
 )
-def test_an_ipv6_customer_is_one_address_however_many_he_has(one: str, other: str, *, is_one: bool) -> None:
+def test_an_ipv6_customer_is_one_address_however_many_they_have(one: str, other: str, *, is_one: bool) -> None:
     eligibility = between(one, other)
     rated, casual = (
         [Seek(player=player, is_bot=False, games=("connect4",), time=None, is_rated=is_rated) for player in (0, 1)]

@@ -45,7 +45,7 @@ async def test_who_looks_hears_the_lists_now_and_again_when_they_change(tmp_path
         await ann.hear("live", count=0)
 
 
-async def test_a_seek_is_accepted_from_the_list_and_whoever_plays_hears_it_no_more(tmp_path: Path) -> None:
+async def test_a_seek_is_accepted_from_the_list_and_who_plays_hears_it_no_more(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await bob.ok("seek", games=["connect4"], opponents="people")
@@ -84,7 +84,7 @@ async def test_a_crowd_of_readers_hears_the_same_list(tmp_path: Path) -> None:
         assert all(each == told[0] for each in told)
 
 
-async def test_a_reader_who_is_behind_is_told_once_he_has_caught_up(tmp_path: Path) -> None:
+async def test_a_reader_who_is_behind_is_told_once_they_have_caught_up(tmp_path: Path) -> None:
     limits = Limits(stalled_s=1_000, dead_after_s=1_000)
     async with running(tmp_path, limits) as server:
         slow = await server.raw()

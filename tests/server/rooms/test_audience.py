@@ -56,7 +56,7 @@ async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> No
     assert late_wire.sent == [], "what was told before is in the snapshot"
 
 
-async def test_whoever_comes_back_does_not_hear_again_what_was_told_before() -> None:
+async def test_who_comes_back_does_not_hear_again_what_was_told_before() -> None:
     audience = Audience("m", asyncio.get_running_loop())
     watchers = [session(number) for number in range(CROWD + 1)]
     for watcher, _ in watchers:
@@ -69,14 +69,14 @@ async def test_whoever_comes_back_does_not_hear_again_what_was_told_before() -> 
     assert wire.sent == []
 
 
-async def test_whoever_asked_is_answered_first_even_when_he_has_left() -> None:
+async def test_who_asked_is_answered_first_even_when_they_have_left() -> None:
     audience = Audience("m", asyncio.get_running_loop())
     asker, wire = session(1)
     audience.players[1] = asker
-    audience.tell(b"fact", asker, b"ok")
+    audience.tell(b"event", asker, b"ok")
     audience.leave(asker)
-    audience.tell(b"fact", asker, b"ok")
-    assert wire.sent == [b"okfact", b"ok"]
+    audience.tell(b"event", asker, b"ok")
+    assert wire.sent == [b"okevent", b"ok"]
     assert not audience
 
 

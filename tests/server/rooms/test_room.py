@@ -265,8 +265,8 @@ async def test_resuming_gives_the_missed_facts_as_they_were_told_and_then_a_snap
         again = await server.connect()
         await again.hello(token=second.token)
         await again.ok("resume", match=match, seq=3)
-        for fact in missed:
-            assert await again.hear(fact["type"]) == fact
+        for event in missed:
+            assert await again.hear(event["type"]) == event
         snapshot = await again.hear("snapshot")
         assert (snapshot["seq"], snapshot["moves"], snapshot["you"]) == (5, [4, 0, 8], 1)
         assert snapshot["offers"] == [{"side": 0, "kind": "draw"}]
@@ -458,7 +458,7 @@ async def test_an_adjourned_match_is_taken_up_again_after_a_restart_with_the_clo
         assert (await ann.hear("played"))["clock"]["running"] == 0
 
 
-async def test_whoever_waits_out_the_grace_claims_the_win(tmp_path: Path) -> None:
+async def test_who_waits_out_the_grace_claims_the_win(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"])
         await first.play(match, (first, 3), (second, 4))
@@ -471,7 +471,7 @@ async def test_whoever_waits_out_the_grace_claims_the_win(tmp_path: Path) -> Non
         assert (ended["winner"], ended["reason"]) == (0, "abandon")
 
 
-async def test_whoever_deserted_a_match_has_half_the_grace_in_the_next(tmp_path: Path) -> None:
+async def test_who_deserted_a_match_has_half_the_grace_in_the_next(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"])
         second.abort()

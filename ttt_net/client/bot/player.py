@@ -291,7 +291,7 @@ class Bot:
             self._say(OfferRequest(0, match=offered.match, kind="rematch"))
 
     def _refused(self, request: Request, refusal: Refused) -> None:
-        """Do what a refusal leaves to be done; most need nothing, for the next facts say how things stand."""
+        """Do what a refusal leaves to be done; most need nothing, for the next events say how things stand."""
         loop = asyncio.get_running_loop()
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:

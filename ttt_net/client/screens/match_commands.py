@@ -294,10 +294,10 @@ def is_next_to_watch(display: Display) -> bool:
     return display.is_watched and display.match is not None and display.match.next is not None
 
 
-def leads_on(display: Display, fact: Rematched) -> bool:
+def leads_on(display: Display, event: Rematched) -> bool:
     """Tell whether to go on to the next match by ourselves: not while something is read or written."""
     is_seen = display.page.screen == "match" and display.overlay is Overlay.NONE and display.entry is Entry.MOVE
-    return is_seen and display.world.watching == display.shown == fact.match and is_next_to_watch(display)
+    return is_seen and display.world.watching == display.shown == event.match and is_next_to_watch(display)
 
 
 def followed(display: Display) -> tuple[Display, tuple[Request, ...]]:

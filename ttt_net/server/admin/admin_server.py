@@ -1,6 +1,6 @@
 """Answer admins, over connections like those of the players, from a listener of its own.
 
-It is a second owner of `Connection`s, so bad peers are held here to the same bounds as at the players' door.
+It is a second owner of `Connection`s, so bad peers are held here to the same bounds as those of players.
 """
 
 import hmac

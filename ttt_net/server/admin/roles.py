@@ -30,7 +30,7 @@ _MAX_NAME_CELLS = 20
 
 
 class Admin(NamedTuple):
-    """One who asks for something at the admin's door."""
+    """One who asks for something of the admin's listener."""
 
     name: str
     """`HOST`, or the name of a moderator."""
