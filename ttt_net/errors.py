@@ -5,6 +5,7 @@
     TttNetError
     ├── Refusal             the peer asked for what it may not; nothing has changed
     │   ├── StorageError    ... because the disk is full or failing; its cause is for the host
+    │   │   └── UnknownOutcomeError  ... or because a log does not answer: it may have been written, or be later
     │   └── Overtaken       ... because what another server wrote came first; it has to be decided anew
     ├── ProtocolError       the peer broke the language; carries the close code it earned
     ├── ConfigurationError  we were started wrongly: one line to stderr, exit 2
@@ -103,6 +104,10 @@ class StorageError(Refusal):
         super().__init__(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)
         self.cause = cause
         """What is wrong, for the log and for admins."""
+
+
+class UnknownOutcomeError(StorageError):
+    """A refusal because the log of a cluster has not said for long whether it has what was written: it may happen."""
 
 
 class Overtaken(Refusal):

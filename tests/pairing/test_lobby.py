@@ -208,7 +208,7 @@ def test_an_invitation_of_one_who_was_forgotten_meanwhile_is_not_good_again() ->
     invitation = room.invitation(code, 2, now_ms=0)
     room.joined(invitation, 2)
     room.uninvite(1)
-    room.unspent(invitation)
+    room.unspent(code)
     assert not room.is_code(code, 0)
 
 
@@ -217,10 +217,10 @@ def test_an_invitation_that_led_to_no_match_is_good_again_unless_there_is_anothe
     code = invite(room, 1)
     invitation = room.invitation(code, 2, now_ms=0)
     room.joined(invitation, 2)
-    room.unspent(invitation)
+    room.unspent(code)
     assert players(join(room, code, 3, now_ms=0)) == {1, 3}
     other = invite(room, 1)
-    room.unspent(invitation)
+    room.unspent(code)
     assert not room.is_code(code, 0)
     assert room.is_code(other, 0)
 

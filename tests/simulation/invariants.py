@@ -74,6 +74,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     clients_show_what_the_server_holds(world, server)
     what_was_decided_is_in_force(world, server)
     what_was_promised_stands(world, server)
+    a_code_leads_to_one_match(world)
     lists_are_those_of_the_server(world, server)
 
 
@@ -212,6 +213,16 @@ def what_was_decided_is_in_force(world: "World", server: "SimulatedServer") -> N
         world.claim(not is_banned, f"{session.info.name} is banned, and here")
     left = [act for process, _, act in world.unanswered_acts if process == server.process]
     world.claim(not left, f"an admin waits for an answer to {left}")
+
+
+def a_code_leads_to_one_match(world: "World") -> None:
+    """No two matches were begun by one invitation; rematches have its code, too."""
+    twice = _all(
+        world,
+        "SELECT fact ->> 'code' AS code FROM facts WHERE seq = 1 AND code IS NOT NULL"
+        " AND fact ->> 'previous' IS NULL GROUP BY code HAVING COUNT(*) > 1",
+    )
+    world.claim(not twice, f"two matches were begun by each of the invitations {twice}")
 
 
 def what_was_promised_stands(world: "World", server: "SimulatedServer") -> None:

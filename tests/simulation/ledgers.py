@@ -11,7 +11,7 @@ from functools import partial
 from tests.server.journal.walk import canonical
 from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
-from ttt_net.errors import Refusal
+from ttt_net.errors import Refusal, UnknownOutcomeError
 from ttt_net.messages import Played, PlayerInfo, Started
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, Came, Went
 from ttt_net.server.cluster.fence import EntryOutcome
@@ -21,8 +21,6 @@ from ttt_net.server.journal.entries import AppendEvents, AuditNote, RegisterPlay
 
 _MATCHES = ("match111", "match222")
 _MOST_STEPS = 100_000
-UNKNOWN = "the ledger of the cluster does not answer"
-"""What a caller is told if it is not known whether the entry will be written."""
 
 
 class LedgerNode:
@@ -92,9 +90,10 @@ class LedgerNode:
         world.claim(len(answers) == 1, f"{entry} was answered twice: {answers}")
         if isinstance(entry, Came | Went):
             return  # in whose place others may have come
+        if isinstance(answer, UnknownOutcomeError):
+            return
         if isinstance(answer, Refusal):
-            if getattr(answer, "cause", "") != UNKNOWN:
-                world.refused.append(entry)
+            world.refused.append(entry)
         else:
             world.accepted.append((self, entry))
 

@@ -244,19 +244,27 @@ class Lobby:
         return Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
 
     def reinstate(self, invitations: Sequence[Invitation]) -> None:
-        """Make invitations good that are in the journal, each in place of the player's last."""
-        players = {each.by for each in invitations}
-        others = [each for each in self._invitations.values() if each.by not in players]
-        self._invitations = {each.code: each for each in (*others, *invitations)}
+        """Make invitations good that are in the journal, each in place of the player's last.
 
-    def unspent(self, invitation: Invitation) -> None:
+        Not those whose match is about to begin: of that, the journal does not know yet.
+        """
+        good = [each for each in invitations if each.code not in self._being_spent]
+        players = {each.by for each in good}
+        others = [each for each in self._invitations.values() if each.by not in players]
+        self._invitations = {each.code: each for each in (*others, *good)}
+
+    def unspent(self, code: str) -> None:
         """Make an invitation good again that led to no match.
 
         Not if the player has made another meanwhile, or was forgotten.
         """
-        is_wanted = self._being_spent.pop(invitation.code, None) is not None
-        if is_wanted and all(each.by != invitation.by for each in self._invitations.values()):
-            self._invitations[invitation.code] = invitation
+        invitation = self._being_spent.pop(code, None)
+        if invitation is not None and all(each.by != invitation.by for each in self._invitations.values()):
+            self._invitations[code] = invitation
+
+    def is_being_spent(self, code: str) -> bool:
+        """Tell whether a match is about to begin by that code."""
+        return code.upper() in self._being_spent
 
     def uninvite(self, player: Player) -> None:
         """Forget the invitation of one who is forgotten, if there is one."""

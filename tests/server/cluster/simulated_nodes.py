@@ -37,7 +37,7 @@ class Node:
                 lambda outcome, _: self.heard.append(outcome),
                 lambda: self.lives.append("began"),
                 lambda: self.lives.append("ended"),
-                lambda: self.lives.append("missed"),
+                missed=lambda: self.lives.append("missed"),
             )
             self.ledger.start(hooks)
 

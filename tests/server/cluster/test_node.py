@@ -568,6 +568,68 @@ def test_a_fault_in_a_request_to_the_lobby_of_another_node_is_answered_once_and_
     caplog.clear()  # it was meant
 
 
+class FullLog(Evening):
+    """Somebody has joined by the code of another while the log takes nothing, for so long that it was given up."""
+
+    def __init__(self) -> None:
+        super().__init__("a", "b", "c")
+        self.steward, _ = steward_and_guest(self)
+        self.world.places[2] = self.steward.name
+        link = self.people[2].link
+        assert link is not None
+        self.people[2].lost(link)
+        self.go(2.0)
+        self.people[0].say(wire.InviteRequest(0, game="tictactoe"))
+        self.go(1.0)
+        (invitation,) = self.heard(0, "invitation")
+        self.code: str = invitation["code"]
+        while self.steward.ledger.health().waiting:
+            self.go(0.01)
+        self.world.weather.is_full = True
+        self.people[1].say(wire.JoinRequest(0, code=self.code))
+        self.go(GIVE_UP_S + 0.5)
+        self.people[2].say(wire.JoinRequest(0, code=self.code))
+        self.go(0.5)
+
+    def takes(self, *servers: NodeServer) -> None:
+        """Let the log take what is put there by some, and then by all."""
+        for server in self.world.running:
+            server.log.is_cut_off = server not in servers
+        self.world.weather.is_full = False
+        self.go(4.0)
+        for server in self.world.running:
+            server.log.is_cut_off = False
+            server.log.deliver()
+        self.go(10.0)
+        assert len({server.replica.position for server in self.world.running}) == 1
+
+    def matches(self) -> int:
+        """Return how many were begun."""
+        (count,) = self.steward.replica.database.connection.execute("SELECT COUNT(*) FROM matches").fetchone()
+        return int(count)
+
+    def good_on(self) -> list[bool]:
+        """Return of each node whether the code is good there."""
+        return [each.hub.lobby.is_code(self.code, each.wall_ms()) for each in self.world.running]
+
+
+def test_one_code_begins_one_match_though_the_log_took_nothing_for_long_and_answered() -> None:
+    evening = FullLog()
+    assert [refused["code"] for refused in evening.heard(2, "refused")] == ["storage"]
+    evening.takes(evening.steward)
+    assert (evening.matches(), evening.good_on()) == (1, [False] * 3)
+
+
+def test_a_code_is_good_again_once_it_is_known_that_no_match_was_begun_by_it() -> None:
+    evening = FullLog()
+    assert evening.good_on().count(False) == 1
+    evening.takes(*(server for server in evening.world.running if server is not evening.steward))
+    assert (evening.matches(), evening.good_on()) == (0, [True] * 3)
+    evening.people[2].say(wire.JoinRequest(0, code=evening.code))
+    evening.go(1.0)
+    assert (evening.matches(), evening.good_on()) == (1, [False] * 3)
+
+
 def test_a_seek_that_led_to_a_match_before_its_answer_came_does_not_stand_with_the_next_steward() -> None:
     evening = Evening("a", "b", "c")
     steward, here = steward_and_guest(evening)

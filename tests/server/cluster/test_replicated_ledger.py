@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.server.cluster.simulated_nodes import Node, Nodes
 from tests.server.journal.jobs import register
-from ttt_net.errors import StorageError
+from ttt_net.errors import StorageError, UnknownOutcomeError
 from ttt_net.server.cluster.contact import MOST_POLLS, POLL_S
 from ttt_net.server.cluster.entries import FORM, Author, Batch, BeginEpoch, encode_batch
 from ttt_net.server.cluster.peers import LOST_S
@@ -46,13 +46,29 @@ def test_who_waits_longer_than_five_seconds_is_told_that_it_is_not_known_and_it_
     answers = nodes.append(a, "ann")
     nodes.go(GIVE_UP_S + 0.5)
     (answer,) = answers
-    assert isinstance(answer, StorageError)
+    assert isinstance(answer, UnknownOutcomeError)
     assert not a.ledger.is_fresh
     nodes.mend(a)
     nodes.go(2.0)
     assert a.entries() == ["BeginEpoch", "RegisterPlayer"]
     assert len(answers) == 1
     assert a.ledger.is_fresh
+
+
+def test_what_was_given_up_before_it_was_sent_is_known_not_to_happen() -> None:
+    nodes = Nodes("a")
+    (a,) = nodes.nodes
+    while a.ledger.health().waiting:
+        nodes.go(0.01)
+    nodes.cut(a)
+    sent = nodes.append(a, "ann")
+    nodes.go(0.1)
+    unsent = nodes.append(a, "bob")
+    nodes.go(GIVE_UP_S + 0.5)
+    assert [type(answer) for (answer,) in (sent, unsent)] == [UnknownOutcomeError, StorageError]
+    nodes.mend(a)
+    nodes.go(2.0)
+    assert a.entries() == ["BeginEpoch", "RegisterPlayer"]
 
 
 def test_a_batch_whose_arrival_is_not_told_is_repeated_until_it_is_seen_and_happens_once() -> None:

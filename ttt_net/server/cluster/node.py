@@ -14,7 +14,7 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import session_elsewhere
 from ttt_net.server.admin.moderation import end_sanction, put_in_force
 from ttt_net.server.cluster.broadcasts import Broadcasts
-from ttt_net.server.cluster.entries import Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
+from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
 from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.replica import Replica
@@ -55,7 +55,7 @@ class ClusterNode:
                 self._hub.registry.room(match).seat_elsewhere(session)
         self._broadcasts.start()
         self._lobby.start()
-        self._ledger.start(NodeHooks(self._heard, self._began, self._ended, lambda: self.begin_anew()))
+        self._ledger.start(NodeHooks(self._heard, self._began, self._ended, self._refused, lambda: self.begin_anew()))
         self._tick()
 
     @property
@@ -159,6 +159,11 @@ class ClusterNode:
                 side = room.seats.side_of(session.player)
                 if side is not None and match.clock.running == side:
                     match.count_from(now_ms)
+
+    def _refused(self, entry: AnyLoggedEntry) -> None:
+        """Take note that an entry of ours did not happen after all, of which that was not known."""
+        if isinstance(entry, entries.AppendEvents):
+            self._hub.registry.refused(entry)
 
     # This node's own fate.
 

@@ -72,6 +72,10 @@ class Outbox:
         """Return all that wait, in the order in which they were appended."""
         return [*(self.sent.waiting if self.sent else ()), *self._gathered]
 
+    def is_sent(self, waiting: Waiting) -> bool:
+        """Tell whether an entry may be in the log by now."""
+        return self.sent is not None and any(each is waiting for each in self.sent.waiting)
+
     def next_bite(self) -> list[Waiting]:
         """Take what the next batch has room for; what was given up before it was ever sent is left out."""
         bite: list[Waiting] = []

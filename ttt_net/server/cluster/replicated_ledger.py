@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ttt_net.errors import Refusal, StorageError
+from ttt_net.errors import Refusal, StorageError, UnknownOutcomeError
 from ttt_net.server.cluster.contact import Contact
 from ttt_net.server.cluster.entries import (
     AnyLoggedEntry,
@@ -71,6 +71,8 @@ class NodeHooks:
     """Called when an epoch of this node has begun: from now on it is one of the cluster."""
     ended: Callable[[], None]
     """Called when this node was declared lost, or must not go on: none of its connections counts any more."""
+    refused: Callable[[AnyLoggedEntry], None] = lambda _: None
+    """Called with each entry that no caller waits for any more, where it comes out that it did not happen."""
     missed: Callable[[], None] = lambda: None
     """Called when what follows for this node was trimmed, after `ended`: only who begins anew, from a snapshot, has it.
     """
@@ -320,6 +322,8 @@ class ReplicatedLedger:
             self.is_member = True
         if caller is not None and not caller.is_given_up:
             (caller.failed if is_refused else caller.done)(result)
+        if is_refused and caller is not None and caller.is_given_up:
+            self._hooks.refused(entry)
         if not is_refused and (caller is None or caller.is_given_up or isinstance(entry, BeginEpoch | DeclareLost)):
             self._hooks.heard(outcome, author)
         if isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
@@ -334,13 +338,18 @@ class ReplicatedLedger:
         else:
             log.warning("node %s was declared lost, and begins anew", self.node)
         self.is_member = False
-        self._fail_all("this node was declared lost")
+        for given_up in self._fail_all("this node was declared lost"):
+            self._attempt(self._hooks.refused, given_up)
         self._hooks.ended()
 
-    def _fail_all(self, why: str) -> None:
-        for each in self._outbox.empty():
+    def _fail_all(self, why: str) -> list[AnyLoggedEntry]:
+        """Fail all that wait, and return what was given up before and may have been sent."""
+        waiting = [(each, self._outbox.is_sent(each)) for each in self._outbox.waiting()]
+        self._outbox.empty()
+        for each, _ in waiting:
             if not each.is_given_up:
                 self._attempt(each.failed, StorageError(why))
+        return [each.entry for each, is_sent in waiting if each.is_given_up and is_sent]
 
     def _attempt(self, call: Callable[..., None], *args: object) -> None:
         try:
@@ -405,11 +414,13 @@ class ReplicatedLedger:
             self._begin_epoch()
 
     def _give_up(self, now_s: float) -> None:
-        """Answer callers who have waited for too long; their entries stay under way."""
+        """Answer callers who have waited for too long; what was sent for them stays under way, all else is let go."""
+        why = "the ledger of the cluster does not answer"
         for each in self._outbox.waiting():
             if now_s - each.since_s > GIVE_UP_S and not each.is_given_up:
                 each.is_given_up = True
-                self._attempt(each.failed, StorageError("the ledger of the cluster does not answer"))
+                is_sent = self._outbox.is_sent(each)
+                self._attempt(each.failed, UnknownOutcomeError(why) if is_sent else StorageError(why))
 
     def _beat(self, now_s: float) -> None:
         silence_s = self.peers.silence_s(Author(self.node, self.epoch), now_s)

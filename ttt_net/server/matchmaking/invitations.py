@@ -10,7 +10,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.pairing.lobby import INVITATION_MS, Invitation, Lobby
+from ttt_net.pairing.lobby import INVITATION_MS, Lobby
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.matchmaking.eligibility import Eligibility
@@ -47,15 +47,11 @@ class Invitations:
         """Read the invitations that were made before a restart, and make them good again; try until it can be done."""
         services = self._services
 
-        def done(found: list[Invitation]) -> None:
-            starting = services.players.starting  # of one that is just being spent, the journal does not know yet
-            self._lobby.reinstate([each for each in found if not starting[each.by]])
-
         def failed(refusal: Refusal) -> None:
             log.error("invitations of before the start are not good: %s", refusal)
             services.loop.call_later(RETRY_S, self.recall)
 
-        services.journal.invitations(services.wall_ms(), done, failed)
+        services.journal.invitations(services.wall_ms(), self._lobby.reinstate, failed)
 
     def invite(self, session: Session, request: wire.InviteRequest) -> None:
         """Make an invitation; once it is written down it is good, in place of their last, and its code is told."""
@@ -93,6 +89,8 @@ class Invitations:
     def join(self, session: Session, request: wire.JoinRequest) -> None:
         """Begin the match that a code stands for; if it cannot be written down, the code stays good."""
         code = request.code.strip()
+        if self._lobby.is_being_spent(code):
+            raise Refusal(Code.STORAGE, "a match is just being begun by that code; try again in a moment", 1_000)
         is_right = self._lobby.is_code(code, self._services.wall_ms())
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
         invitation = self._lobby.invitation(code, session.player, self._services.wall_ms())
@@ -101,7 +99,7 @@ class Invitations:
             raise Refusal(Code.OPPONENT_GONE, "the player who invited you is away; the code stays good", 1_000)
         self._eligibility.may_meet(session, host)
         session.ok(request.id)
-        self._registry.start(self._lobby.joined(invitation, session.player), lambda: self._lobby.unspent(invitation))
+        self._registry.start(self._lobby.joined(invitation, session.player))
 
     def forget(self, player: PlayerId) -> None:
         """Cancel the invitation of a player who is forgotten; the journal has lost it with their name."""

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.games import Reason
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
@@ -39,8 +39,12 @@ class MatchRegistry:
 
     # Beginning a match.
 
-    def start(self, pairing: Pairing, failed: Callable[[], None] = lambda: None) -> None:
-        """Write the start of a match down, then seat both players; call `failed` if it could not be written."""
+    def start(self, pairing: Pairing) -> None:
+        """Write the start of a match down, then seat both players.
+
+        Of an invitation, that spends it; if it could not be written, the invitation is good again. Where it is not
+        known whether it was written, neither is, until it is `hear`d or `refused`.
+        """
         services = self._services
         first, second = (services.players.sessions[player] for player in (pairing.first, pairing.second))
         started = wire.Started(
@@ -67,9 +71,10 @@ class MatchRegistry:
                 self._lobby.spent(started.code)
             self._seat(with_names(started, first.info.name, second.info.name), players)
 
-        def refused(_: Refusal) -> None:
+        def refused(refusal: Refusal) -> None:
             release()
-            failed()
+            if started.code is not None and not isinstance(refusal, UnknownOutcomeError):
+                self._lobby.unspent(started.code)
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
@@ -92,6 +97,12 @@ class MatchRegistry:
                 room.hear(events, ratings)
             elif isinstance(events[-1], wire.Ended):
                 self._ended_unread(match_id, ratings)
+
+    def refused(self, entry: AppendEvents) -> None:
+        """Make invitations good again whose matches did not begin after all, of which that was not known."""
+        for event in entry.events:
+            if isinstance(event, wire.Started) and event.previous is None and event.code is not None:
+                self._lobby.unspent(event.code)
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let a player be called `name` in their matches, those too that are about to start."""
