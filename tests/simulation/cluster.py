@@ -31,8 +31,8 @@ FAULTS = (
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
-LATER_FAULTS = ("trim", "full")
-"""What goes wrong in some worlds only: a node misses what was trimmed, and a log takes nothing, and answers."""
+LATER_FAULTS = ("trim", "full", "refuse")
+"""What goes wrong in some worlds only: a node misses what was trimmed, the log takes nothing, and a disk refuses."""
 SCHEDULE = SnapshotSchedule(every_places=15, rest_s=1.0, kept_places=3, away_s=0.5)
 """How snapshots are kept where a node is to miss what was trimmed."""
 _LIVES_S = 15.0
@@ -128,6 +128,7 @@ class ClusterWorld(Stage):
                 self._boot(name)
             else:
                 server.worker.slowest_s = 0.001
+                self._let_write(server.replica)
                 self._reconnect(server.log)
 
     def is_quiet(self) -> bool:
@@ -187,6 +188,15 @@ class ClusterWorld(Stage):
         self.weather.is_full = True
         self.loop.call_later(self.rng.choice([2.0, 7.0, 12.0]), self._empty)
 
+    def _fault_refuse(self, peer: Peer) -> None:
+        """Let the disk of a node refuse to be written for a while."""
+        for server in self._any_node():
+            server.replica.database.connection.execute("PRAGMA query_only = ON")
+            self.loop.call_later(self.rng.choice([0.5, 3.0, 8.0]), self._let_write, server.replica)
+
+    def _let_write(self, replica: Replica) -> None:
+        replica.database.connection.execute("PRAGMA query_only = OFF")
+
     def _empty(self) -> None:
         self.weather.is_full = False
 
@@ -204,6 +214,7 @@ class ClusterWorld(Stage):
 
     def _crash(self, server: NodeServer) -> None:
         server.die()
+        self._let_write(server.replica)
         self.servers[server.name] = None
         self.loop.call_later(self.rng.choice([0.1, 4.0]), self._boot, server.name)
 

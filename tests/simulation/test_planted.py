@@ -40,6 +40,7 @@ FOUND_BY = {
     "a room that forgets its match when a write is overtaken": 6,
     "a form in force as soon as one node knows it": 13,
     "a snapshot that is not brought up to date": 16,
+    "a node that is not told that it missed what was trimmed": 19,
     "a lost node that goes on as if nothing were": 3,
     "a flag that never falls": 20,
 }
