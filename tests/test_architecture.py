@@ -108,7 +108,7 @@ INSIDE = {
         screens.coaching screens.match_status screens.analysis screens.replay screens.match_actions
         screens.match_commands screens.puzzle screens.match screens.rules screens.start_menu screens.local_setup
         screens.registry update act keys drawing controller terminal finding lines client_controller bot
-        naming certificate_question ending inquiry served modes.build modes.screen modes.lines modes.bot modes.engines
+        naming certificate_question ending inquiry served modes.build modes.screen modes.lines modes.bot
         modes.start_menu local modes main
     """,
 }

@@ -1,7 +1,7 @@
 """Play the games of an arena in several processes, each with players of its own.
 
 Which games there are, and from which openings, is settled before; so they are the same however many processes play, for
-players whose choice follows from a position and a seed alone.
+players whose choice follows from a position and a seed alone. The processes load this module, and nothing of the verb.
 """
 
 from collections.abc import Iterator, Sequence

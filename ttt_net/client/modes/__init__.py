@@ -49,9 +49,9 @@ def play_as_bot(options: Options, mine: Identity) -> Ending:
 
 def seat_engines(options: Options, engines: EngineOptions) -> Ending:
     """Let programs of others play."""
-    from ttt_net.client.modes import engines as mode
+    from ttt_net.client.modes import bot
 
-    return mode.play(options, engines)
+    return bot.play_engines(options, engines)
 
 
 def check_strategy(name: str, level: int | None) -> None:

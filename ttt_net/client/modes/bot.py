@@ -1,4 +1,4 @@
-"""Play as a bot on a server."""
+"""Play as a bot on a server: by a strategy of ours, or by engines of others."""
 
 import asyncio
 from contextlib import suppress
@@ -8,6 +8,8 @@ from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import playable_games, require
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
+from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_seats
+from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
@@ -16,7 +18,9 @@ from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import writer_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Opponents, SeekRequest
+from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.identity import Identity
+from ttt_net.sdk.matches import Tally
 
 _HINT = "It plays people only; --opponents any lets it play bots, too."
 
@@ -37,10 +41,9 @@ async def _play(options: Options, mine: Identity) -> Ending:
         with suppress(Refusal):  # a game that only the server knows is refused there
             require(options.bot, options.level, options.game)
     is_endless = options.games is None
-    opponents: Opponents = options.opponents or ("people" if is_endless else "any")
     games = [options.game] if options.game else playable_games(options.bot, options.level)
     plan = BotPlan(
-        SeekRequest(0, games, options.time, opponents),
+        SeekRequest(0, games, options.time, _opponents_of(options)),
         options.games,
         options.move_ms,
         options.places,
@@ -54,6 +57,47 @@ async def _play(options: Options, mine: Identity) -> Ending:
         engine = EngineProcess(options.bot, options.seed, options.level, games)
         bot = Bot(connection, engine, plan, writer_of(options))
         await bot.play(mailbox)
-    tally = bot.world.tally
-    sentence = f"Played {tally.games} game{'s' * (tally.games != 1)}: {score(tally)}."
-    return Ending(bot.world.farewell, sentence, tally=tally)
+    return _ending(bot.world.farewell, bot.world.tally)
+
+
+def play_engines(options: Options, engines: EngineOptions) -> Ending:
+    """Let the engine of a command, or those of a file, play until they are done."""
+    return asyncio.run(_play_engines(options, engines))
+
+
+async def _play_engines(options: Options, engines: EngineOptions) -> Ending:
+    limits = (None, None) if options.games is None else (FIRST_MS, LATER_MS)
+    order = SeatsOrder(
+        options.url, options.server, options.trust, options.games, options.game, options.time, limits, options.seed
+    )
+    if engines.file is not None:
+        wanted = engines_in(engines.file)
+    else:
+        assert engines.command is not None
+        seat = _seat(options)
+        wanted = [engine_of(engines.command, seat, name=options.name, protocol=engines.protocol, log=engines.log)]
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    with delivered(mailbox):
+        farewell, tally = await play_seats(order, wanted, writer_of(options), mailbox)
+    return _ending(farewell, tally)
+
+
+def _seat(options: Options) -> dict[str, object]:
+    """Return how the one engine plays that the command line is about."""
+    return {
+        "level": options.level,
+        "places": options.places,
+        "reserve": options.reserve,
+        "move_ms": options.move_ms,
+        "pace_ms": options.pace_ms,
+        "opponents": _opponents_of(options),
+    }
+
+
+def _opponents_of(options: Options) -> Opponents:
+    """Return whom to play: people, where it plays for ever and nothing else was said."""
+    return options.opponents or ("people" if options.games is None else "any")
+
+
+def _ending(farewell: Farewell | None, tally: Tally) -> Ending:
+    return Ending(farewell, f"Played {tally.games} game{'s' * (tally.games != 1)}: {score(tally)}.", tally=tally)
