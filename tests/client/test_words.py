@@ -128,5 +128,7 @@ def test_who_watches_is_told_the_series_of_those_they_watch_and_not_their_own_se
     match = structs.replace(snapshot(you=None, opponent=BEN), score=(1.0, 0.5))
     assert words.facts(display, match) == ["Ann 1 : 0.5 Ben"]
     assert words.facts(display, snapshot(opponent=BEN)) == ["Session 2 won, 1 lost"]
+    drawn = Display(World(tally=Tally(drawn=1)))
+    assert words.facts(drawn, snapshot(opponent=BEN)) == ["Session 1 drawn"], "it fits beside a board of 80 columns"
     over = structs.replace(match, score=(0.0, 0.0), outcome=OutcomeInfo(1, "line"))
     assert words.facts(display, over) == ["Ann 0 : 1 Ben"]

@@ -296,10 +296,9 @@ def facts(display: Display, match: Snapshot) -> list[str]:
     if any(match.score) or ((is_shared or is_watched) and match.outcome is not None):
         said.append(series(match, is_shared=is_shared or is_watched))
     if display.world.tally.games and not is_shared and not is_watched:
-        said.append(
-            f"Session {display.world.tally.won} won, {display.world.tally.lost} lost"
-            + f", {display.world.tally.drawn} drawn" * (display.world.tally.drawn > 0)
-        )
+        tally = display.world.tally
+        counts = ((tally.won, "won"), (tally.lost, "lost"), (tally.drawn, "drawn"))
+        said.append(f"Session {', '.join(f'{count} {how}' for count, how in counts if count)}")
     if match.rated:
         said.append("Rated")
     if match.private and display.has_lobby:
