@@ -70,11 +70,11 @@ class Outbox:
 
     def waiting(self) -> list[Waiting]:
         """Return all that wait, in the order in which they were appended."""
-        return [*(self.sent.waiting if self.sent else ()), *self._gathered]
+        return [*self.under_way(), *self._gathered]
 
-    def is_sent(self, waiting: Waiting) -> bool:
-        """Tell whether an entry may be in the log by now."""
-        return self.sent is not None and any(each is waiting for each in self.sent.waiting)
+    def under_way(self) -> list[Waiting]:
+        """Return those that were sent, and may be in the log by now."""
+        return [] if self.sent is None else self.sent.waiting
 
     def next_bite(self) -> list[Waiting]:
         """Take what the next batch has room for; what was given up before it was ever sent is left out."""

@@ -240,7 +240,8 @@ class ReplicatedLedger:
         if self.stopped is not None:
             return
         if self._inbox.is_trimmed:
-            self._stop("it has missed what the log keeps no more, and begins anew from a snapshot")
+            why = "it has missed what the log keeps no more, and begins anew from a snapshot"
+            self._stop(why, logging.WARNING)  # nobody has to do anything
             self._hooks.missed()
         elif not self._inbox.is_followed:
             self._inbox.follow(self.position)
@@ -344,12 +345,11 @@ class ReplicatedLedger:
 
     def _fail_all(self, why: str) -> list[AnyLoggedEntry]:
         """Fail all that wait, and return what was given up before and may have been sent."""
-        waiting = [(each, self._outbox.is_sent(each)) for each in self._outbox.waiting()]
-        self._outbox.empty()
-        for each, _ in waiting:
+        unknown = [each.entry for each in self._outbox.under_way() if each.is_given_up]
+        for each in self._outbox.empty():
             if not each.is_given_up:
                 self._attempt(each.failed, StorageError(why))
-        return [each.entry for each, is_sent in waiting if each.is_given_up and is_sent]
+        return unknown
 
     def _attempt(self, call: Callable[..., None], *args: object) -> None:
         try:
@@ -387,8 +387,8 @@ class ReplicatedLedger:
         if self.peers.contradict_us:
             self._stop("this node's tables differ from those of the others; delete its journal, and start it again")
 
-    def _stop(self, why: str) -> None:
-        log.critical("node %s stops: %s", self.node, why)
+    def _stop(self, why: str, level: int = logging.CRITICAL) -> None:
+        log.log(level, "node %s stops: %s", self.node, why)
         self.stopped, self.is_member, self._inbox.is_followed = why, False, False
         self._fail_all(why)
         self._hooks.ended()
@@ -415,12 +415,11 @@ class ReplicatedLedger:
 
     def _give_up(self, now_s: float) -> None:
         """Answer callers who have waited for too long; what was sent for them stays under way, all else is let go."""
-        why = "the ledger of the cluster does not answer"
+        why, sent = "the ledger of the cluster does not answer", set(self._outbox.under_way())
         for each in self._outbox.waiting():
             if now_s - each.since_s > GIVE_UP_S and not each.is_given_up:
                 each.is_given_up = True
-                is_sent = self._outbox.is_sent(each)
-                self._attempt(each.failed, UnknownOutcomeError(why) if is_sent else StorageError(why))
+                self._attempt(each.failed, UnknownOutcomeError(why) if each in sent else StorageError(why))
 
     def _beat(self, now_s: float) -> None:
         silence_s = self.peers.silence_s(Author(self.node, self.epoch), now_s)
