@@ -36,7 +36,7 @@ class PlayerConnection(RunnableConnection, Protocol):
         """The way to the server and back; None as long as it is not known."""
 
     def say(self, request: Request) -> None:
-        """Send a request; raises `Refusal` when too many are unanswered."""
+        """Send a request. Raises `Refusal` if too many are unanswered."""
 
 
 class Controller(Protocol):

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def entrants_of(args: argparse.Namespace, game: Game[Any], engines: Mapping[str, EngineSettings]) -> list[Entrant]:
-    """Return the players; raises `ConfigurationError` for one that does not play the game."""
+    """Return the players. Raises `ConfigurationError` for one that does not play the game."""
     entrants = [entrant(text, seed_of(args) + number, engines) for number, text in enumerate(args.strategies)]
     for each in entrants:
         if objection := each.strategy.objection(game):
@@ -179,7 +179,7 @@ def keep(args: argparse.Namespace, game: Game[Any], result: Result, entrants: Se
 
 
 def write_file(path: Path, text: str, mode: str = "w") -> None:
-    """Write or add a text to a file; raises `ConfigurationError` if that is not possible."""
+    """Write or add a text to a file. Raises `ConfigurationError` if that is not possible."""
     try:
         with path.open(mode, encoding="utf-8") as file:
             file.write(text)
@@ -238,7 +238,7 @@ def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> I
 
 
 def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
-    """Return the games that a file has of an arena that was broken off; raises `ConfigurationError` if of another.
+    """Return the games that a file has of an arena that was broken off. Raises `ConfigurationError` if of another.
 
     What a killed arena had written of a line, without its end, is taken off the file: the game is played again.
     """
@@ -289,7 +289,7 @@ def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entr
 
 
 def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
-    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is; raises `ConfigurationError` for none of these."""
+    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is. Raises `ConfigurationError` for none of these."""
     if text in engines:
         return PlayerWord(text, as_word(engines[text]), engines[text].seat.level)
     if text.startswith(ENGINE):

@@ -125,7 +125,7 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 def opening_of(line: str) -> tuple[Game[object], list[int]]:
-    """Return the game and the moves of `GAME: move move ...`; raises `Refusal` if there is no such line of play."""
+    """Return the game and the moves of `GAME: move move ...`. Raises `Refusal` if there is no such line of play."""
     name, _, moves = line.partition(": ")
     game = find_game(name.strip())
     state, played = game.initial, []

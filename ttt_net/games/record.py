@@ -99,7 +99,7 @@ class Record:
 
 
 def first_position(game: Game[S], start: str | None) -> S:
-    """Return where a match that is recorded with that `start` begins; `Refusal` if nothing can begin there."""
+    """Return where a match that is recorded with that `start` begins. Raises `Refusal` if nothing can begin there."""
     if start is None:
         return game.initial
     state = read_start(game, start)

@@ -122,7 +122,7 @@ class ClientConnection:
         return self._session.is_asking or has_more or self._is_delivering
 
     def say(self, request: Request) -> None:
-        """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
+        """Send a request, now or when the link is back. Raises `Refusal` if too many are unanswered."""
         if self._protocol is None or self._transport is None:
             self._session.say(request)
         else:

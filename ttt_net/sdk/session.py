@@ -169,7 +169,7 @@ class ClientSession:
     def say(self, request: Request) -> list[Request]:
         """Give the request an id and return what to send now: nothing while there is no link.
 
-        Raises `Refusal` when too many requests wait for their answers.
+        Raises `Refusal` if too many requests wait for their answers.
         """
         if len(self._pending) + len(self._unsent) >= MAX_PENDING:
             raise Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")

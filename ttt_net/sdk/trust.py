@@ -58,7 +58,7 @@ class Trust:
 
 
 def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
-    """Return the trust that the command line asks for; `ConfigurationError` for what cannot be."""
+    """Return the trust that the command line asks for. Raises `ConfigurationError` for what cannot be."""
     parts = urlsplit(url)
     if fingerprint is not None:
         given = fingerprint.strip().lower()

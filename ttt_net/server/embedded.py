@@ -63,7 +63,7 @@ class EmbeddedServer:
 
 @contextmanager
 def server_inside(configuration: Configuration) -> Iterator[EmbeddedServer]:
-    """Run a server inside the block, which begins when it listens; `ConfigurationError` if it cannot."""
+    """Run a server inside the block, which begins when it listens. Raises `ConfigurationError` if it cannot."""
     with listen(configuration.host or None, configuration.port) as listening:
         ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
         try:

@@ -30,13 +30,13 @@ class Search(Protocol[S_contra]):
         """Return the legal moves worth a look, the most promising one first; the others only if these all lose."""
 
     def forced_win(self, state: S_contra) -> tuple[Move, ...] | None:
-        """Return the play of a win by threats alone, if the search looks for them and finds one; raises `Stopped`.
+        """Return the play of a win by threats alone, if the search looks for them and finds one. Raises `Stopped`.
 
         It is the shortest of its kind, so one of five plies or less is the shortest of all.
         """
 
     def value_of_move(self, state: S_contra, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a root move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+        """Return a root move's value for who makes it; outside the window, a bound of it. Raises `Stopped`."""
 
     def remembered(self, state: S_contra) -> Move | None:
         """Return the move that was found best in a position, if it is remembered."""

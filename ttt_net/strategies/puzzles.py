@@ -67,7 +67,7 @@ class Puzzle(NamedTuple):
 
 
 def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
-    """Yield different puzzles of the games in turn; raises `ConfigurationError` if one of them has no more."""
+    """Yield different puzzles of the games in turn. Raises `ConfigurationError` if one of them has no more."""
     rng = random.Random(seed)
     kept = {game.name: Kept(line_plies=0) for game in games}
     seen = set[tuple[str, Any]]()

@@ -154,7 +154,7 @@ class Effort:
         self._cancelled = limit.cancelled
 
     def spend(self) -> None:
-        """Count one node more; raises `Stopped` if the limit has been reached."""
+        """Count one node more. Raises `Stopped` if the limit has been reached."""
         if self.is_over():
             raise Stopped
         self.nodes += 1

@@ -162,7 +162,7 @@ def _empty() -> bytes:
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
-    """Return a connection that reads what a server has written, running or not; raises `ConfigurationError`."""
+    """Return a connection that reads what a server has written, running or not. Raises `ConfigurationError`."""
     try:
         with ExitStack() as opened:
             address = f"{path.absolute().as_uri()}?mode=ro"

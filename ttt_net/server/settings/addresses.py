@@ -43,7 +43,7 @@ def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
 
 
 def check_url(text: str) -> None:
-    """Check that `text` is what a client takes as an address, with its scheme; raises `ValueError` if it is not."""
+    """Check that `text` is what a client takes as an address, with its scheme. Raises `ValueError` if it is not."""
     url = urlsplit(text)
     if (
         url.scheme not in ("ws", "wss")

@@ -15,13 +15,13 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 
 def check_name(text: str) -> None:
-    """Check that `text` can be the name of a node or of a log; raises `ValueError` if it cannot."""
+    """Check that `text` can be the name of a node or of a log. Raises `ValueError` if it cannot."""
     if not _NAME.fullmatch(text):
         raise ValueError(f"{text!r} is no name: 1 to 32 letters of ASCII, digits, - and _")
 
 
 def check_log(text: str) -> None:
-    """Check that `text` is the address of a server of NATS; raises `ValueError` if it is not."""
+    """Check that `text` is the address of a server of NATS. Raises `ValueError` if it is not."""
     try:
         url = urlsplit(text)
         is_one = url.scheme in ("nats", "tls") and bool(url.hostname) and url.path in ("", "/") and url.port != 0
