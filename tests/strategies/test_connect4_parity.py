@@ -57,8 +57,8 @@ def test_bounds_by_odd_and_even_rows_hold_and_each_kind_is_met() -> None:
                 met |= {(side, "at least", lower), (side, "at most", upper)}
     first, second = 0, 1
     assert met >= {
-        *((first, "at most", value) for value in (-3, -2, -1, 0, OFFSET)),
-        *((first, "at least", value) for value in (-OFFSET, 1, 2)),
-        *((second, "at most", value) for value in (-2, -1, OFFSET)),
+        *((first, "at most", value) for value in (-4, -3, -2, -1, 0, OFFSET)),
+        *((first, "at least", value) for value in (-OFFSET, 1, 2, 3)),
+        *((second, "at most", value) for value in (-3, -2, -1, OFFSET)),
         *((second, "at least", value) for value in (-OFFSET, 0, 1, 2, 3)),
     }

@@ -29,6 +29,9 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
     def poke(block: Any, index: int, value: Any) -> None:
         block[index] = np.uint64(value & 0xFFFFFFFFFFFFFFFF if isinstance(value, int) else value)
 
+    def halves_of(block: Any, index: int) -> Any:
+        return block[index : index + 2].view(np.uint16)
+
     names: dict[str, Any] = {}
     ours: dict[str, Any] = {
         "njit": njit,
@@ -43,12 +46,16 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
         "spread": lambda word: np.full(8, word, np.uint64),
         "lane_numbers": lambda: np.arange(8, dtype=np.uint64),
         "count_each": lambda lanes: np.array([int(lane).bit_count() for lane in lanes], np.uint64),
-        "least_each": np.minimum,
         "where_zero": lambda lanes, zero, other: np.where(lanes == 0, zero, other),
         "zero_lanes": lambda lanes: np.uint64(sum(1 << n for n, lane in enumerate(lanes) if lane == 0)),
-        "pack_bytes": lambda lanes: np.uint64(sum((int(lane) & 255) << 8 * n for n, lane in enumerate(lanes))),
         "poke_lanes": lambda block, index, lanes: block.__setitem__(slice(index, index + 8), lanes),
-        "largest_byte": lambda word: np.uint64(max(int(word).to_bytes(8, "little"))),
+        "lanes_of": lambda *words: np.array(words, np.uint64),
+        "largest_half": lambda lanes: np.uint64(max(int(lane) & 0xFFFF for lane in lanes)),
+        "poke_halves": lambda block, index, lanes: halves_of(block, index).__setitem__(
+            slice(8), lanes.astype(np.uint16)
+        ),
+        "poke_half": lambda block, index, number, value: halves_of(block, index).__setitem__(number, value),
+        "peek_largest_half": lambda block, index: np.uint64(halves_of(block, index).max()),
     }
     for module in modules:
         path = Path(str(module.__file__))

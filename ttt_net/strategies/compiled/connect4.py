@@ -26,32 +26,44 @@ from ttt_net.strategies.compiled.connect4_parity import OFFSET, lower_bound, upp
 from ttt_net.strategies.compiled.lanes import (
     count_each,
     lane_numbers,
-    least_each,
-    pack_bytes,
+    lanes_of,
+    largest_half,
+    peek_largest_half,
+    poke_half,
+    poke_halves,
     poke_lanes,
     spread,
     where_zero,
     zero_lanes,
 )
-from ttt_net.strategies.compiled.memory import count_ones, largest_byte, leading_zeros, peek, poke
+from ttt_net.strategies.compiled.memory import count_ones, leading_zeros, peek, poke
 
 U = np.uint64
 KEY_BITS = 49
-MOST_RANK = U(31)
-NUMBERS = U(0x2467531)
-"""The number of each column, four bits each, column 0 lowest: 1 and 2 at the edges, 7 in the middle; none is 0."""
-COLUMNS = U(0x34251600)
-"""The column of each number, the same way."""
+EIGHT = U(8)
+COLUMN_TIES = (1, 3, 5, 7, 6, 4, 2)
+"""Of two columns comes first, if nothing else tells, that with the larger number."""
+CELL_RANKS = ((7, 4, 3, 2), (9, 7, 5, 4), (13, 10, 7, 4), (14, 10, 6, 4), (11, 7, 5, 2), (11, 8, 7, 6))
+"""What a move is worth by its row, the lowest first, and the distance of its column from the middle.
+
+Being fixed, it leads searches by different ways to the same positions. An order learnt on the way takes far more nodes.
+"""
+RANKS_AND_TIES = tuple(
+    U(sum((row[abs(column - 3)] << 3 | tie) << 8 * number for number, row in enumerate(CELL_RANKS)))
+    for column, tie in enumerate(COLUMN_TIES)
+)
+"""Both for each column: a byte for each row, the lowest first."""
 
 # The block of memory: three words, then a frame for each position on the way to the one that is looked at, then the
 # table. A frame has the winning cells of each move for who makes it, by column, and from word 8 on what is listed here.
 NODES, BUDGET, LOG, FRAMES = 0, 1, 2, 8
 FRAME = 24
 """Words of a frame."""
-OTHER, TAKEN, RANKS, BEST, SLOT, ENTRY, BEFORE, ALPHA, STONES, SIGN = range(8, 18)
-"""The stones of the other side and all stones; ranks of moves yet to be searched, and the best value so far, plus
-`OFFSET`; where the position belongs in the table, and its word there without the work; the nodes before it; the value
-to be exceeded, plus `OFFSET`; the number of stones; and 1 more than the sign of its value in the frame below."""
+OTHER, TAKEN, BEST, SLOT, ENTRY, BEFORE, ALPHA, STONES, SIGN = range(8, 17)
+RANKS = 18
+"""The stones of the other side and all stones; the best value so far, plus `OFFSET`; where the position belongs in the
+table, and its word there without the work; the nodes before it; the value to be exceeded, plus `OFFSET`; the number of
+stones; 1 more than the sign of its value in the frame below; and, two words, ranks of moves yet to be searched."""
 TABLE = FRAMES + FRAME * (CELLS + 2)
 """Where the table begins, a multiple of eight words."""
 
@@ -70,6 +82,8 @@ PROBE_BELOW = 28
 """With fewer stones the table is asked about every move before one is searched; later that costs more than it saves."""
 SOON = 7
 """A win or loss by a larger score is near, and so found or refuted with little work."""
+LATE = 3
+"""A win or loss by no more comes with the last stones, where the columns fill up."""
 
 
 @njit(inline="always")
@@ -87,15 +101,13 @@ def winning_moves(move, cells, replies):
 
 @njit(inline="always")
 def rank_moves(move, cells, replies, threats):
-    """Return the rank of each move as a byte of a word, lane c for column c, and 0 where there is none.
-
-    The number of the column from the edge is in a rank's lowest bits.
-    """
+    """Return the rank of each move, with its column in the lowest three bits, and 0 where there is none."""
     useful = cells & ~(threats << ONE)
     rank = count_each(useful) + count_each(useful & (replies << ONE))
-    rank = rank + rank + count_each(useful & (replies << TWO))
-    numbers = (spread(NUMBERS) >> (lane_numbers() * U(4))) & SEVEN
-    return pack_bytes(where_zero(move, move, (least_each(rank, MOST_RANK) << THREE) | numbers))
+    rank = rank + rank + count_each(useful & (replies << TWO)) + count_each(cells & replies)
+    row = count_each(move - ONE) - lane_numbers() * SEVEN
+    by_cell = (lanes_of(*RANKS_AND_TIES, ZERO) >> (row << THREE)) & U(255)
+    return where_zero(move, move, (rank << EIGHT) + (by_cell << THREE) + lane_numbers())
 
 
 @njit(inline="always")
@@ -115,22 +127,22 @@ def recall(block, slot, tag):
 
 
 @njit(inline="always")
-def probe_moves(other, taken, moves, ranks, alpha, block):
+def probe_moves(other, taken, moves, alpha, block):
     """Return what the table knows of the positions after the moves.
 
     That is what one of them is worth at least, what those are worth at most that are known to be no better than
-    `alpha`, and the ranks without these. All columns are looked up, so that there is no branch to be predicted.
+    `alpha`, and a bit for the column of each of these. All are looked up, so that there is no branch to be predicted.
     """
-    at_least, best = -OFFSET, -OFFSET
+    at_least, best, worse = -OFFSET, -OFFSET, ZERO
     for column in range(WIDTH):
         move = moves & (COLUMN << U(column * 7))
         slot, tag = place_of(other | ((taken | move) + BOTTOM), block)
         bounds = recall(block, slot, tag)
         at_most = -lower_of(bounds) if move != ZERO else OFFSET
         at_least = max(at_least, -upper_of(bounds) if move != ZERO else -OFFSET)
-        ranks &= ~(U(255) << U(column * 8)) if at_most <= alpha else ~ZERO
+        worse |= ONE << U(column) if at_most <= alpha else ZERO
         best = max(best, at_most if at_most <= alpha else -OFFSET)
-    return at_least, best, ranks
+    return at_least, best, worse
 
 
 @njit(inline="always")
@@ -241,14 +253,17 @@ def search(own, taken, threats, stones, alpha, block):
         if value == UNKNOWN:
             ranks, best = rank_moves(move, cells, replies, threats), -OFFSET
             if MIRROR_BELOW <= stones < PROBE_BELOW:
-                at_least, best, ranks = probe_moves(other, taken, moves, ranks, alpha, block)
+                at_least, best, worse = probe_moves(other, taken, moves, alpha, block)
                 if at_least > alpha:
                     value = at_least
-                elif ranks == ZERO:
+                elif (worse | zero_lanes(move)) == U(255):
                     value = best
                     remember(block, slot, with_bound((tag << U(18)) | (known & U(4095)), best, alpha), ZERO)
+                ranks = where_zero((spread(worse) >> lane_numbers()) & ONE, ranks, spread(ZERO))
         if value == UNKNOWN:
             poke_lanes(block, top, cells)
+            poke_halves(block, top + RANKS, ranks)
+            rank = largest_half(ranks)
             poke(block, top + OTHER, other)
             poke(block, top + TAKEN, taken)
             poke(block, top + SLOT, U(slot))
@@ -258,16 +273,16 @@ def search(own, taken, threats, stones, alpha, block):
             poke(block, top + STONES, U(stones))
             poke(block, top + SIGN, U(sign + 1))
         else:
-            ranks, best = ZERO, -OFFSET
-            while ranks == ZERO or best > alpha:  # the position below is done, too
+            rank, best = ZERO, -OFFSET
+            while rank == ZERO or best > alpha:  # the position below is done, too
                 if top == FRAMES:
                     poke(block, NODES, nodes)
                     return sign * value
                 top -= FRAME
                 alpha = types.int64(peek(block, top + ALPHA)) - OFFSET
                 best = max(types.int64(peek(block, top + BEST)) - OFFSET, -sign * value)
-                ranks = peek(block, top + RANKS)
-                if ranks == ZERO or best > alpha:
+                rank = peek_largest_half(block, top + RANKS)
+                if rank == ZERO or best > alpha:
                     cost = nodes - peek(block, top + BEFORE)
                     entry = with_bound(peek(block, top + ENTRY), best, alpha)
                     remember(block, types.int64(peek(block, top + SLOT)), entry, cost)
@@ -275,9 +290,8 @@ def search(own, taken, threats, stones, alpha, block):
                     value = best
             other, taken = peek(block, top + OTHER), peek(block, top + TAKEN)
             stones = types.int64(peek(block, top + STONES))
-        number = largest_byte(ranks) & SEVEN
-        column = types.int64((COLUMNS >> (number * U(4))) & SEVEN)
-        poke(block, top + RANKS, ranks & ~(U(255) << U(column * 8)))
+        column = types.int64(rank & SEVEN)
+        poke_half(block, top + RANKS, column, ZERO)
         poke(block, top + BEST, U(best + OFFSET))
         own, threats = other, peek(block, top + column)
         taken |= (taken + BOTTOM) & (COLUMN << U(column * 7))
@@ -290,10 +304,11 @@ def search(own, taken, threats, stones, alpha, block):
 def value_to_ask(low, high, questions, stones):
     """Return of which value in low..high to ask next whether the score is above it.
 
-    After a loss and a win that are near comes a win of the first player, and from there steps that are doubled: the
-    questions about scores beside the true one are the dear ones, and it is near to a draw more often than not.
+    After a loss and a win that are near come a win of the first player, a loss and a win before the last stones, and
+    then steps that are doubled: the questions about scores beside the true one are the dear ones, and it is near to a
+    draw more often than not.
     """
-    start, step = -(stones & 1), 1 << max(questions - 3, 0)
+    start, step = -(stones & 1), 1 << max(questions - 5, 0)
     middle = low + step - 1 if low > start else high - step
     if (high < -SOON) | (low > SOON):
         middle = low + (high - low) // 2
@@ -303,6 +318,10 @@ def value_to_ask(low, high, questions, stones):
         middle = SOON
     elif questions == 2:
         middle = start
+    elif questions == 3:
+        middle = -LATE - 1
+    elif questions == 4:
+        middle = LATE
     return min(max(middle, low), high - 1)
 
 

@@ -16,11 +16,14 @@ only, and that makes the number of cells odd. With the second to move, the first
 even cells, in the column of the threat the odd ones below it; the second gets the others, those that can be played
 at once, and in the end has to play below the threat. If with all of these the second has no four, the first wins.
 
-How soon such a win comes at the latest is told by the row of the threat: until then all other columns are full.
+How soon such a win comes at the latest is told by the cells that stay empty until then: of a column in which a threat
+waits, those from below it up. So also where more than one waits: in the first case even threats of the second, in the
+other even threats of the first besides the odd one, whose columns count up to an even number, too. All other columns
+are full by then, and the next two stones, below a threat and on it, end the game.
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from ttt_net.strategies.compiled.connect4_board import (
     BOARD,
@@ -35,14 +38,22 @@ from ttt_net.strategies.compiled.connect4_board import (
     ZERO,
     fours,
 )
-from ttt_net.strategies.compiled.lanes import lane_numbers, spread, zero_lanes
+from ttt_net.strategies.compiled.lanes import (
+    count_each,
+    lane_numbers,
+    largest_half,
+    spread,
+    where_zero,
+    zero_lanes,
+)
+from ttt_net.strategies.compiled.memory import count_ones
 
 U = np.uint64
 OFFSET = 32
 """More than any score: a bound that tells nothing. Added to a score, it makes six bits without a sign of it."""
 ODD_ROWS = U(sum(0b010101 << column * 7 for column in range(WIDTH)))
 EVEN_ROWS = U(sum(0b101010 << column * 7 for column in range(WIDTH)))
-ROW_2, ROW_3, ROW_4, ROW_5 = (U(sum(1 << column * 7 + row for column in range(WIDTH))) for row in range(1, 5))
+ROW_3, ROW_5 = (U(sum(1 << column * 7 + row for column in range(WIDTH))) for row in (2, 4))
 TOPS = U(sum(1 << column * 7 + 6 for column in range(WIDTH)))
 """The bit above each column, which is on no board."""
 
@@ -54,23 +65,24 @@ def from_there_up(cells):
 
 
 @njit(inline="always")
+def left_empty(waiting):
+    """Return the cells that stay empty until one of the `waiting` threats decides the game; of words or of lanes."""
+    return from_there_up(waiting >> ONE) & BOARD
+
+
+@njit(inline="always")
 def firsts_by_follow_up(taken, playable, waiting):
     """Return the cells that the first player, who is to move, may yet get; `waiting` are the second's even threats."""
     return ~taken & BOARD & (playable | ODD_ROWS) & ~from_there_up(waiting)
 
 
 @njit(inline="always")
-def follow_up_bound(own, taken, playable, threats):
-    """Return an upper bound of the first player's score, who is to move, or `OFFSET`; `threats` are the second's."""
-    waiting = threats & EVEN_ROWS & ~playable
+def follow_up_bound(own, taken, playable, waiting):
+    """Return an upper bound of the first player's score, who is to move, or `OFFSET`; `waiting` as above."""
     bound = OFFSET
     if fours(own | firsts_by_follow_up(taken, playable, waiting)) == ZERO:
-        bound = 0
-        if (waiting & ROW_2) != ZERO:
-            bound = -3
-        elif (waiting & ROW_4) != ZERO:
-            bound = -2
-        elif fours((own ^ taken) | (~taken & BOARD & EVEN_ROWS & ~playable)) != ZERO:
+        bound = -types.int64(count_ones(left_empty(waiting)) >> ONE)
+        if waiting == ZERO and fours((own ^ taken) | (~taken & BOARD & EVEN_ROWS & ~playable)) != ZERO:
             bound = -1
     return bound
 
@@ -83,22 +95,20 @@ def held_by_follow_up(own, taken, move, cells, replies):
     """
     after = move | taken
     waiting = cells & EVEN_ROWS & ~replies
-    held = zero_lanes(fours(firsts_by_follow_up(after, replies, waiting) | (own ^ taken))) & ~zero_lanes(move)
+    firsts = fours(firsts_by_follow_up(after, replies, waiting) | (own ^ taken))
+    held = zero_lanes(firsts) & ~zero_lanes(move)
     bound = -OFFSET
     if held != ZERO:
-        bound = 0
-        if (held & ~zero_lanes(waiting & ROW_2)) != ZERO:
-            bound = 3
-        elif (held & ~zero_lanes(waiting & ROW_4)) != ZERO:
-            bound = 2
-        elif (held & ~zero_lanes(fours(move | own | (~after & BOARD & EVEN_ROWS & ~replies)))) != ZERO:
+        sooner = where_zero(move, move, count_each(left_empty(waiting)) >> ONE)
+        bound = types.int64(largest_half(where_zero(firsts, sooner, spread(ZERO))))
+        if bound == 0 and (held & ~zero_lanes(fours(move | own | (~after & BOARD & EVEN_ROWS & ~replies)))) != ZERO:
             bound = 1
     return bound
 
 
 @njit(inline="always")
 def lost_in_zugzwang(second, taken, playable, threats, threat):
-    """Return a bit for each lane in which the second player, who is to move, ends in zugzwang.
+    """Return in each lane how much the second player, who is to move, loses at least, or 0.
 
     `threats` are the first's, `threat` one of them that waits in row 3 or 5, or 0.
     """
@@ -106,8 +116,11 @@ def lost_in_zugzwang(second, taken, playable, threats, threat):
     odd_cells = threat | (threat >> TWO) | (high >> FOUR) | ((threat & ROW_3) << TWO)
     even_cells_below = (threat >> ONE) | (high >> THREE)
     elsewhere = (~odd_cells & ODD_ROWS) | playable
-    granted = elsewhere & ~from_there_up(threats & EVEN_ROWS & ~playable) | even_cells_below | (playable & odd_cells)
-    return zero_lanes(fours(second | (granted & ~taken & BOARD))) & ~zero_lanes(threat)
+    waiting = threats & EVEN_ROWS & ~playable & ~(odd_cells << ONE)
+    granted = elsewhere & ~from_there_up(waiting) | even_cells_below | (playable & odd_cells)
+    lost = (count_each(left_empty(waiting | threat)) - ONE) >> ONE
+    held = fours(second | (granted & ~taken & BOARD))
+    return where_zero(held, where_zero(threat, threat, lost), spread(ZERO))
 
 
 @njit(inline="always")
@@ -115,11 +128,8 @@ def zugzwang_bound(own, taken, playable, threats):
     """Return an upper bound of the second player's score, who is to move, or `OFFSET`; `threats` are the first's."""
     odd = spread(threats & ~playable & (ROW_3 | ROW_5)) & (COLUMN << (lane_numbers() * SEVEN))
     lowest = odd & (ZERO - odd)
-    lost = lost_in_zugzwang(spread(own), spread(taken), spread(playable), spread(threats), lowest)
-    bound = OFFSET
-    if lost != ZERO:
-        bound = -2 if (lost & ~zero_lanes(lowest & ROW_3)) != ZERO else -1
-    return bound
+    lost = largest_half(lost_in_zugzwang(spread(own), spread(taken), spread(playable), spread(threats), lowest))
+    return -types.int64(lost) if lost != ZERO else OFFSET
 
 
 @njit(inline="always")
@@ -130,13 +140,12 @@ def won_by_zugzwang(own, taken, move, cells, replies):
     played then.
     """
     odd = cells & ~replies & (ROW_3 | ROW_5)
-    leftmost = odd & (ZERO - odd)
     bound = -OFFSET
     if (~zero_lanes(odd) & ~zero_lanes(move) & U(255)) != ZERO:
-        second = spread(own ^ taken)
-        won = lost_in_zugzwang(second, move | taken, replies, cells, leftmost) & ~zero_lanes(move)
-        if won != ZERO:
-            bound = 2 if (won & ~zero_lanes(leftmost & ROW_3)) != ZERO else 1
+        leftmost = odd & (ZERO - odd)
+        lost = lost_in_zugzwang(spread(own ^ taken), move | taken, replies, cells, leftmost)
+        won = largest_half(where_zero(move, move, lost))
+        bound = types.int64(won) if won != ZERO else -OFFSET
     return bound
 
 
@@ -147,12 +156,12 @@ def upper_bound(own, taken, threats, stones, alpha):
     waiting = threats & ~playable
     bound = OFFSET
     if stones & 1 == 0:
-        rows = ROW_2 if alpha == -3 else ROW_2 | ROW_4
-        if (alpha >= -1) | ((alpha >= -3) & ((waiting & rows) != ZERO)):
-            bound = follow_up_bound(own, taken, playable, threats)
-    elif alpha >= -2:
-        rows = ROW_3 if alpha == -2 else ROW_3 | ROW_5
-        if (waiting & rows) != ZERO:
+        waiting &= EVEN_ROWS
+        if (alpha >= -1) | (alpha >= -types.int64(count_ones(left_empty(waiting)) >> ONE)):
+            bound = follow_up_bound(own, taken, playable, waiting)
+    elif (waiting & (ROW_3 | ROW_5)) != ZERO:
+        empty = types.int64(count_ones(left_empty(waiting & (EVEN_ROWS | ROW_3 | ROW_5))))
+        if alpha >= -((empty - 1) >> 1):
             bound = zugzwang_bound(own, taken, playable, threats)
     return bound
 
@@ -167,6 +176,6 @@ def lower_bound(own, taken, move, cells, replies, stones, alpha):
     if stones & 1 == 1:
         if alpha <= 2:
             bound = held_by_follow_up(own, taken, move, cells, replies)
-    elif alpha <= 1:
+    else:
         bound = won_by_zugzwang(own, taken, move, cells, replies)
     return bound

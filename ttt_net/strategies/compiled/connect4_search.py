@@ -14,8 +14,8 @@ LOG_BUCKETS = 15
 EARLY = 4
 """A position of so few stones takes seconds, for which a table of twice the size is worth it."""
 
-UNWATCHED_NODES = 20_000
-"""About a millisecond: so short a search is not worth a second thread to watch over its limit."""
+UNWATCHED_NODES = 60_000
+"""About two milliseconds: as long as a limit goes unnoticed anyway, so not worth a second thread to watch over it."""
 
 
 class Connect4Search:

@@ -19,6 +19,8 @@ COUNT = 8
 WORD, INDEX = ir.IntType(64), ir.IntType(32)
 VECTOR = ir.VectorType(WORD, COUNT)
 NONE = ir.Constant(VECTOR, [0] * COUNT)
+HALF = ir.IntType(16)
+HALVES = ir.VectorType(HALF, COUNT)
 
 
 class LanesType(types.Type):
@@ -113,6 +115,19 @@ def lane_numbers(typing_context: Any) -> Any:
 
 
 @intrinsic
+def lanes_of(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+    """Return eight words side by side."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        lanes = ir.Constant(VECTOR, ir.Undefined)
+        for number, word in enumerate(arguments):
+            lanes = builder.insert_element(lanes, word, ir.Constant(INDEX, number))
+        return lanes
+
+    return LANES(*[types.uint64] * COUNT), generate
+
+
+@intrinsic
 def count_each(typing_context: Any, lanes: Any) -> Any:
     """Return in every lane how many bits are set there."""
 
@@ -121,17 +136,6 @@ def count_each(typing_context: Any, lanes: Any) -> Any:
         return builder.call(cgutils.get_or_insert_function(builder.module, function, "llvm.ctpop.v8i64"), arguments)
 
     return LANES(LANES), generate
-
-
-@intrinsic
-def least_each(typing_context: Any, lanes: Any, word: Any) -> Any:
-    """Return in every lane the smaller of its value and a word."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        most = _in_every_lane(builder, arguments[1])
-        return builder.select(builder.icmp_unsigned("<", arguments[0], most), arguments[0], most)
-
-    return LANES(LANES, types.uint64), generate
 
 
 @intrinsic
@@ -156,16 +160,6 @@ def zero_lanes(typing_context: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def pack_bytes(typing_context: Any, lanes: Any) -> Any:
-    """Return a word of the lowest bytes of all lanes, that of lane 0 lowest."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return builder.bitcast(builder.trunc(arguments[0], ir.VectorType(ir.IntType(8), COUNT)), WORD)
-
-    return types.uint64(LANES), generate
-
-
-@intrinsic
 def poke_lanes(typing_context: Any, address: Any, index: Any, lanes: Any) -> Any:
     """Write all lanes into the words from number `index` on of the block at `address`."""
 
@@ -175,3 +169,59 @@ def poke_lanes(typing_context: Any, address: Any, index: Any, lanes: Any) -> Any
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.int64, LANES), generate
+
+
+@intrinsic
+def largest_half(typing_context: Any, lanes: Any) -> Any:
+    """Return the largest of the lowest 16 bits of all lanes."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return _largest(builder, builder.trunc(arguments[0], HALVES))
+
+    return types.uint64(LANES), generate
+
+
+@intrinsic
+def poke_halves(typing_context: Any, address: Any, index: Any, lanes: Any) -> Any:
+    """Write the lowest 16 bits of all lanes into the two words from number `index` on of the block at `address`."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        place = _halves(builder, *arguments[:2])
+        builder.store(builder.trunc(arguments[2], HALVES), builder.bitcast(place, HALVES.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, LANES), generate
+
+
+@intrinsic
+def peek_largest_half(typing_context: Any, address: Any, index: Any) -> Any:
+    """Return the largest of the eight 16-bit numbers in the two words from number `index` on of the block."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        place = builder.bitcast(_halves(builder, *arguments), HALVES.as_pointer())
+        return _largest(builder, builder.load(place, align=8))
+
+    return types.uint64(types.uint64, types.int64), generate
+
+
+@intrinsic
+def poke_half(typing_context: Any, address: Any, index: Any, number: Any, value: Any) -> Any:
+    """Write one of the 16-bit numbers of such two words."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        place = builder.gep(_halves(builder, *arguments[:2]), [arguments[2]])
+        builder.store(builder.trunc(arguments[3], HALF), place)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.int64, types.uint64), generate
+
+
+def _halves(builder: Any, address: Any, index: Any) -> Any:
+    place = builder.gep(builder.inttoptr(address, WORD.as_pointer()), [index])
+    return builder.bitcast(place, HALF.as_pointer())
+
+
+def _largest(builder: Any, halves: Any) -> Any:
+    name = "llvm.vector.reduce.umax.v8i16"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(HALF, [HALVES]), name)
+    return builder.zext(builder.call(function, [halves]), WORD)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 WORD = ir.IntType(64)
@@ -90,18 +89,5 @@ def trailing_zeros(typing_context: Any, bits: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def largest_byte(typing_context: Any, word: Any) -> Any:
-    """Return the largest of the eight bytes of a word."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 8)
-        name = "llvm.vector.reduce.umax.v8i8"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(byte, [vector]), name)
-        return builder.zext(builder.call(function, [builder.bitcast(arguments[0], vector)]), WORD)
 
     return types.uint64(types.uint64), generate
