@@ -147,14 +147,17 @@ class Player:
             hello["name"] = self.name
         await self._say(connection, "hello", **hello)
         asked_s: float | None = time.monotonic()
+        ping = 0
         while True:
             try:
-                async with asyncio.timeout(ANSWER_S if asked_s is not None or self._asked or self._resuming else 10.0):
+                async with asyncio.timeout(ANSWER_S):
                     message = json.loads(await connection.recv())
             except TimeoutError:
-                if asked_s is None and not self._asked and not self._resuming:
-                    continue  # alone in the lobby
-                raise
+                if asked_s is not None or self._asked or self._resuming:
+                    raise
+                asked_s = time.monotonic()  # an opponent thinks, or the node stands still
+                ping = await self._say(connection, "ping")
+                continue
             kind = message["type"]
             if kind == "welcome":
                 asked_s, self.is_known = None, True
@@ -169,6 +172,8 @@ class Player:
                 await self._resume(connection, message)
             elif "seq" in message and "match" in message:
                 await self._follow(connection, message)
+            elif kind == "ok" and message["id"] == ping:
+                asked_s = None
             elif kind == "ok" and message["id"] in self._asked:
                 match, ply, move = self._asked.pop(message["id"])
                 tried = self._trying.pop((match, ply), None)

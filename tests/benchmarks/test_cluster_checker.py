@@ -3,9 +3,11 @@
 import asyncio
 import json
 import random
+from contextlib import suppress
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 from benchmarks.cluster_checker import Account, Player, wait_for_end
 
@@ -42,3 +44,27 @@ async def test_a_match_that_ended_unheard_is_asked_for_and_not_waited_for() -> N
         await wait_for_end(account, 20.0)
         playing.cancel()
     assert (account.open, account.ended, account.unheard) == (set(), set(), {"m1"})
+
+
+async def test_a_player_who_waits_at_a_node_that_says_nothing_any_more_goes_to_the_next() -> None:
+    heard: list[list[str]] = []
+    is_elsewhere = asyncio.Event()
+
+    async def node(connection: ServerConnection) -> None:
+        words: list[str] = []
+        heard.append(words)
+        with suppress(ConnectionClosed):
+            async for text in connection:
+                words.append(json.loads(text)["type"])
+                if len(heard) > 1:
+                    is_elsewhere.set()
+                elif words == ["hello"]:
+                    await connection.send(json.dumps({"type": "welcome", "matches": []}))
+
+    async with serve(node, "127.0.0.1", 0) as server, asyncio.TaskGroup() as tasks:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        playing = tasks.create_task(Player(Account(), [url], random.Random(1)).play())
+        async with asyncio.timeout(20.0):
+            await is_elsewhere.wait()
+        playing.cancel()
+    assert heard[0] == ["hello", "seek", "ping"]
