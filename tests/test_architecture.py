@@ -152,6 +152,13 @@ def nodes(source: str) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(ast.parse(source)))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget_nodes() -> Iterator[None]:
+    """Let go of a million objects, which every later search for garbage in this process would look at."""
+    yield
+    nodes.cache_clear()
+
+
 def imports(source: str) -> Iterator[str]:
     for node in nodes(source):
         if isinstance(node, ast.Import):
