@@ -44,6 +44,8 @@ people would."""
 
 BROKEN = ("CONNECTION_", "SOCKET_NOT_CONNECTED", "EMPTY_RESPONSE", "INTERNET_DISCONNECTED", "NETWORK_CHANGED")
 """What Chromium may call a link that broke: which, depends on what it was about to do on which connection."""
+GIVEN_UP = "WebSocket is closed before the connection is established"
+"""What it says of a page that waits no longer, or is left, while it connects: both are in order at any time."""
 
 
 class Visitor:
@@ -178,7 +180,7 @@ class Place(Server):
         self._contexts: list[Any] = []
         self.complaints: list[str] = []
         """What the browsers' consoles said, and requests to elsewhere."""
-        self._expected: list[str] = []
+        self._expected: list[str] = [GIVEN_UP]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
