@@ -30,7 +30,7 @@ from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
-from ttt_net.server.process.notify import keep_alive, notify
+from ttt_net.server.process.notify import StartExtension, keep_alive, notify
 from ttt_net.server.process.reloading import reload_settings
 from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
@@ -92,7 +92,7 @@ def serve(
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         if configuration.cluster.is_on:
             return runner.run(_serve_node(configuration, certificate, listening, reread))
-        ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
+        ledger = LocalLedger(configuration.folder / JOURNAL_FILE, StartExtension())
         try:
             hub = make_hub(configuration, Journal(ledger), runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)

@@ -211,6 +211,17 @@ async def test_a_snapshot_that_broke_off_is_asked_for_again_from_its_beginning()
     into.close()
 
 
+@pytest.mark.parametrize(("breaks", "moves"), [(0, 2), (1, 3), (5, 3)])
+async def test_a_snapshot_tells_how_far_it_gets_and_not_that_it_is_sent_again(breaks: int, moves: int) -> None:
+    told: list[None] = []
+    stream, into = trimmed_stream(), Replica(None, moved=lambda: told.append(None))
+    log = Halting(stream, asyncio.get_running_loop().call_soon)
+    log.breaks = breaks
+    await catch_up(log, into, WAIT_S)
+    assert len(told) == moves  # its beginning, all of it, and that it was taken over
+    into.close()
+
+
 def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(caplog: pytest.LogCaptureFixture) -> None:
     nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=1)
     (a,) = nodes.nodes

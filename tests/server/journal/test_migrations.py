@@ -196,6 +196,22 @@ def test_a_match_that_cannot_be_read_is_named_and_nothing_is_changed(old: Path) 
     assert rows(old, "PRAGMA user_version") == [(1,)]
 
 
+def test_a_large_file_tells_that_it_is_being_brought_up_to_date_and_then_no_more(old: Path) -> None:
+    with closing(sqlite3.connect(old)) as connection:
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+            "INSERT INTO players (id, name, name_key, token_hash, created_ms) "
+            "SELECT i, 'n' || i, 'n' || i, randomblob(16), i FROM n"
+        )
+        connection.commit()
+    moves: list[None] = []
+    with closing(Database(old, lambda: moves.append(None))) as database:
+        assert moves
+        moves.clear()
+        database.connection.execute("SELECT count(*) FROM players a, players b WHERE a.id < 40 OR b.id = 0").fetchone()
+        assert not moves
+
+
 def test_a_reader_says_what_to_do_about_an_older_file_and_leaves_it_closed(old: Path) -> None:
     with pytest.raises(ConfigurationError, match="start the server on it once") as refused:
         open_readonly(old)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.server.process.notify import keep_alive, notify, watchdog_s
+from ttt_net.server.process.notify import EXTENSION_S, StartExtension, keep_alive, notify, watchdog_s
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -30,6 +30,21 @@ def test_the_manager_hears_it(manager: tuple[socket.socket, str]) -> None:
 @pytest.mark.parametrize("address", [None, "", "nonsense", "/nowhere/at/all", "@" + "x" * 200])
 def test_without_a_manager_nothing_happens(address: str | None) -> None:
     assert not notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
+
+
+def test_a_start_that_makes_progress_is_given_more_time_now_and_then(manager: tuple[socket.socket, str]) -> None:
+    listening, address = manager
+    now_s = 0.0
+    moved = StartExtension({"NOTIFY_SOCKET": address}, lambda: now_s)
+    told = []
+    for now_s in [0.0, 4.9, 5.0, 5.1, 9.9, 10.0, 600.0]:
+        moved()
+        notify(f"{now_s}", {"NOTIFY_SOCKET": address})
+        told.append(listening.recv(100))
+        if told[-1] != f"{now_s}".encode():
+            assert listening.recv(100) == f"{now_s}".encode()
+    more = f"EXTEND_TIMEOUT_USEC={EXTENSION_S * 1_000_000:.0f}".encode()
+    assert told == [b"0.0", b"4.9", more, b"5.1", b"9.9", more, more]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
 from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.hub import Hub
+from ttt_net.server.process.notify import StartExtension
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
 
@@ -97,7 +98,7 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     Raises `SilentLogError` if the log does not answer, and `ConfigurationError` if it or the tables cannot be used.
     """
     loop = asyncio.get_running_loop()
-    replica = Replica(journal)
+    replica = Replica(journal, moved=StartExtension())
     try:
         async with open_log(address_of(configuration), configuration.node) as stream:
             await caught_up(stream, replica)

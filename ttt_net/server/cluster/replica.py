@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 _FORMATS = slice(18, 20)
 """Where an image of tables says how it is written to; 1: without a log beside it, which an image in memory has not."""
 
+_PAGES = 1_024
+"""Pages of a snapshot between two signs that it is being taken over."""
+
 
 class NewerFormError(Exception):
     """All who may write know a newer form than this release: what follows in the log cannot be applied by it."""
@@ -71,11 +74,13 @@ class TablesImage(NamedTuple):
 class Replica:
     """The tables of one node, in a file or in memory."""
 
-    def __init__(self, path: Path | None, form: int = FORM) -> None:
+    def __init__(self, path: Path | None, form: int = FORM, moved: Callable[[], None] = lambda: None) -> None:
         """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
         self.form = form
         """The newest form of the log that is known here."""
-        self.database = Database(path)
+        self.moved = moved
+        """Called again and again while an older file is brought up to date, and while a snapshot is taken over."""
+        self.database = Database(path, moved)
         self._path = path
         connection = self.database.connection
         if path is not None:
@@ -218,7 +223,7 @@ class Replica:
                 (version,) = snapshot.execute("PRAGMA user_version").fetchone()
                 if form > self.form or version > SCHEMA_VERSION:
                     raise StorageError("the snapshot is of a newer release; install the release of the others")
-                snapshot.backup(self.database.connection)
+                snapshot.backup(self.database.connection, pages=_PAGES, progress=lambda *_: self.moved())
                 migrate(self.database.connection, self._path or Path("memory"))
         except sqlite3.Error as error:
             raise StorageError(f"the snapshot cannot be used: {error}") from None

@@ -118,12 +118,19 @@ async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, pa
     """Put the newest snapshot in place of tables that are behind it."""
     with ExitStack() as files:
         tried: list[BinaryIO] = []
+        furthest = 0
+
+        def moved() -> None:
+            nonlocal furthest
+            if (size := tried[-1].tell()) > furthest:  # one that is sent again and again gets no further
+                furthest = size
+                replica.moved()
 
         def ask(done: Callable[[Position | None], None]) -> None:
             if tried:
                 tried[-1].truncate(0)  # and not closed: into it may still be written
             tried.append(files.enter_context(replica.room_for_snapshot()))
-            arriving = ArrivingFile(tried[-1], limit, patience_s, asyncio.get_running_loop())
+            arriving = ArrivingFile(tried[-1], limit, patience_s, asyncio.get_running_loop(), moved)
             stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is written to, no more
 
         position = await _answer_of(ask)

@@ -40,6 +40,8 @@ Failed = Callable[[Refusal], None]
 """What is called instead if it was refused, or the disk failed: then nothing has changed."""
 Answer = Callable[[], None]
 """One of both, with what it is to be called with."""
+_STEPS = 100_000
+"""After so many steps of SQLite's machine, which take some milliseconds, it is told that a migration goes on."""
 
 
 _kind = attrgetter("asked.__class__")
@@ -56,13 +58,16 @@ class Job(NamedTuple):
 class Database:
     """The tables, and the one connection that writes them."""
 
-    def __init__(self, path: Path | None) -> None:
-        """Open or create the file; None: in memory. Raises `ConfigurationError` if it cannot be used."""
+    def __init__(self, path: Path | None, moved: Callable[[], None] | None = None) -> None:
+        """Open or create the file; None: in memory. Raises `ConfigurationError` if it cannot be used.
+
+        `moved` is called again and again while an older file is brought up to date.
+        """
         self._lock: IO[bytes] | None = None
         if path is None:
             connection = _in_memory()
         else:
-            connection, self._lock = _open(path)
+            connection, self._lock = _open(path, moved)
         self.connection = connection
         """Only for the caller of `commit`, on the same thread; others read with `open_readonly`."""
         self.failures = 0
@@ -181,7 +186,7 @@ def open_readonly(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
+def _open(path: Path, moved: Callable[[], None] | None) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
         with ExitStack() as opened:
             make_private_folder(path.parent)
@@ -189,7 +194,9 @@ def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
             opened.callback(connection.close)
+            connection.set_progress_handler(moved, _STEPS)
             _prepare(connection, path)
+            connection.set_progress_handler(None, 0)
             opened.pop_all()
     except OSError as error:
         raise ConfigurationError(

@@ -83,9 +83,9 @@ class LocalLedger:
     from the present alone, and positions count what was appended since it first was.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
-        self.database = Database(path)
+    def __init__(self, path: Path, moved: Callable[[], None] | None = None) -> None:
+        """Open or create the file; see `Database`. Raises `ConfigurationError` if it cannot be used."""
+        self.database = Database(path, moved)
         self._path = path
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._gathered: list[Job] = []

@@ -4,9 +4,15 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Mapping
 
 log = logging.getLogger(__name__)
+
+EXTENSION_S = 90.0
+"""How long a start may take from each sign of progress on, at the least."""
+_EVERY_S = 5.0
+"""Signs of progress that come sooner after the last are not passed on."""
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -23,6 +29,23 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
         log.warning("cannot notify the service manager: %s", error)
         return False
     return True
+
+
+class StartExtension:
+    """Ask the service manager for more time to start, for as long as the start makes progress."""
+
+    def __init__(
+        self, environment: Mapping[str, str] = os.environ, now_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._environment, self._now_s = environment, now_s
+        self._next_s = now_s() + _EVERY_S
+
+    def __call__(self) -> None:
+        """Take note of progress; each gives the start `EXTENSION_S` more, and a start that hangs gets none."""
+        now_s = self._now_s()
+        if now_s >= self._next_s:
+            self._next_s = now_s + _EVERY_S
+            notify(f"EXTEND_TIMEOUT_USEC={EXTENSION_S * 1_000_000:.0f}", self._environment)
 
 
 def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
