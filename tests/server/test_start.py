@@ -1,10 +1,12 @@
 """A server that starts: who comes back to it need not try again and again."""
 
 import asyncio
+import gc
 import resource
 import signal
 import socket
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,32 @@ def test_a_node_that_is_to_begin_anew_does_so_on_its_port_until_its_log_answers_
     assert start(served, tmp_path, monkeypatch) == 0
     assert served.outcomes == []
     assert served.ports == served.ports[:1] * 4
+
+
+def test_a_node_that_begins_anew_keeps_nothing_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Room:
+        """Part of a server, in a cycle, as its parts are."""
+
+        def __init__(self) -> None:
+            self.room = self
+
+    left: list[weakref.ref[Room]] = []
+
+    def serve(*_: object) -> bool:
+        assert [room() for room in left] == [None] * len(left)
+        left.append(weakref.ref(Room()))
+        return len(left) < 3
+
+    monkeypatch.setattr("ttt_net.server.main.serve", serve)
+    monkeypatch.setattr("ttt_net.server.settings.logs.set_up", lambda *_: None)
+    gc.disable()
+    try:
+        assert main(["--host", "127.0.0.1", "--port", "0", "--data", str(tmp_path)]) == 0
+    finally:
+        gc.enable()
+    assert len(left) == 3
 
 
 def test_what_is_wrong_with_a_node_that_begins_anew_ends_it(

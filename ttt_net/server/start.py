@@ -4,6 +4,7 @@ Loading takes three times as long as all that comes before. Clients that come ba
 kernel's queue meanwhile, and need not try again and again.
 """
 
+import gc
 import logging
 import os
 import sys
@@ -65,3 +66,4 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
         if "NOTIFY_SOCKET" in os.environ:
             return AGAIN  # the service manager has our port, and knows how long a start may take
         is_first = False
+        gc.collect()  # the node before left cycles, which would be frozen with what the next one keeps
