@@ -12,7 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 
 
-def test_every_request_and_every_fact_is_generated_here() -> None:
+def test_every_request_and_every_event_is_generated_here() -> None:
     assert set(SAID) == set(get_args(wire.AnyRequest))
     assert set(EVENTS) == set(get_args(wire.MatchEvent))
 

@@ -5,17 +5,17 @@ import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from tests.server.running import Server, running, until
-from ttt_net.messages import ServerMessage
 from ttt_net.server.matchmaking import lobby_feed
 from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.rooms import analysis_queue
 
 
-def broken(*_: object) -> ServerMessage:
+def broken(*_: object) -> NoReturn:
     raise KeyError("planted")
 
 
@@ -46,11 +46,11 @@ def test_what_ends_the_server_is_no_fault() -> None:
 
 
 def break_reception(server: Server) -> None:
-    server.hub.matchmaker.tick = broken  # type: ignore[method-assign, assignment]
+    server.hub.matchmaker.tick = broken  # type: ignore[method-assign]
 
 
 def break_noticeboard(server: Server) -> None:
-    server.hub.services.feed.tick = broken  # type: ignore[method-assign, assignment]
+    server.hub.services.feed.tick = broken  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("plant", [break_reception, break_noticeboard])

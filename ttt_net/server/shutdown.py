@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.messages import Notice, Restarting, ServerMessage, encode
+from ttt_net.messages import AnyServerMessage, Notice, Restarting, encode
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.wire.frames import frame
 
@@ -106,7 +106,7 @@ class ShutdownNotice:
         following = next((mark for mark in TOLD_AT_S if mark < left_s), 0)
         self._next = self._loop.call_later(left_s - following, self._tell, following, stop)
 
-    def _tell_all(self, message: ServerMessage) -> None:
+    def _tell_all(self, message: AnyServerMessage) -> None:
         told = frame(encode(message))
         for session in self._players.sessions.values():
             if not session.is_elsewhere:

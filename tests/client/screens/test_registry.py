@@ -67,7 +67,10 @@ def test_every_page_that_is_opened_is_of_a_registered_screen() -> None:
     calls = (
         node for source in sources().values() for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)
     )
-    pages = (call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Page" and call.args)
+    opening = ("Page", "page_about")
+    pages = (
+        call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in opening and call.args
+    )
     named = {page.value for page in pages if isinstance(page, ast.Constant)}
     assert named <= SCREENS.keys()
     assert SCREENS.keys() <= named | {"lobby", "servers"}, "nobody comes there"

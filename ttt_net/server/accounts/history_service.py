@@ -30,7 +30,7 @@ class HistoryService:
         self._meter(session)
         query = self._query(session, request)
 
-        def done(found: wire.ServerMessage) -> None:
+        def done(found: wire.AnyServerMessage) -> None:
             self._asking.discard(session.player)
             session.ok(request.id)
             session.tell(found)

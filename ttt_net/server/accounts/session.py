@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
-from ttt_net.messages import Ok, PlayerInfo, RatingChange, ServerMessage, encode
+from ttt_net.messages import AnyServerMessage, Ok, PlayerInfo, RatingChange, encode
 from ttt_net.ratings import Rating
 from ttt_net.server.admission.sanctions import Subject
 from ttt_net.server.players import PlayerId
@@ -187,7 +187,7 @@ class Session:
         """Keep a new rating."""
         self._ratings[game, speed(time)] = _Known(change.after, change.provisional)
 
-    def tell(self, message: ServerMessage) -> None:
+    def tell(self, message: AnyServerMessage) -> None:
         """Send one message."""
         self.connection.send(frame(encode(message)))
 

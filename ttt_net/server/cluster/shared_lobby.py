@@ -240,7 +240,8 @@ class SharedLobby:
             reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
             self._hub.matchmaker.seek_again(session, request)
         else:
-            self._hub.matchmaker.act(session, request)  # type: ignore[arg-type]
+            assert isinstance(request, MatchmakingRequest), "other nodes pass on what concerns the lobby alone"
+            self._hub.matchmaker.act(session, request)
 
     def _is_answered(self, session: Session, request: int) -> bool:
         """Tell whether the answer to a request of another node is among the messages of this turn."""

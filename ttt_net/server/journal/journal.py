@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import MatchEvent, ServerMessage, Started
+from ttt_net.messages import AnyServerMessage, MatchEvent, Started
 from ttt_net.messages.types import UNSCORED
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
@@ -126,7 +126,7 @@ class Journal:
         """Read the invitations that are good still."""
         self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
-    def ask(self, query: queries.PastQuery, done: Callable[[ServerMessage], None], failed: Failed) -> None:
+    def ask(self, query: queries.PastQuery, done: Callable[[AnyServerMessage], None], failed: Failed) -> None:
         """Answer a query about the past."""
         self._ledger.ask(query, done, failed)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import Literal
 
-from ttt_net.messages import ServerMessage, encode
+from ttt_net.messages import AnyServerMessage, encode
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.metrics import Guard
 from ttt_net.server.players import PlayerId
@@ -31,7 +31,7 @@ class LobbyFeed:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, now_ms: Callable[[], int], guard: Guard) -> None:
         self._loop = loop
-        self._sources: dict[Subject, Callable[[], ServerMessage]] = {}
+        self._sources: dict[Subject, Callable[[], AnyServerMessage]] = {}
         self._now_ms = now_ms
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
@@ -61,7 +61,7 @@ class LobbyFeed:
         """Tell whether a list has changed and is to be told soon."""
         return subject in self._timers
 
-    def publish(self, sources: Mapping[Subject, Callable[[], ServerMessage]]) -> None:
+    def publish(self, sources: Mapping[Subject, Callable[[], AnyServerMessage]]) -> None:
         """Add lists, each with the function that makes it."""
         self._sources.update(sources)
         self._changed.update(sources)

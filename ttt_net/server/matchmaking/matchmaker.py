@@ -232,7 +232,7 @@ class Matchmaker:
         else:
             self._tell_both(challenge, wire.ChallengeOver(challenge.number, request.reason))
 
-    def _tell_both(self, challenge: Challenge, told: wire.ServerMessage) -> None:
+    def _tell_both(self, challenge: Challenge, told: wire.AnyServerMessage) -> None:
         for player in (challenge.by, challenge.to):
             session = self._services.players.get(player)
             if session:

@@ -83,7 +83,7 @@ class AnalysisQueue:
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
 
-        def found(record: wire.ServerMessage) -> None:
+        def found(record: wire.AnyServerMessage) -> None:
             assert isinstance(record, wire.RecordReply)
             self._take(session, request, record.text)
 
