@@ -76,12 +76,13 @@ def test_2_says_nothing_but_what_is_wrong_with_a_bot_that_goes_nowhere_yet(start
 
 def test_3_when_nobody_answers(start: Start) -> None:
     with reserved() as port:
-        ways = [*WAYS, ["--bot", "random", "--games", "1"]]
+        ways = [*WAYS, ["--join", "BCD234"], ["--bot", "random", "--games", "1"]]
         clients = [start(f"127.0.0.1:{port}", "--name", "Ann", *way) for way in ways]
-        for client in clients:  # each of them tries for some seconds
+        for way, client in zip(ways, clients, strict=True):  # each of them tries for some seconds
             _, err = client.communicate("", timeout=PATIENCE_S)
             assert client.returncode == 3
             assert "cannot reach" in err
+            assert ("use another address of that server" in err) == ("--join" in way)
 
 
 @pytest.mark.parametrize("way", [*WAYS, ["--bot", "random", "--games", "1"]])

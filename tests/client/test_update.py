@@ -15,6 +15,7 @@ from ttt_net.client.commands import Command, Move, Quick, Send, Show
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.events import ReachableAt
 from ttt_net.client.screens.match_status import waiting
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update import update
@@ -27,6 +28,7 @@ from ttt_net.messages import (
     ClockInfo,
     Declined,
     Ended,
+    InvitationReply,
     LobbyRequest,
     Notice,
     Offered,
@@ -237,6 +239,19 @@ def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
     display = update(update(display, Back(), 99_000), welcome("m1"), 99_000)
     assert display.world.link is LinkState.ONLINE
     assert words.banner(display) == ""
+
+
+def test_an_invitation_leads_to_the_node_where_its_player_is_now() -> None:
+    display = update(Display(World(address="one:8765")), welcome(), 0)
+    display = update(display, InvitationReply("BCD234", "tictactoe", 60_000), 0)
+    display = update(update(display, ReachableAt("192.168.1.1:8765"), 0), Lost("the connection broke"), 1)
+    display = update(update(display, Back("wss://two:8765"), 2), welcome(), 2)
+    assert words.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
+    assert words.join_command(display, "BCD234").endswith(" wss://two:8765 --join BCD234")
+    assert display.notice == "Connected again, at two:8765: friends join there by the same code."
+    display = update(update(display, Lost("the connection broke"), 3), Back(), 4)
+    assert words.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
+    assert display.notice == "Connected again; nothing is lost."
 
 
 def test_an_answer_to_resume_that_knows_no_such_match_takes_it_away() -> None:

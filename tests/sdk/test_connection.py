@@ -113,10 +113,10 @@ async def test_where_a_node_is_gone_its_clients_go_to_the_next_and_come_back_rou
         link = await other.accepts()
         hello = await link.lets_in(nodes=[one.url, other.url])
         assert hello.token == "secret", "it is the same server, and we are the same player"
-        await client.comes_to(Back)
+        assert await client.comes_to(Back) == Back(other.url)
         await link.closes(Closing.RESTART)
         await (await one.accepts()).lets_in()
-        await client.comes_to(Back)
+        assert await client.comes_to(Back) == Back(one.url)
 
 
 def test_nobody_goes_from_an_encrypted_node_to_one_in_clear_or_to_nonsense() -> None:

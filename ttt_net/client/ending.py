@@ -35,14 +35,19 @@ def report(options: Options, ending: Ending) -> int:
     return complain_of(options, ending.farewell)
 
 
+def _advice(options: Options) -> str:
+    if options.join:
+        return "or use another address of that server, if it has several: the code is good at each"
+    return f"or start a server with: {SERVE}"
+
+
 def complain_of(options: Options, farewell: Farewell | None) -> int:
     """Complain of what kept us from what we came for, if anything did, and return the exit code."""
     if farewell is None or farewell.why is Parting.DONE:
         return OK
     if farewell.why is Parting.UNREACHABLE:
         complain(
-            f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, "
-            f"or start a server with: {SERVE}"
+            f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, {_advice(options)}"
         )
         return NETWORK
     if farewell.why is Parting.DISTRUSTED:

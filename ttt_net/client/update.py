@@ -67,7 +67,10 @@ def update(display: Display, event: WorldEvent, now_ms: int) -> Display:
 def _noted(display: Display, before: World, event: WorldEvent) -> Display:
     """Return the display after an event that was not a match's; the `before` is the world before it."""
     match event:
-        case Back():
+        case Back(url):
+            if url and display.world.lobby.invitation is not None:
+                where = f"Connected again, at {display.world.address}"
+                return replace(display, notice=f"{where}: friends join there by the same code.")
             return replace(display, notice="Connected again; nothing is lost.")
         case Chatted():
             return _with_chat(display, event)

@@ -7,6 +7,7 @@ from typing import assert_never
 from msgspec import structs
 
 from ttt_net.client.events import ReachableAt, WorldEvent
+from ttt_net.client.finding.address import server_at
 from ttt_net.client.world import LinkState, LobbyState, PendingChallenge, World
 from ttt_net.errors import Code
 from ttt_net.messages import (
@@ -34,7 +35,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered, Farewell, Lost, Retrying
+from ttt_net.sdk.events import Answered, Back, Farewell, Lost, Retrying
 from ttt_net.sdk.matches import follow
 
 LobbyEvent = Suggestion | Challenged | ChallengeAccepted | ChallengeOver | InvitationReply
@@ -73,6 +74,8 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return replace(world, lobby=_without_challenge(world.lobby, number))
         case ReachableAt(address):
             return replace(world, reachable=address)
+        case Back(url) if url:
+            return replace(world, address=server_at(url), reachable="", is_secure=url.startswith("wss:"))
         case Farewell():
             return replace(world, farewell=event)
         case _ if isinstance(event, MatchEvent):

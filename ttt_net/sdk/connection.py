@@ -104,6 +104,7 @@ class ClientConnection:
         self._now_ms, self._jitter = now_ms, jitter
         self.trust = trust or Trust()
         self._was_welcome = False
+        self._welcomed_by = url
         self._is_away = False
         self._welcome_at_ms: int | None = None
         self._is_delivering = False
@@ -226,7 +227,8 @@ class ClientConnection:
                 self._was_welcome, self._welcome_at_ms = True, self._now_ms()
                 if self._is_away:
                     self._is_away = False
-                    await self._deliver(Back())
+                    await self._deliver(Back(self.url if self.url != self._welcomed_by else ""))
+                self._welcomed_by = self.url
                 await self._deliver(event)
             case _:
                 await self._deliver(event)

@@ -42,6 +42,9 @@ class Retrying:
 class Back:
     """The link stands again; what was missed is on its way."""
 
+    url: str = ""
+    """Where it leads now, if that is another node than before."""
+
 
 class Parting(Enum):
     """Why a client comes to its end."""

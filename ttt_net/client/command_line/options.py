@@ -4,7 +4,6 @@ import argparse
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
 
 import ttt_net
 from ttt_net.client.command_line.bot import (
@@ -28,6 +27,7 @@ from ttt_net.client.finding.address import (
     Together,
     code_of,
     read_address,
+    server_at,
 )
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
@@ -94,9 +94,7 @@ class Options:
     @property
     def server(self) -> str:
         """The server as identities know it: host and port."""
-        parts = urlsplit(self.url)
-        port = parts.port or (443 if parts.scheme == "wss" else 80)
-        return f"{parts.hostname}:{port}"
+        return server_at(self.url)
 
     @property
     def command(self) -> str:

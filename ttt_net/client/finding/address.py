@@ -108,6 +108,13 @@ def url_of(text: str) -> str:
     return bare
 
 
+def server_at(url: str) -> str:
+    """Return the server at a URL as people see it and identities know it: host and port."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "wss" else 80)
+    return f"{parts.hostname}:{port}"
+
+
 def code_of(text: str) -> str:
     """Return the invitation code that was typed, in upper case. Raises `ConfigurationError` if it is none."""
     if CODE.fullmatch(text.strip()) is None:

@@ -48,7 +48,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.events import Answered, Back
 
 LEAVE_S = 2.0
 _OF_ONE_MATCH = ("players", "board", "status", "offers")
@@ -142,16 +142,21 @@ class LineClient:
             case _:
                 self._note(event)
                 if isinstance(event, InvitationReply):
-                    address = shareable(self._controller.display.world.address)
-                    self._controller.hear(ReachableAt(address), _now_ms())
+                    self._note_address()
                 self._controller.hear(
                     RecordSaved(save_record(event)) if isinstance(event, RecordReply) else event, _now_ms()
                 )
+                if isinstance(event, Back) and event.url:
+                    self._note_address()
                 news = news_of(event, self._controller, self._renderer)
                 if news:
                     self._controller.forget_notice()  # they say more
                 self._tell(news)
         self._tell_list()
+
+    def _note_address(self) -> None:
+        """Find out what others type to come here, before anybody is told it: networks change."""
+        self._controller.hear(ReachableAt(shareable(self._controller.display.world.address)), _now_ms())
 
     def _note(self, event: WorldEvent) -> None:
         """Keep the promised replies and the meaning of numbers up to date."""

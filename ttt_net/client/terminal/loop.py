@@ -35,6 +35,7 @@ from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.screen import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import InvitationReply, Notice, RecordReply
+from ttt_net.sdk.events import Back
 from ttt_net.text import clean
 
 try:
@@ -131,6 +132,9 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
         case InvitationReply():
             _note_address(controller)
             controller.hear(event, _now_ms())
+        case Back(url) if url:
+            controller.hear(event, _now_ms())
+            _note_address(controller)
         case RecordReply():
             controller.hear(RecordSaved(save_record(event)), _now_ms())
         case _:

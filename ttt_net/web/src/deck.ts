@@ -40,6 +40,7 @@ import {
   seek,
   send,
   set,
+  site,
   state,
   status,
   type Tree,
@@ -259,7 +260,7 @@ function seekLike({ game, time, rated = false }: Match): void {
 }
 
 export const share = ({ match, code }: Match): Tree =>
-  button(icon("share"), () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "plain share", w.shareToWatch);
+  button(icon("share"), () => send(`${site()}/m/${match}${code ? "#" + code : ""}`), "plain share", w.shareToWatch);
 
 /** The slider through a finished match. */
 function slider(match: Match): Tree {

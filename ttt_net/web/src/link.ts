@@ -42,6 +42,8 @@ let socket: WebSocket | null = null;
 let wanted: string | null = null;
 /** Where the server can be reached: first where we are, or go to next. */
 let nodes = [location.origin.replace("http", "ws")];
+/** The site of the node where we are: the one that the page came from may be gone. */
+export const site = (): string => new URL(nodes[0]!).origin.replace("ws", "http");
 let attempt = 0;
 let lastId = 0;
 const waiting = new Map<number, (answer: Answer) => void>();

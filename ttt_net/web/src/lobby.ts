@@ -5,7 +5,7 @@ import {
   accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
   f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, KINDS, know, label, line,
   linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, picture, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
-  state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
+  site, state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
 } from "./shared.js";
 
 /** So many entries of a list are shown at first; above twice as many there is a filter. */
@@ -190,7 +190,7 @@ function alone(bots: Tree[]): Tree {
 
 function invited(): Tree {
   const { code, game, time } = state.invitation!;
-  const address = `${location.origin}/j#${code}`;
+  const address = `${site()}/j#${code}`;
   const field = { type: "text", readonly: true, value: address, label: w.address };
   return h(
     "section.panel.waiting",

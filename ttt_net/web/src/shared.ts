@@ -13,7 +13,7 @@ export { bring, either, f, type Language, language, LANGUAGES, many, speak, w } 
 export { keep, keptFields } from "./kept.js";
 export { lines } from "./lines.js";
 export { forgetInvitation } from "./invitation.js";
-export { link } from "./link.js";
+export { link, site } from "./link.js";
 export { bar, linkWord, shelf } from "./bar.js";
 export { filter, filters, go, place } from "./place.js";
 export { faultOf } from "./names.js";
