@@ -288,6 +288,24 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_tap(p
         assert bob.page.locator("h1").inner_text().split("\n") == ["Connect Four", "3+2"]
 
 
+def test_a_bot_that_has_gone_on_to_somebody_else_is_challenged_to_the_rematch(place: Place) -> None:
+    with seated(place, "random", "--level", "3", "--game", "tictactoe"):
+        ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
+        for visitor in (ann, bob):
+            visitor.page.get_by_role("button", name="Play random").first.click()
+            visitor.page.locator("main.match").wait_for()
+            if visitor is ann:
+                ann.press("Call off")
+                ann.until("Called off")
+        before = ann.page.url
+        ann.page.get_by_role("button", name="Another game").wait_for(state="detached")
+        assert "has left" not in ann.page.locator("main.match").inner_text()
+        ann.press("Rematch")
+        ann.page.wait_for_url(lambda url: "/m/" in url and url != before)
+        ann.page.locator(".boards:not(.over)").wait_for()
+        assert "level 3" in ann.page.locator("main.match").inner_text()
+
+
 def test_a_bot_that_plays_something_else_is_not_offered(place: Place) -> None:
     with seated(place, "random", "--game", "gomoku"):
         ann = place.visitor().come("Ann")

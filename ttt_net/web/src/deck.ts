@@ -161,8 +161,8 @@ function ended(match: Match): Question {
   const first = toRematch(match, !again);
   const said =
     (theirs && isSeated && f(w.theyOffer.rematch, players[theirs.side]!.name)) ||
-    (mine && w.youOffer.rematch) ||
-    (isSeated && !isHere && !next && f(w.hasLeft, players[1 - you]!.name));
+    (mine && !hasGoneOn(match) && w.youOffer.rematch) ||
+    (isSeated && !isHere && !next && !hasGoneOn(match) && f(w.hasLeft, players[1 - you]!.name));
   const key = `ended ${!!next} ${!!theirs} ${!!mine}`;
   const below = moves.length > 0 && slider(match);
   const anew = isSeated && button(w.newOpponent, () => seekLike(match));
@@ -194,12 +194,21 @@ function toRematch(match: Match, isLarge: boolean): Child {
   const look = isLarge ? "primary large" : "primary";
   if (next) return button(w.toRematch, () => go(`/m/${next}`), look);
   if (you === undefined) return null;
+  if (hasGoneOn(match)) return button(w.rematch, () => challengeAgain(match), isLarge && look);
   const offered = offers.find(({ kind, side }) => side === you || kind === "rematch");
   if (offered && offered.side !== you) {
     return [button(w.accept, () => offer(match, "rematch"), look), button(w.no, () => decline(match, "rematch"))];
   }
   if (offered) return button(w.withdraw, () => decline(match, "rematch"));
   return !!present[1 - you] && button(w.rematch, () => offer(match, "rematch"), isLarge && look);
+}
+
+/** Whether the opponent was a bot that has left the match, for the next perhaps: it answers no offer here. */
+const hasGoneOn = ({ you, players, present }: Match): boolean => you !== undefined && !!players[1 - you]?.bot && !present[1 - you];
+
+function challengeAgain({ you, players, game, time, rated = false, start }: Match): void {
+  const { name, level } = players[1 - you!]!;
+  request({ type: "challenge", name, game: game.name, time: time ?? null, rated, level: (!rated && level) || null, start: start ?? null });
 }
 
 const another = (): Tree => button(w.otherGame, () => set({ isChoosing: true }));
