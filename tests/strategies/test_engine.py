@@ -237,9 +237,23 @@ def test_the_engine_can_be_compiled_before_anybody_waits(capsys: pytest.CaptureF
     assert not engine.is_cold()
 
 
+def test_nothing_else_is_loaded_beside_short_searches(connect4: LineGame, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, load, search = list[str](), engine.kernel_module, Connect4Solver()
+
+    def noted(name: str) -> object:
+        asked.append(name)
+        return load(name)
+
+    monkeypatch.setattr(engine, "kernel_module", noted)
+    search.searched_score(after_columns(connect4, *random_columns(30, random.Random(30))), Effort(Limit()))
+    assert asked == [engine.CONNECT4]
+    search.searched_score(after_columns(connect4, *random_columns(9, random.Random(1))), Effort(Limit()))
+    assert asked == [engine.CONNECT4, engine.LINES]
+
+
 def test_the_table_grows_for_an_early_position_and_scores_stay_the_same(connect4: LineGame) -> None:
     late = [after_columns(connect4, *random_columns(stones, random.Random(stones))) for stones in (18, 20, 22, 24)]
-    search = Connect4Search()
+    search = Connect4Search(on_long=list)
     before = [search.score(state, Effort(Limit()), -21, 21) for state in late]
     with pytest.raises(Stopped):
         search.score(connect4.initial, Effort(Limit(nodes=50_000)), -21, 21)

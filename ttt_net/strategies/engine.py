@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -165,11 +165,14 @@ def _large(game: LineGame) -> str:
 
 
 def connect4_search(effort: Effort) -> "Connect4Search | None":
-    """Return a new exact search of Connect Four if numba is there and it loads in time."""
+    """Return a new exact search of Connect Four if numba is there and it loads in time.
+
+    Positions that need too long for it are for the search of lines, loaded beside the first long search
+    (beside short ones, which are half Python, it would slow them down).
+    """
     if not is_installed() or (module := _in_time(CONNECT4, effort)) is None:
         return None
-    kernel_module(LINES)  # in the background: positions that need too long for this search are for that one
-    search: Connect4Search = module.Connect4Search()
+    search: Connect4Search = module.Connect4Search(on_long=partial(kernel_module, LINES))
     return search
 
 

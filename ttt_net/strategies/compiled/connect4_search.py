@@ -1,5 +1,7 @@
 """The compiled solver of Connect Four, held to a limit."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ttt_net.games.line import LineState
@@ -19,9 +21,13 @@ UNWATCHED_NODES = 60_000
 
 
 class Connect4Search:
-    """Finds exact scores; its table is kept from one question to the next, as what it holds stays true."""
+    """Finds exact scores; its table is kept from one question to the next, as what it holds stays true.
 
-    def __init__(self) -> None:
+    `on_long` is called whenever a search takes longer than two milliseconds, while it goes on.
+    """
+
+    def __init__(self, on_long: Callable[[], object]) -> None:
+        self._on_long = on_long
         self._block = np.zeros(kernel.TABLE + (4 << LOG_BUCKETS), dtype=np.uint64)
         self._block[kernel.LOG] = LOG_BUCKETS
         self._address = np.uint64(self._block.ctypes.data)
@@ -43,6 +49,7 @@ class Connect4Search:
         score = kernel.STOPPED if effort.is_over() else kernel.solve(*question)
         if score == kernel.STOPPED and not effort.is_over():
             self._block[kernel.BUDGET] = effort.max_nodes
+            self._on_long()
             with held_to(effort, self._block, kernel.BUDGET):
                 score = kernel.solve(*question)
         effort.nodes = int(self._block[kernel.NODES])
