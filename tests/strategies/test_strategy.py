@@ -70,6 +70,6 @@ def test_alphabeta_plays_any_game_without_knowing_it(seed: int) -> None:
     rng = random.Random(seed)
     for name in ("tictactoe", "connect4", "mnk:7x7,4", "mnk:19x19,5", "mnk:1x1,1"):
         game = find_game(name)
-        choice = find_strategy("alphabeta", seed=rng.randrange(100))(game, game.initial, Limit(ms=20))
+        choice = find_strategy("alphabeta", seed=rng.randrange(100))(game, game.initial, Limit(nodes=1_000))
         assert choice.move in game.actions(game.initial)
         assert choice.line[0] == choice.move
