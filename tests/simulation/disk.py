@@ -77,6 +77,8 @@ class SimulatedLedger:
         self._is_busy = False
         self.is_cut_off = False
         """Whether the process is gone, so that nothing more is written for it."""
+        self.position = 0
+        """Never counted: nobody follows here."""
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
         """Apply an entry later."""

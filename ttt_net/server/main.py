@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import Closing
 from ttt_net.matches.analysis import COACH
@@ -27,6 +27,7 @@ from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
+from ttt_net.server.journal.ledger import RunningLedger
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
@@ -117,20 +118,6 @@ async def _serve_node(
         over = asyncio.Event()
         node = RunningNode(parts, hub, over.set)
         return await _serve(hub, node, Listeners(listening, certificate, admin), reread, over)
-
-
-class RunningLedger(Protocol):
-    """The ledger that runs beside the server: of this process alone, or of a cluster."""
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether it cannot end."""
-
-    async def run(self) -> None:
-        """Work until `stop`."""
-
-    def stop(self) -> None:
-        """Let `run` end, once what was asked is done."""
 
 
 async def _serve(

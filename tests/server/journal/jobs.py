@@ -12,6 +12,7 @@ from tests.patience import PATIENCE_S
 from ttt_net.server.journal import LocalLedger
 from ttt_net.server.journal.database import Answer, Database, Job
 from ttt_net.server.journal.entries import AnyEntry, JournalEntry, RegisterPlayer
+from ttt_net.server.journal.ledger import Ledger
 from ttt_net.server.journal.queries import AnyQuery, SanctionsQuery
 
 T = TypeVar("T")
@@ -59,7 +60,7 @@ async def on_disk(ledger: LocalLedger, work: Callable[[sqlite3.Connection], T]) 
     return done[0]
 
 
-async def results(ledger: LocalLedger, *asked: AnyEntry | AnyQuery) -> list[Any]:
+async def results(ledger: Ledger, *asked: AnyEntry | AnyQuery) -> list[Any]:
     """Return the results, or refusals, of what was asked in one turn of the loop."""
     heard: asyncio.Queue[Any] = asyncio.Queue()
     for each in asked:
@@ -78,6 +79,11 @@ def committed(database: Database, *asked: AnyEntry | AnyQuery) -> list[Any]:
     return heard
 
 
-def register(name: str) -> RegisterPlayer:
-    """Return the entry that registers a person of a name of plain small letters."""
-    return RegisterPlayer(name, name, (name,), name.encode(), 0)
+def register(name: str, token_hash: bytes = b"") -> RegisterPlayer:
+    """Return the entry that registers a person of a name of plain small letters; their token's hash, or one of it."""
+    return RegisterPlayer(name, name, (name,), token_hash or name.encode(), 0)
+
+
+def names(connection: sqlite3.Connection) -> list[str]:
+    """Return who is registered, in the order in which they were."""
+    return [name for (name,) in connection.execute("SELECT name FROM players ORDER BY id")]

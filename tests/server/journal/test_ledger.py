@@ -1,21 +1,16 @@
 """Ledgers: one order, applied directly or when told to; who follows hears what was accepted."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.server.journal.jobs import before_commits, register, results, running
+from tests.server.journal.jobs import before_commits, names, register, results, running
 from ttt_net.errors import Refusal
 from ttt_net.server.journal import LocalLedger, MemoryLedger, open_readonly
 from ttt_net.server.journal.entries import AnyEntry, LabelBot
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
-
-
-def names(connection: sqlite3.Connection) -> list[str]:
-    return [name for (name,) in connection.execute("SELECT name FROM players ORDER BY id")]
 
 
 async def test_what_is_asked_is_answered_between_the_writes_in_the_order_of_both(tmp_path: Path) -> None:
@@ -68,25 +63,11 @@ async def test_who_follows_a_local_ledger_hears_what_is_accepted_from_now_on(tmp
             ledger.follow(1, lambda *each: heard.append(each))
         ledger.follow(0, lambda *each: heard.append(each))
         ledger.trim(1)
-        *_, refused = await results(ledger, register("b"), NameQuery("a"), LabelBot(1, "x"), refused_name("a"))
+        *_, refused = await results(
+            ledger, register("b"), NameQuery("a"), LabelBot(1, "x"), register("a", b"another token")
+        )
         assert isinstance(refused, Refusal)
     assert heard == [(1, register("b")), (2, LabelBot(1, "x"))]
-
-
-def refused_name(name: str) -> AnyEntry:
-    """Return the entry of somebody else who wants a name that is taken."""
-    entry = register(name)
-    return type(entry)(name, name, (name,), b"another token", 0)
-
-
-async def test_a_snapshot_of_a_local_ledger_is_a_journal(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as ledger:
-        await results(ledger, register("a"))
-        size = ledger.snapshot(tmp_path / "copy")
-        await results(ledger, register("b"))
-    assert (tmp_path / "copy").stat().st_size == size
-    with closing(open_readonly(tmp_path / "copy")) as connection:
-        assert names(connection) == ["a"]
 
 
 def test_a_local_ledger_that_does_not_run_does_well(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """What puts entries into one order and has them applied: the seam below the journal, and two that stand on it.
 
-To add a backend, write a class with the methods of `Ledger`. Its law: *what was applied is what happened*. An entry's
-author hears of it only once it is applied, in its place in the order, to the tables of the author's own process.
+To add a backend, write a class with the methods of `Ledger`, and of `RunningLedger` where something has to run beside
+the server; `server/main.py` makes the one that the settings say, and a line in `LEDGERS` of the tests has their suite
+run over it. The law of all: *what was applied is what happened*. An entry's author hears of it only once it is applied,
+in its place in the order, to the tables of the author's own process.
 """
 
 import asyncio
@@ -50,6 +52,10 @@ class LedgerHealth(NamedTuple):
 class Ledger(Protocol):
     """The order of all writes, of this process and of others, if there are others."""
 
+    @property
+    def position(self) -> int:
+        """Up to which position entries were applied and told: from there it can be followed."""
+
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
         """Order an entry; call `done` with its result once it is applied, or `failed` if it is refused.
 
@@ -57,7 +63,7 @@ class Ledger(Protocol):
         """
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
-        """Answer a query after all that this process appended before; call `done` or `failed`."""
+        """Answer a query by tables that have all that was told before; call `done`, or `failed` if it is refused."""
 
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` with each accepted entry after the position, in order. Raises `LookupError` if some are gone."""
@@ -73,6 +79,20 @@ class Ledger(Protocol):
 
     def health(self) -> LedgerHealth:
         """Return how it does."""
+
+
+class RunningLedger(Protocol):
+    """The part of a ledger that runs beside the server: of this process alone, or of a cluster."""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it cannot end."""
+
+    async def run(self) -> None:
+        """Work until `stop`."""
+
+    def stop(self) -> None:
+        """Let `run` end, once what was asked is done."""
 
 
 class LocalLedger:
