@@ -91,6 +91,17 @@ def test_a_bot_that_plays_at_the_level_as_a_rule_comes_before_those_that_play_at
     assert [each.name for each in free_bots(update(lobby(), bots(MIA, TOM, ROB), 0), seek)] == ["Tom", "Mia"]
 
 
+def test_the_bot_of_the_match_that_is_over_plays_the_same_game_though_it_looks_for_nobody_yet() -> None:
+    between = ListedPlayer(BOT.name, BOT.bot, 0, None, level=5)
+    display = update(lobby(snapshot(moves=WON)), bots(between), 0)
+    assert [each.name for each in free_bots(display, SeekRequest(0, ["tictactoe"]))] == [BOT.name]
+    assert free_bots(display, SeekRequest(0, ["connect4"])) == []
+    full = ListedPlayer(BOT.name, BOT.bot, 4, None, places=4, free=0)
+    assert free_bots(update(display, bots(full), 0), SeekRequest(0, ["tictactoe"])) == []
+    going_on = update(lobby(snapshot(moves=WON[:4])), bots(between), 0)
+    assert free_bots(going_on, SeekRequest(0, ["tictactoe"])) == []
+
+
 def test_what_a_house_bot_says_of_itself_is_whole_at_80_columns() -> None:
     told = [
         ListedPlayer(each.name, each.label, 0, [], level=each.level, any_level=True, about=each.about)

@@ -66,8 +66,8 @@ def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
     Where a level is asked for, one that plays at it as a rule comes before those that play at any. The list of players
     has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
     """
-    players, suggestion = display.world.reply(PlayerList), display.world.lobby.suggestion
-    bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
+    players, suggestion, met = display.world.reply(PlayerList), display.world.lobby.suggestion, _just_met(display)
+    bots = [each for each in players.players if _plays(each, seek, met)] if players is not None else []
     if suggestion is not None and (players is None or players.online > len(players.players)):
         bots += suggestion.bots
     unique = {bot.name: bot for bot in bots}.values()
@@ -75,10 +75,20 @@ def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
     return sorted(unique, key=lambda bot: (of_other_level[bot.name], bot.level or AT_ITS_BEST, bot.name))
 
 
-def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
-    is_free = player.bot is not None and player.free != 0 and player.seeking is not None
+def _just_met(display: Display) -> tuple[str, str] | None:
+    """Return the opponent and the game of our match that is over: a bot may be about to look for the next one."""
+    match = display.match
+    if match is None or match.you is None or match.outcome is None:
+        return None
+    return labels.opponent_of(match).name, match.game.name
+
+
+def _plays(player: ListedPlayer, seek: SeekRequest, met: tuple[str, str] | None) -> bool:
+    game = seek.games[0]
     is_of_level = seek.level is None or player.any_level or player.level == seek.level
-    return is_free and is_of_level and (not player.seeking or seek.games[0] in player.seeking)
+    if player.bot is None or player.free == 0 or not is_of_level:
+        return False
+    return (player.name, game) == met if player.seeking is None else not player.seeking or game in player.seeking
 
 
 def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
