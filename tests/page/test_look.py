@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.place import Place, Visitor, in_turn, wait_for
+from tests.page.place import SMALL_PHONE, Place, Visitor, in_turn, wait_for
 
 LOW: dict[str, Any] = {"viewport": {"width": 1280, "height": 640}}
 INSIDE = """(last) => {
@@ -149,3 +149,46 @@ def test_letters_twice_as_large_hide_nothing_of_the_result(place: Place) -> None
     parts = [first.page.locator(each).element_handle() for each in (".deck .how", ".deck .actions", ".deck .review")]
     for pair in itertools.pairwise(parts):
         assert first.page.evaluate(below, list(pair))
+
+
+LEFT_OF_LAST = """name => {
+    const x = (at) => {
+        const one = document.createRange();
+        one.setStart(name.firstChild, at);
+        one.setEnd(name.firstChild, at + 1);
+        return one.getBoundingClientRect().x;
+    };
+    return x(0) < x(name.firstChild.length - 1);
+}"""
+"""Tells whether a text on one line begins on the left."""
+
+
+def speak(visitor: Visitor, language: str) -> None:
+    """Have the page speak another language from now on."""
+    visitor.page.evaluate("code => localStorage.setItem('ttt_net.language', code)", language)
+    visitor.page.reload()
+    visitor.page.locator(f"html[lang={language}]").wait_for()
+
+
+def test_a_move_in_a_small_board_is_written_from_the_left_in_arabic_too(place: Place) -> None:
+    first, second = place.pair("ultimate")
+    first.play(40)
+    second.play(30)
+    speak(first, "ar")
+    name = first.page.locator(".moves bdi").nth(1)
+    name.wait_for()
+    assert name.inner_text() == "5:a3"
+    assert name.evaluate(LEFT_OF_LAST)
+
+
+def test_a_puzzle_and_a_match_at_one_device_fit_a_small_phone_in_long_words(place: Place) -> None:
+    ann = place.visitor(**SMALL_PHONE).come("Ann")
+    speak(ann, "ru")
+    ann.page.goto(f"{place.url}/#puzzle=2026-11-23")
+    board = ann.page.locator(".puzzle .boards")
+    board.wait_for()
+    assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
+    ann.page.goto(f"{place.url}/#here")
+    title = ann.page.locator("h1 > span").first
+    title.wait_for()
+    assert title.evaluate("title => title.getBoundingClientRect().height < 30"), "no word is broken"

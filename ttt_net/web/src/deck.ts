@@ -233,7 +233,7 @@ function nothingFound({ analysis: found }: Match): string {
 /** Which move is shown, and its sign. */
 function moveNow({ analysis: found, moves, game }: Match, ply: number): Child {
   const sign = found?.moves?.find((each) => each.ply === ply)?.sign;
-  return [h("span", f(w.moveOf, ply, moves.length)), ply > 0 && h("strong.made", game.move_names[moves[ply - 1]!], sign && h("span.sign", { class: gradeOf(sign) }, sign))];
+  return [h("span", f(w.moveOf, ply, moves.length)), ply > 0 && h("strong.made", h("bdi", game.move_names[moves[ply - 1]!]), sign && h("span.sign", { class: gradeOf(sign) }, sign))];
 }
 
 /** At the move that decided the match, a bot plays on from before it. */

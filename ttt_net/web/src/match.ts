@@ -189,7 +189,7 @@ function moves(match: Match): Tree | false {
     return h(
       "li",
       { key: n + 1, class: `mark-${"XO"[n % 2]}`, inSight: n + 1 === (ui.ply ?? length) && "follow" },
-      match.outcome ? button(name, () => review(match, n + 1), "plain", "", here) : h("span", here, name),
+      match.outcome ? button(h("bdi", name), () => review(match, n + 1), "plain", "", here) : h("bdi", here, name),
       sign && h("strong.sign", { class: gradeOf(sign) }, sign),
     );
   };

@@ -263,7 +263,7 @@ export const words: Partial<Words> = {
   },
   about: "Об игроке",
   record: "побед {0}, ничьих {1}, поражений {2}.",
-  hereSince: "Здесь с {0}.",
+  hereSince: "Здесь с {0}",
   youAgainst: "Вы против {0}: {1}",
   rating: "Рейтинг",
   matches: "Партии",
