@@ -465,14 +465,6 @@ def test_a_planted_clock_loop_or_die_is_found() -> None:
         assert f"from {name} import" not in "".join(path.read_text() for _, path in modules()), "only whole modules"
 
 
-def test_the_way_of_a_move_is_told_as_it_is() -> None:
-    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    hops = re.findall(r"^\| (\d+) \| `([\w/]+\.py)`: `(\w+)` \|", page, re.MULTILINE)
-    assert [int(number) for number, _, _ in hops] == [*range(1, 11), *range(1, 19)]  # client, server
-    for _, path, function in hops:
-        assert f"def {function}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path} has no {function}"
-
-
 def test_the_files_to_touch_are_there() -> None:
     page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("## To add something, touch")[2].partition("\n## ")[0]
