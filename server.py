@@ -1,6 +1,9 @@
 """Start a ttt_net server: `python server.py`, or `python server.py --help`."""
 
-from ttt_net.bootstrap import enter
-
 if __name__ == "__main__":
-    enter("ttt_net.server.start")
+    try:  # Ctrl-C counts from the first line on, as what starts us is loaded, too
+        from ttt_net.bootstrap import enter
+
+        enter("ttt_net.server.start")
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

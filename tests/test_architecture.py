@@ -129,9 +129,10 @@ EXCEPTIONS = {
     ("strategies.strategy", "time"),
     ("strategies.engine", "threading"),
     ("strategies.compiled.deadline", "threading"),
+    ("programs", "signal"),
 }
 """Strategies read the monotonic clock in one place, to keep a time limit; a second thread holds compiled searches to
-it, and another loads them in the background.
+it, and another loads them in the background. Programs say what Ctrl-C does while they load.
 """
 OF_ONE_SIDE = {
     "websockets": {"server", "sdk"},

@@ -1,5 +1,6 @@
 """What is printed to be typed works where it is printed: in a clone, and where the command was installed."""
 
+import signal
 import subprocess
 import sys
 import tomllib
@@ -46,3 +47,24 @@ def test_where_it_is_installed_the_command_is_named(installed: Path) -> None:
     assert all(len(line) < 80 for line in help_of_client.splitlines())
     assert said(installed, "-m", "ttt_net", "serve", "--help").startswith("usage: ttt_net serve [check]")
     assert said(installed, "-m", "ttt_net", "--help").startswith("usage: ttt_net ")
+
+
+HASTY = """
+import os, signal
+from ttt_net.programs import quick_to_end
+
+signal.signal(signal.SIGINT, signal.SIG_IGN if {is_background} else signal.default_int_handler)
+with quick_to_end():
+    os.kill(os.getpid(), signal.SIGINT)
+print("goes on", signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
+"""
+"""A program that is interrupted as it loads."""
+
+
+@pytest.mark.parametrize(("is_background", "code", "said"), [(False, -signal.SIGINT, ""), (True, 0, "goes on True\n")])
+def test_an_interrupt_ends_a_program_that_loads_unless_it_ignores_them(
+    is_background: bool, code: int, said: str
+) -> None:
+    command = [sys.executable, "-c", HASTY.format(is_background=is_background)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (code, said, "")

@@ -1,6 +1,6 @@
 """Start the scripts and the verbs: by any Python that has the packages they need, or else by the one in .venv.
 
-Runs before anything else is known to be there, so it needs nothing but the standard library of any Python 3.
+Runs before anything else is known to be there, so it needs nothing but the standard library of Python 3.9 and later.
 """
 
 import os
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
+
+from ttt_net.programs import quick_to_end
 
 OLDEST = (3, 11)
 INTERRUPTED = 130
@@ -21,7 +23,8 @@ def enter(module: str) -> None:
         try:
             if sys.version_info < OLDEST:
                 raise ImportError("this is Python {}.{}".format(*sys.version_info))
-            main = import_module(module).main
+            with quick_to_end():
+                main = import_module(module).main
         except ImportError as missing:
             go_elsewhere(missing, Path(sys.argv[0]).name, sys.argv)
         sys.exit(main())

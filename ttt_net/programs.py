@@ -1,10 +1,12 @@
 """What the programs are called here: the scripts of a clone, or the verbs of the command that was installed.
 
-And how one of them starts another: with `python -m ttt_net`, and the environment that `beside_us` returns.
+And how one of them loads, and starts another: with `python -m ttt_net`, and the environment that `beside_us` returns.
 """
 
 import os
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 _ROOT = Path(__file__).parent.parent
@@ -22,6 +24,21 @@ def beside_us(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process that is to find this very package, wherever it is started."""
     path = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
     return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and nothing of the folder that it is started in
+
+
+@contextmanager
+def quick_to_end() -> Iterator[None]:
+    """Let Ctrl-C end the process at once inside the block, in which modules are loaded.
+
+    The import system lets go of its locks in callbacks that may not raise: an interrupt in one is printed and lost.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # and is not ignored, as in the background
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def without_us(environment: Mapping[str, str]) -> dict[str, str]:

@@ -56,24 +56,33 @@ import runpy, sys
 
 class Hasty:
     def find_spec(self, name, path=None, target=None):
-        if name == "ttt_net.games":
+        if name == interrupted:
             raise KeyboardInterrupt
 
-sys.meta_path.insert(0, Hasty())
 del sys.argv[0]
+interrupted = sys.argv.pop(0)
+sys.modules.pop(interrupted, None)
+sys.meta_path.insert(0, Hasty())
 runpy.run_path(sys.argv[0], run_name="__main__") if sys.argv[0].endswith(".py") else runpy.run_module(
     sys.argv[0], run_name="__main__"
 )
 """
-"""Ctrl-C is pressed as the rules of the games are loaded."""
+"""Ctrl-C is pressed as a module is loaded."""
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
-    [(["client.py", "--local"], 0), (["server.py", "--port", "0"], 130), (["ttt_net", "analyse"], 130)],
+    ("module", "words", "code"),
+    [
+        ("ttt_net", ["client.py"], 130),
+        ("pathlib", ["client.py"], 130),
+        ("pathlib", ["server.py"], 130),
+        ("ttt_net.games", ["client.py", "--local"], 0),
+        ("ttt_net.games", ["server.py", "--port", "0"], 130),
+        ("ttt_net.games", ["ttt_net", "analyse"], 130),
+    ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_an_interrupted_start_shows_no_traceback(words: list[str], code: int) -> None:
-    command = [sys.executable, "-c", HASTY, *words]
+def test_an_interrupted_start_shows_no_traceback(module: str, words: list[str], code: int) -> None:
+    command = [sys.executable, "-c", HASTY, module, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")

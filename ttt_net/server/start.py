@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from ttt_net.errors import ConfigurationError, SilentLogError
-from ttt_net.programs import SERVER
+from ttt_net.programs import SERVER, quick_to_end
 from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.addresses import inherited, listen
@@ -53,7 +53,8 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
     is_first, port = True, configuration.port
     while True:
         with inherited(os.environ) or listen(configuration.host or None, port) as listening:
-            from ttt_net.server.main import serve
+            with quick_to_end():
+                from ttt_net.server.main import serve
 
             port = listening.getsockname()[1]  # the same where any was asked for
             try:
