@@ -339,7 +339,7 @@ class JetStreamLog:
         position: Position | None = None
         try:
             async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
-                arriving = ArrivingFile(into, limit, STALL_S, asyncio.get_running_loop(), self._answered)
+                arriving = ArrivingFile(into, limit, STALL_S, asyncio.get_running_loop(), lambda _: self._answered())
                 found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # written to, no more
             position = int(found.info.description or "0")
         except (ObjectNotFoundError, NotFoundError):

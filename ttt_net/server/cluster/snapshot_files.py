@@ -19,18 +19,20 @@ class ArrivingFile:
         limit: asyncio.Timeout,
         patience_s: float,
         loop: asyncio.AbstractEventLoop,
-        moved: Callable[[], None] = lambda: None,
+        moved: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Call `moved` on the event loop after each write."""
+        """Call `moved` on the event loop with each write, maybe after the last: how many bytes that makes."""
         self._file, self._limit, self._patience_s, self._loop, self._moved = file, limit, patience_s, loop, moved
+        self._size = 0
 
     def write(self, data: bytes) -> int:
         """Write, on any thread, and let there be as much time again."""
-        self._loop.call_soon_threadsafe(self._go_on)
+        self._size += len(data)
+        self._loop.call_soon_threadsafe(self._go_on, self._size)
         return self._file.write(data)
 
-    def _go_on(self) -> None:
-        self._moved()
+    def _go_on(self, size: int) -> None:
+        self._moved(size)
         with suppress(RuntimeError):  # it is over
             self._limit.reschedule(self._loop.time() + self._patience_s)
 

@@ -120,9 +120,9 @@ async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, pa
         tried: list[BinaryIO] = []
         furthest = 0
 
-        def moved() -> None:
+        def moved(size: int) -> None:
             nonlocal furthest
-            if (size := tried[-1].tell()) > furthest:  # one that is sent again and again gets no further
+            if size > furthest:  # one that is sent again and again gets no further
                 furthest = size
                 replica.moved()
 
