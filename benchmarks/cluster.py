@@ -48,13 +48,15 @@ class NotReadyError(Exception):
 
 
 class Link:
-    """The way from one node to one server of NATS, which can be cut: then what is sent is kept back, unheard."""
+    """The way from one node to one server of NATS, which can be cut or broken."""
 
     def __init__(self, target: int) -> None:
         self.target = target
         self.port = 0
         self._is_open = asyncio.Event()
         self._is_open.set()
+        self._is_broken = False
+        self._connections: set[asyncio.StreamWriter] = set()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -64,11 +66,18 @@ class Link:
             yield
 
     def cut(self) -> None:
-        """Let nothing through, in either direction, though connections stay."""
+        """Let nothing through, in either direction, though connections stay: what is sent is kept back, unheard."""
         self._is_open.clear()
+
+    def break_off(self) -> None:
+        """End its connections with all that is on its way in them, and take no other."""
+        self._is_broken = True
+        for each in self._connections:
+            each.transport.abort()
 
     def mend(self) -> None:
         """Let everything through again."""
+        self._is_broken = False
         self._is_open.set()
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -77,10 +86,16 @@ class Link:
         except OSError:
             writer.close()
             return
+        if self._is_broken:
+            writer.close()
+            other_writer.close()
+            return
+        self._connections |= {writer, other_writer}
         with suppress(OSError, ExceptionGroup):
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._pump(reader, other_writer))
                 tasks.create_task(self._pump(other_reader, writer))
+        self._connections -= {writer, other_writer}
         for each in (writer, other_writer):
             each.close()
 
@@ -122,16 +137,17 @@ class Node:
                 "--no-house-bots", "--no-announce", *LIMITS, *cluster, cwd=ROOT, stdout=output, stderr=output,
             )  # fmt: skip
 
-    async def wait_ready(self) -> None:
-        """Wait until it serves. Raises `NotReadyError` if it does not within `START_S`."""
+    async def wait_ready(self, *, is_wanted: bool = True) -> None:
+        """Wait until it serves, or does not any more. Raises `NotReadyError` if that takes longer than `START_S`."""
         try:
             async with asyncio.timeout(START_S):
-                while not await self.is_ready():
+                while await self.is_ready() != is_wanted:
                     if self.process is not None and self.process.returncode is not None:
                         raise NotReadyError(f"node {self.name} has ended: {self.last_words()}")
                     await asyncio.sleep(0.05)  # of another process: there is nothing to wait on
         except TimeoutError:
-            sentence = f"node {self.name} welcomes nobody after {START_S:.0f} s: {self.last_words()}"
+            welcomes = "nobody" if is_wanted else "players still"
+            sentence = f"node {self.name} welcomes {welcomes} after {START_S:.0f} s: {self.last_words()}"
             raise NotReadyError(sentence) from None
 
     def last_words(self) -> str:

@@ -14,9 +14,10 @@ from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
-from ttt_net.server.cluster.snapshots import SnapshotKeeper, SnapshotSchedule
+from ttt_net.server.cluster.snapshots import SnapshotKeeper
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.settings.cluster import SnapshotSchedule
 
 if TYPE_CHECKING:
     from tests.simulation.cluster import ClusterWorld

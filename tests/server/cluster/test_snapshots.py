@@ -17,9 +17,10 @@ from ttt_net.commands.cluster import reseed
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, SnapshotSchedule, catch_up
+from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
 from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.players import Player
+from ttt_net.server.settings.cluster import SnapshotSchedule
 
 
 class Noted:

@@ -109,7 +109,7 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
                     configuration.node, stream, replica, worker, loop, rng, configuration.public_url, wall_ms
                 )
                 worker.on_fault = copier.on_fault = ledger.stop_for
-                snapshots = SnapshotKeeper(ledger, stream, replica, copier)
+                snapshots = SnapshotKeeper(ledger, stream, replica, copier, configuration.cluster.schedule)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
     finally:
         replica.close()

@@ -6,31 +6,19 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position, Retained
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
 from ttt_net.server.cluster.snapshot_files import ArrivingFile
+from ttt_net.server.settings.cluster import SnapshotSchedule
 
 log = logging.getLogger(__name__)
 
 LOOK_S = 5.0
 """How often the steward asks what the log keeps."""
-
-
-class SnapshotSchedule(NamedTuple):
-    """When there is another snapshot, and when the log is trimmed behind it."""
-
-    every_places: int = 2_000
-    """After so many places of the log there is another."""
-    rest_s: float = 600.0
-    """How long one stands at the least."""
-    kept_places: int = 1_000
-    """So many places before a snapshot stay in the log, for nodes that are a little behind."""
-    away_s: float = 60.0
-    """The log is trimmed behind a snapshot that has stood for so long: who was away for less goes on by itself."""
 
 
 class SnapshotKeeper:

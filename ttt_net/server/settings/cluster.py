@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ttt_net.networks import without_login
@@ -32,6 +33,22 @@ def check_log(text: str) -> None:
         raise ValueError(f"{shown!r} is no server of NATS; write nats://HOST:4222, or tls://HOST:4222 to encrypt")
 
 
+class SnapshotSchedule(NamedTuple):
+    """When there is another snapshot, and when the log is trimmed behind it."""
+
+    every_places: int = 2_000
+    """After so many places of the log there is another."""
+    rest_s: float = 600.0
+    """How long one stands at the least."""
+    kept_places: int = 1_000
+    """So many places before a snapshot stay in the log, for nodes that are a little behind."""
+    away_s: float = 60.0
+    """The log is trimmed behind a snapshot that has stood for so long: who was away for less goes on by itself."""
+
+
+_USUAL = SnapshotSchedule()
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """The log that this server shares with others, as docs/cluster.md says; with no `ledger` it stands alone."""
@@ -48,6 +65,27 @@ class Cluster:
     authority: Path | None = setting(
         None, "certificates (PEM) that vouch for those servers, beside the system's", is_live=False
     )
+
+    snapshot_places: int = setting(
+        _USUAL.every_places, "writes after which all tables are put into the log, for nodes that come later",
+        least=1, is_live=False,
+    )  # fmt: skip
+    snapshot_rest_s: float = setting(
+        _USUAL.rest_s, "how long there is no other snapshot after one", least=1, is_live=False
+    )
+    kept_places: int = setting(
+        _USUAL.kept_places, "writes before a snapshot that stay in the log, for nodes that are a little behind",
+        is_live=False,
+    )  # fmt: skip
+    away_s: float = setting(
+        _USUAL.away_s, "how long a node may be cut off and go on from the log alone; after more it takes a snapshot",
+        least=0.1, is_live=False,
+    )  # fmt: skip
+
+    @property
+    def schedule(self) -> SnapshotSchedule:
+        """When there is another snapshot, and when the log is trimmed."""
+        return SnapshotSchedule(self.snapshot_places, self.snapshot_rest_s, self.kept_places, self.away_s)
 
     @property
     def is_on(self) -> bool:
