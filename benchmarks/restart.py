@@ -12,8 +12,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
-from benchmarks.soak import RandomEngine
+from benchmarks.soak import RandomEngine, serving
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
@@ -104,23 +104,6 @@ def unheard(_: object) -> None:
     """Do nothing with an answer of the journal: what is missing shows in the figures."""
 
 
-@asynccontextmanager
-async def serving(data: Path, port: int = 0) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
-    """Run a server inside the block; yield it and its port once it listens."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)),
-        *("--data", str(data), "--no-house-bots"),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        yield process, int((await process.stdout.readline()).decode().rpartition(":")[2])
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
 async def play_on(port: int, match: int, ply: int) -> float:
     """Come back to a match, make its next move, and return when it was acknowledged."""
     async with connect(f"ws://127.0.0.1:{port}/", proxy=None, compression=None) as socket:
@@ -172,7 +155,7 @@ async def blink(folder: Path, pairs: int, restarts: int) -> list[float]:
     async with asyncio.TaskGroup() as tasks:
         port, bots = 0, []
         for restart in range(restarts + 1):
-            async with serving(folder, port) as (process, port), asyncio.timeout(_PATIENCE_S):
+            async with serving(folder, port=port) as (process, port), asyncio.timeout(_PATIENCE_S):
                 if not restart:
                     bots = [tasks.create_task(_bot(n, port, each)) for n, each in enumerate(listeners)]
                 await asyncio.gather(*(each.at_match.wait() for each in listeners))

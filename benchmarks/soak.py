@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from benchmarks.bad_link import BadLink
 from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
@@ -119,16 +119,16 @@ class Watch:
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
-    """Run a server inside the block, with its log in the folder; yield it and its port."""
-    with (folder / "log").open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(ROOT / "server.py"), "--no-house-bots", "--host", "127.0.0.1", "--port", "0"),
-            *("--rate", "10000", "--limits-matches", "10000/s"),
-            *("--data", str(folder / "data"), "--log-format", "json"),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-        )
+async def serving(
+    data: Path, *settings: str, port: int = 0, log: BinaryIO | None = None
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
+    """Run a server inside the block, with its journal in a folder; yield it and its port once it listens."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)),
+        *("--data", str(data), "--no-house-bots", *settings),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=log,
+    )
     try:
         assert process.stdout is not None
         yield process, int((await process.stdout.readline()).decode().rpartition(":")[2])
@@ -192,16 +192,18 @@ def errors_in(log: Path) -> list[str]:
 async def soak(scale: Scale, folder: Path) -> list[str]:
     """Run, print the table, and return what was found wrong."""
     rng = random.Random(20261121)
-    async with serving(folder) as (server, port):
-        watch = Watch(server.pid, folder / "data")
-        first = await watch.look()
-        before = cost(server.pid)
-        link = await play(scale, port, watch, rng)
-        used = cost(server.pid).since(before)
-        busy = watch.samples[1:]
-        last = await watch.until_empty()
-        server.send_signal(signal.SIGTERM)
-        code = await asyncio.wait_for(server.wait(), 10)
+    settings = ("--rate", "10000", "--limits-matches", "10000/s", "--log-format", "json")
+    with (folder / "log").open("wb") as log:
+        async with serving(folder / "data", *settings, log=log) as (server, port):
+            watch = Watch(server.pid, folder / "data")
+            first = await watch.look()
+            before = cost(server.pid)
+            link = await play(scale, port, watch, rng)
+            used = cost(server.pid).since(before)
+            busy = watch.samples[1:]
+            last = await watch.until_empty()
+            server.send_signal(signal.SIGTERM)
+            code = await asyncio.wait_for(server.wait(), 10)
     print_table(scale, first, busy, last, link, used.cpu_ns)
     found = errors_in(folder / "log")
     left = last.report

@@ -101,7 +101,7 @@ INSIDE = {
     "client": """
         events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list
         finding.server_search json_lines film records command_line drawing.glyphs user_io signals progress world
-        update_world labels display commands words moves screens.screen screens.game_terms screens.lobby_offers
+        update_world labels display commands words sharing moves screens.screen screens.game_terms screens.lobby_offers
         screens.lobby_list screens.lobby screens.games screens.invitation screens.report screens.chat
         screens.coaching screens.match_status screens.analysis screens.replay screens.match_actions
         screens.match_commands screens.rules screens screens.registry update act keys drawing controller terminal

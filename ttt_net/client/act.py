@@ -31,7 +31,7 @@ from ttt_net.client.screens.match_status import may_name_move
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.rules import help_on
 from ttt_net.client.screens.screen import Effect, Row, cursor_of, moved, next_section
-from ttt_net.client.words import join_command, match_link
+from ttt_net.client.sharing import join_command, match_link
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,

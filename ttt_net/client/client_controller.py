@@ -16,8 +16,8 @@ from ttt_net.client.screens.game_terms import as_understood
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules import opening
+from ttt_net.client.sharing import invitation
 from ttt_net.client.update import update
-from ttt_net.client.words import invitation
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (

@@ -211,8 +211,12 @@ class Losing(JetStreamContext):
         direct: bool | None = False,
         next: bool | None = False,
     ) -> RawStreamMsg:
-        await self._answer(f"batch {seq}")
-        return RawStreamMsg(seq=seq, data=b"a")
+        return await self.batch(seq or 0)
+
+    async def batch(self, place: int) -> RawStreamMsg:
+        """Return the batch of a place, as the stream was asked for it."""
+        await self._answer(f"batch {place}")
+        return RawStreamMsg(seq=place, data=b"a")
 
 
 async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,18 +242,11 @@ class Trimmed(Losing):
         self.asked.append("end")
         return StreamInfo(StreamConfig(), StreamState(2, 2, 1 if self.asked == ["end"] else 3, 2, 0))
 
-    async def get_msg(
-        self,
-        stream_name: str,
-        seq: int | None = None,
-        subject: str | None = None,
-        direct: bool | None = False,
-        next: bool | None = False,
-    ) -> RawStreamMsg:
-        if seq == 1:
+    async def batch(self, place: int) -> RawStreamMsg:
+        if place == 1:
             raise NotFoundError
         await self.nothing.wait()
-        return RawStreamMsg(seq=seq, data=b"b")
+        return RawStreamMsg(seq=place, data=b"b")
 
 
 async def test_a_log_that_is_given_up_asks_no_more_for_what_was_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:

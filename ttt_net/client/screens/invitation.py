@@ -1,6 +1,6 @@
 """Show the code of an invitation, and what a friend types or opens with it."""
 
-from ttt_net.client import labels, words
+from ttt_net.client import labels, sharing
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
 from ttt_net.client.screens.screen import (
@@ -28,8 +28,8 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     return [
         *(Row((line,)) for line in _large_code(invitation.code)),
         Row(("A friend types:",)),
-        Row((f"  {words.join_command(display, invitation.code)}",)),
-        Row((f"or opens {words.join_link(display, invitation.code)}",)),
+        Row((f"  {sharing.join_command(display, invitation.code)}",)),
+        Row((f"or opens {sharing.join_link(display, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),

@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
+from ttt_net.client import labels, sharing
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page, Purpose
@@ -86,7 +86,7 @@ def _status(display: Display) -> str:
 
 def _footer(display: Display, width: int) -> list[str]:
     """Return what one who hosts tells their friends; nothing for others once there is something to choose."""
-    return words.company_hint(display, width)
+    return sharing.company_hint(display, width)
 
 
 def _chosen(display: Display) -> tuple[str, str]:
