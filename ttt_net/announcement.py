@@ -1,4 +1,4 @@
-"""What a server says of itself on the local network, and how that is written as mDNS properties. Knows no sockets.
+"""Write and read what a server tells the local network: the properties of its mDNS service. Knows no sockets.
 
 Anybody on the network can announce anything, so what was read is clean and within bounds, or it is nothing.
 """

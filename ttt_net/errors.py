@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree that says whose fault it is.
+"""Declare all errors, as a tree that says whose fault each is.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Which addresses may be spoken to in clear, and how one is shown that has a password in it. Knows no sockets."""
+"""Tell which addresses may be spoken to in clear, and write one without the password in it. Knows no sockets."""
 
 import ipaddress
 

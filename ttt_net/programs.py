@@ -1,4 +1,4 @@
-"""What the programs are called here: the scripts of a clone, or the verbs of the command that was installed.
+"""Name the programs as they are typed here: the scripts of a clone, or the verbs of the command that was installed.
 
 And how one of them loads, and starts another: with `python -m ttt_net`, and the environment that `beside_us` returns.
 """

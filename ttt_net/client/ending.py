@@ -1,4 +1,4 @@
-"""How a session ended: as a value, as a sentence for people, and as the exit code of the program."""
+"""Tell how a session ended: as a value, as a sentence for people, and as the exit code of the program."""
 
 from dataclasses import dataclass, field
 

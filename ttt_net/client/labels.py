@@ -1,4 +1,4 @@
-"""How one thing is written, wherever it is: a player, a mark, a move, a game, a clock, a time.
+"""Write one thing the same way wherever it stands: a player, a mark, a move, a game, a clock, a time.
 
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """

@@ -1,4 +1,4 @@
-"""Which name to go by: the one that was asked for or is remembered, or the one that a person gives now."""
+"""Find the name to play under: the one that was asked for or is remembered, or the one that a person gives now."""
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.user_io import ask_anew, complain, may_ask, tell

@@ -1,4 +1,4 @@
-"""The sentences that a display is told in; every renderer says the same words.
+"""Write the sentences that a display is told in; every renderer says the same words.
 
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """

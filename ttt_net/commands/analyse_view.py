@@ -1,4 +1,4 @@
-"""How `analyse` shows what it found: tables, trees and lists; decides nothing."""
+"""Show what `analyse` found: tables, trees and lists; decides nothing."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""A cross table as a picture: SVG with the scores of each pair in shades, and each one's Elo with its interval."""
+"""Draw a cross table: SVG with the scores of each pair in shades, and each one's Elo with its interval."""
 
 from collections.abc import Sequence
 from xml.sax.saxutils import escape

@@ -1,4 +1,4 @@
-"""All verbs with their options, read from the parsers: what completions and the manual page say."""
+"""List all verbs with their options, read from the parsers, for completions and the manual page."""
 
 import argparse
 from collections.abc import Iterator

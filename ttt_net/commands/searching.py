@@ -1,4 +1,4 @@
-"""What the verbs that search share: options for how much a strategy may think, the engine, tables of figures.
+"""Share what the verbs that search need: options for how much a strategy may think, the engine, tables of figures.
 
 A search that begins before the engine is loaded works in plain Python, and all the more slowly.
 """

@@ -1,4 +1,4 @@
-"""Where recorded matches come from: files of records, and the journal of a server on this machine."""
+"""Find recorded matches: in files of records, and in the journal of a server on this machine."""
 
 import argparse
 import contextlib

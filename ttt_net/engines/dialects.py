@@ -1,4 +1,4 @@
-"""The languages that engines speak: ours for every game, and that of Gomocup and Piskvork for five in a row.
+"""Speak the languages of engines: ours for every game, and that of Gomocup and Piskvork for five in a row.
 
 A dialect asks one question after the other of one started program. What it hears is checked: only a legal move is
 ever returned, and what it does not understand is passed over, up to a number of lines.

@@ -1,4 +1,4 @@
-"""A program of others as a child: lines to it, lines from it, within bounds of length, number and time.
+"""Run a program of others as a child: lines to it, lines from it, within bounds of length, number and time.
 
 Between questions it is stopped by a signal, with all that it has started, so it takes no processor time of anybody;
 where there are no such signals it is trusted to wait. What it prints to its standard error is kept for the log and for

@@ -1,4 +1,4 @@
-"""What a game is: four questions over an immutable position, and what a stranger needs to draw it.
+"""Declare the interface of a game: four questions over an immutable position, and what a stranger needs to draw it.
 
 A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A move is a number
 too: an index into `Game.move_cells` and `Game.move_names`; in most games move n marks cell n.

@@ -1,4 +1,4 @@
-"""Where cells and lines are: numbers, names and bitboards of boards of any shape; knows no rules.
+"""Number and name the cells of boards of any shape, and list their lines as bitboards; knows no rules.
 
 A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A set of cells is
 a bitboard: an int whose bit n stands for cell n.

@@ -1,4 +1,4 @@
-"""Moves and positions as text and back. Reading takes what people write; writing gives one form.
+"""Read and write moves and positions as text. Reading takes what people write; writing gives one form.
 
 Moves: `b2` is column b, row 2 from below; `4` is the column a mark falls down; `2:b3` is cell b3 of layer 2, and in
 Score Four `b3` is a peg; `5:b2` is cell b2 of small board 5; `Xb2` says the mark too; and `swap`. Reading also takes

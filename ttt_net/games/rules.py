@@ -1,4 +1,4 @@
-"""How each game is explained to people who have never played it: one page of rules for each, as data.
+"""Explain each game to people who have never played it: one page of rules for each, as data.
 
 Terminal, lines, web page and docs/games.md show these pages; knows none of them.
 """

@@ -1,4 +1,4 @@
-"""Who wins each game with best play, where that is known, and who found out; and which games are never rated for it."""
+"""List who wins each game with best play, where that is known, and who found out; and which are never rated for it."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a name looks like: two names that people confuse have a look in common.
+"""Find the look of a name: two names that people confuse have a look in common.
 
 Source: Unicode Technical Standard #39, Unicode Security Mechanisms, section 4 (skeletons). The characters that look
 alike are in alike.txt, the part of Unicode's confusables.txt that names can be made of: a class of them a line, as

@@ -1,4 +1,4 @@
-"""Which names there are: 2 to 20 characters of one script, digits, inner spaces, `_` and `-`; some are reserved."""
+"""Check a name: 2 to 20 characters of one script, digits, inner spaces, `_` and `-`; some are reserved."""
 
 import unicodedata
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Seeks: what a player who waits for an opponent asks for, and the index of those that stand.
+"""Declare seeks, what a player who waits for an opponent asks for, and index those that stand.
 
 The index lists them so that the best one for another is found without looking at all of them. A seek has one place in
 a sorted list for each of its games, and a search looks into a fixed number of lists for each of its own. Of those in a

@@ -1,4 +1,4 @@
-"""Who a person or bot is on this machine: the remembered name, and a token for each server and name.
+"""Keep who a person or bot is on this machine: the remembered name, and a token for each server and name.
 
 Two running clients never share an identity, or the server would throw out the one for the other: a running client
 holds a lock on its own, and the next one takes another name. Files are readable by their owner only and are

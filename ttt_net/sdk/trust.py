@@ -1,4 +1,4 @@
-"""Whom a client speaks to: what it says is not for anybody on the way, and its token least of all.
+"""Decide whether to trust a server, so that nobody on the way reads what is said, and its token least of all.
 
 An address of the local network may be spoken to in clear. Beyond it there is TLS, with a certificate that the system
 trusts or that has the fingerprint which the host gave; or else a flag that says one knows better.

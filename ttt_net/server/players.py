@@ -1,4 +1,4 @@
-"""Players: the number that stands for one everywhere, and what their token brings with it."""
+"""Declare players: the number that stands for one everywhere, and what their token brings with it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

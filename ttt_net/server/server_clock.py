@@ -1,4 +1,4 @@
-"""The two times of a server: that of play, which stands still while the process does, and that of day."""
+"""Keep the two times of a server: that of play, which stands still while the process does, and that of day."""
 
 import time
 from collections.abc import Callable

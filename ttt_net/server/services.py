@@ -1,4 +1,4 @@
-"""The services that the parts of a server share: a plain value, built before any of them.
+"""Build the services that the parts of a server share: a plain value, made before any of them.
 
 Nothing in it needs anything above it, so whatever receives it receives it whole.
 """

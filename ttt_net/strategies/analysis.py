@@ -1,4 +1,4 @@
-"""What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
+"""Analyse a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""The arena: strategies against each other, every one against every one, on both sides; knows no terminal."""
+"""Let strategies play one another, every one against every one, on both sides; knows no terminal."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The opening book of Connect Four: the exact score of every position of a few stones, up to mirror, as data.
+"""Read the opening book of Connect Four: the exact score of every position of a few stones, up to mirror, as data.
 
 A position is written column by column from the left: the stones of each from the bottom up, 1 for the first player's
 and 2 for the second's, and a 0 between columns. With a 1 in front that is a number to base 3, the position's key. Of

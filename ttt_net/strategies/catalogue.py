@@ -1,4 +1,4 @@
-"""The strategies that there are, by name."""
+"""List the strategies by name."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a position seems to be worth when there is no time to see its end, and which moves to look at first.
+"""Estimate a position whose end there is no time to see, and order its moves for a search.
 
 An estimate counts open lines: k cells in a row that hold marks of one side alone can still be completed, and the more
 marks they hold the sooner. Ultimate is two such games, one on the boards and one inside them. Where a line says

@@ -1,4 +1,4 @@
-"""Levels: any strategy, made weaker in the ways that people are.
+"""Weaken any strategy to a level, in the ways that people are weak.
 
 A person looks at a part of the board, and overlooks a far corner; sees the threat that meets the eye, and not the
 second one; does not look far ahead; and when nothing stands out, plays where many lines cross. Each level gives the

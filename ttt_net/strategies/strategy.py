@@ -1,4 +1,4 @@
-"""What a strategy is: (game, state, limit) -> choice. Knows rules; no match, no message, no event loop.
+"""Declare the interface of a strategy: (game, state, limit) -> choice. Knows rules, no match, no event loop.
 
 A value is an integer from the view of the side to move. A win that will be complete in n plies is `WIN - n`, a loss
 `n - WIN`, a draw 0; what lies between, up to `DECIDED`, is an estimate: the higher, the better. So a sooner win and

@@ -1,4 +1,4 @@
-"""Games with the pie rule, as strategies think about them: by the game beneath, as soon as one move has been made."""
+"""Let strategies play games with the pie rule as the game beneath, as soon as one move has been made."""
 
 from typing import TypeGuard
 

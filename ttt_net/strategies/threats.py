@@ -1,4 +1,4 @@
-"""Cells that complete a line: what the strategies that think in lines have in common."""
+"""Find cells that complete a line: what the strategies that think in lines share."""
 
 from typing import Any, TypeGuard
 

@@ -1,4 +1,4 @@
-"""The tree of a game, grown in full view: every position that minimax or alpha-beta visits, and the cut-offs.
+"""Grow the tree of a game in full view: every position that minimax or alpha-beta visits, and the cut-offs.
 
 The searches that play are made to be fast; these are made to be looked at (origins A, B and E). Values are from
 side 0's view: X maximises, O minimises, as the textbooks draw it.

@@ -1,4 +1,4 @@
-"""What a bot is here for, as a value."""
+"""Declare what a bot takes on: games, opponents, places, as a value."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""What the command line says, checked before anything starts."""
+"""Read and check the command line of the client, before anything starts."""

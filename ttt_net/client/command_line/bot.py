@@ -1,4 +1,4 @@
-"""What the command line says of strategies that play, as a bot on a server or at this keyboard, checked."""
+"""Read and check the options of strategies that play, as a bot on a server or at this keyboard."""
 
 import argparse
 from dataclasses import dataclass

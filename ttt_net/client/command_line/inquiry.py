@@ -1,4 +1,4 @@
-"""What the command line asks of a server instead of playing: who, what was played, another name, to be forgotten."""
+"""Read the options that ask a server something in place of playing: who, what was played, a name, to be forgotten."""
 
 import argparse
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the command line says, checked: all that can be wrong with it is said in one line before anything starts."""
+"""Read and check all options of the client: whatever is wrong is said in one line before anything starts."""
 
 import argparse
 import random

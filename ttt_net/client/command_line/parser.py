@@ -1,4 +1,4 @@
-"""The help that most people need, on one screen, and how numbers are read."""
+"""Print the help that most people need on one screen, and read numbers."""
 
 import argparse
 from collections.abc import Sequence

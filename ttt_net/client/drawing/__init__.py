@@ -1,1 +1,1 @@
-"""A display as a screen of text; pure."""
+"""Draw a display as a screen of text; pure."""

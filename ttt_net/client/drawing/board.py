@@ -1,4 +1,4 @@
-"""A board as lines of text, for any game: from shape, moves and board string alone, in the largest form that fits.
+"""Draw a board of any game as lines of text: from shape, moves and board string alone, in the largest form that fits.
 
 Forms, from large to small: cells of five rows and of three, cells of one row in a grid, rows without a grid, and rows
 without labels. A board that consists of small boards has lines between those, and no other grid; nor has a large

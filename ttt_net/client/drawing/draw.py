@@ -1,4 +1,4 @@
-"""A display as a screen of text: pure, every line cut to the width, never a wrapped one.
+"""Draw a display as a screen of text: pure, every line cut to the width, never a wrapped one.
 
 What others wrote is drawn as plain text that was cleaned in `words`; nothing here reads markup.
 """

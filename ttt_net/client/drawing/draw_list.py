@@ -1,4 +1,4 @@
-"""A list as lines of text: columns as wide as they need, the part that has the cursor, each row to be clicked."""
+"""Draw a list as lines of text: columns as wide as they need, the part that has the cursor, each row to be clicked."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The parts of a picture that are of a match: the players' lines, and the board with what stands beside it."""
+"""Draw the parts of a match: the players' lines, and the board with what stands beside it."""
 
 import textwrap
 

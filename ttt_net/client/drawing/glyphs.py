@@ -1,4 +1,4 @@
-"""The characters that boards are drawn with: one set for terminals that can draw boxes, one for those that cannot.
+"""Choose the characters that boards are drawn with: box-drawing ones, or ASCII where a terminal shows no others.
 
 Marks differ by shape and brackets say what colour says too, so that a board reads the same without colour.
 The colours are those of Okabe and Ito, which people with any colour vision tell apart, that have a contrast of at least

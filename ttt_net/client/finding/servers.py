@@ -1,4 +1,4 @@
-"""The servers that were joined from this machine, newest first, in a file beside the identities."""
+"""Keep the servers that were joined from this machine, newest first, in a file beside the identities."""
 
 import json
 from contextlib import suppress

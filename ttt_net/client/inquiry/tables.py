@@ -1,4 +1,4 @@
-"""Answers of a server as lines: tables that fit the terminal, and whole ones in a pipe."""
+"""Write a server's answers as lines: tables that fit the terminal, and whole ones in a pipe."""
 
 import io
 import sys

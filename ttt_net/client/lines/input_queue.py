@@ -1,4 +1,4 @@
-"""Lines that were typed and whose time has not come yet."""
+"""Keep typed lines until their time has come."""
 
 from collections import deque
 from collections.abc import Callable

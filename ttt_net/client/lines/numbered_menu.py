@@ -1,4 +1,4 @@
-"""Pages where there are only lines: a list is asked for, told once with numbers, and a number chooses from it.
+"""Tell a list once, with numbers to choose from it, where there are only lines.
 
 Nothing lies on anything here: a page is gone as soon as it is told. Its numbers go on meaning what was told with them,
 while others come and go, until another list is told or a match of ours begins.

@@ -1,4 +1,4 @@
-"""A match for the ear: one short sentence for each thing that happens, and the board in words when it is asked for.
+"""Tell a match for the ear: one short sentence for each thing that happens, and the board in words when asked for.
 
 Knows no terminal. What is legal is what the server listed; for `lines` alone the rules of the game are looked up.
 """

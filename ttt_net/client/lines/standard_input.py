@@ -1,4 +1,4 @@
-"""Lines from standard input, for as long as somebody takes them, and not a byte longer.
+"""Read lines from standard input, for as long as somebody takes them, and not a byte longer.
 
 A pipe, a file or a terminal may all block, so a thread reads them. What comes when lines are no longer taken is left to
 the next question.

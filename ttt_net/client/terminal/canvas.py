@@ -1,4 +1,4 @@
-"""The terminal as a canvas: the other screen, no cursor, no echo, and everything given back at the end.
+"""Show lines on a terminal: the other screen, no cursor, no echo, and everything given back at the end.
 
 Terminals that know more than the oldest ones also tell clicks, pasted text and the focus, and carry a title. Loads no
 more than it takes to show a sentence: the first picture does not wait for what comes after it.

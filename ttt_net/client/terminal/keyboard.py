@@ -1,4 +1,4 @@
-"""Keys, clicks, pasted text and the focus of the window, read with prompt_toolkit's input layer."""
+"""Read keys, clicks, pasted text and the focus of the window with prompt_toolkit's input layer."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The full screen: prompt_toolkit's input layer reads keys beside rich, one loop turns mail into the next picture."""
+"""Run the full screen: prompt_toolkit's input layer reads keys beside rich, one loop turns mail into pictures."""
 
 import asyncio
 import os

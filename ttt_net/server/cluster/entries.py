@@ -1,4 +1,4 @@
-"""What nodes put into the log: batches of entries, those of the journal and a few that only a cluster writes down.
+"""Declare what nodes put into the log: batches of entries, those of the journal and a few of the cluster's own.
 
 The latter say which nodes there are, and who is connected to which of them. All nodes apply them in one order, to
 tables of their own: see `ttt_net.server.cluster.fence`.

@@ -1,4 +1,4 @@
-"""The fence: what of the log counts, and what its entries lead to in the tables of one node.
+"""Decide which entries of the log count, and what they lead to in the tables of one node: the fence.
 
 It reads these tables and what is in the batch, nothing else: so the same batches at the same places lead to the same
 tables on every node, whatever was repeated, delayed or written by a node that was declared lost.

@@ -1,4 +1,4 @@
-"""What of the log has come to one node and waits to be applied: no more than memory is meant for.
+"""Hold what of the log has come to one node and waits to be applied: no more than memory is meant for.
 
 A node whose disk refuses to be written applies nothing, for as long as that lasts, and the log goes on. Once too much
 waits the node stops following; when all of that is applied, it follows again from there. Knows nothing of batches.

@@ -1,4 +1,4 @@
-"""How to reach the log on NATS JetStream, and create what it consists of: a stream, a store of snapshots, a secret."""
+"""Connect to NATS JetStream, and create what the log consists of there: a stream, a store of snapshots, a secret."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""The replicated log that a cluster stands on, as its nodes see it: the seam, and an implementation in memory.
+"""Declare the replicated log that a cluster stands on, as its nodes see it: the seam, and an implementation in memory.
 
 A log owes order and durability, and nothing more: what is a repeat, who is fenced off and what is refused is decided
 by those who apply it (`ttt_net.server.cluster.replicated_ledger`). To add a backend, write a class with the methods of

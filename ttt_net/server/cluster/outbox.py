@@ -1,4 +1,4 @@
-"""What one node puts into the log: one batch at a time, published again until it is seen there.
+"""Put the entries of one node into the log: one batch at a time, published again until it is seen there.
 
 What is gathered while a batch is under way goes into the next. Knows nothing of what comes back from the log.
 """

@@ -1,4 +1,4 @@
-"""The ledger of one node of a cluster: what it appends goes through the log, and happens where the log has it.
+"""Keep the ledger of one node of a cluster: what it appends goes through the log, and happens where the log has it.
 
 A node puts one batch at a time into the log, and repeats it until it sees it there: what it gathers meanwhile goes
 into the next. All batches, its own too, are applied in the order of the log, and only then is a caller answered: so

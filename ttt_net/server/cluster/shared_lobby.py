@@ -1,4 +1,4 @@
-"""The lobby that all nodes of a cluster share: one of them keeps it, and the others ask there.
+"""Share one lobby among the nodes of a cluster: one of them keeps it, and the others ask there.
 
 The steward, the node that has been there for the longest, keeps seeks and challenges. The others send it what is
 asked of the lobby, and pass on what it says. That may be lost on the way: then the player is asked to try again. With

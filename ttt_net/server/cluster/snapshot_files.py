@@ -1,4 +1,4 @@
-"""Snapshots as files on their way into the log, and out of it: each tells how it moves.
+"""Wrap snapshots as files on their way into the log, and out of it: each tells how it moves.
 
 They are read and written on other threads than the event loop's, by a library that waits for them without end.
 """

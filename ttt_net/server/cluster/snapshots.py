@@ -1,4 +1,4 @@
-"""Snapshots of the tables in the log: a node that is new, or was away for long, begins from one."""
+"""Keep snapshots of the tables in the log: a node that is new, or was away for long, begins from one."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""The standing seeks as the node that keeps the lobby tells them to the others, which pair nobody."""
+"""Tell the standing seeks of the node that keeps the lobby to the others, which pair nobody."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The thread on which a node's tables are read and written, beside its event loop."""
+"""Run the thread on which a node's tables are read and written, beside its event loop."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What outlives the process: the events of every match, and who the players are.
+"""Keep what outlives the process: the events of every match, and who the players are.
 
 A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`; a read is a query (`queries`).
 """

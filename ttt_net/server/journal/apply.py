@@ -1,4 +1,4 @@
-"""The only code that writes to the journal's tables, but for migrations: `apply` carries out one entry.
+"""Apply one entry to the journal's tables: the only code that writes there, but for migrations.
 
 Its result depends on the entry and on the tables alone: it reads no clock, draws no lot, and knows no thread. What it
 must not do it refuses, with `Refusal` or with an error of SQLite, whose triggers keep laws of their own (events are

@@ -1,4 +1,4 @@
-"""The journal as a copy to keep: made while the server runs, checked before it is trusted, put back in its place."""
+"""Back up the journal: a copy is made while the server runs, checked before it is trusted, put back in its place."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The journal's tables in one SQLite file, or in memory, and how a batch of entries and queries becomes one commit.
+"""Commit batches of entries and queries to the journal's tables, in one SQLite file or in memory.
 
 Knows no thread and no event loop: `commit` works for its caller, and returns the answers as calls to be made. SQLite
 before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here only one ever

@@ -1,4 +1,4 @@
-"""The journal as the server sees it: it makes entries and queries, and each call is answered later by a callback."""
+"""Make entries and queries of what the server asks of the journal; each call is answered later by a callback."""
 
 import hashlib
 from collections.abc import Callable, Sequence

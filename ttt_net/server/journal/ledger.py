@@ -1,4 +1,4 @@
-"""What puts entries into one order and has them applied: the seam below the journal, and two that stand on it.
+"""Put entries into one order and have them applied: the seam below the journal, and two ledgers that stand on it.
 
 To add a backend, write a class with the methods of `Ledger`, and of `RunningLedger` where something has to run beside
 the server; `server/main.py` makes the one that the settings say, and a line in `LEDGERS` of the tests has their suite

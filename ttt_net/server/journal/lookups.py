@@ -1,4 +1,4 @@
-"""What the server looks up for itself: matches, players, invitations. Writes nothing."""
+"""Look up what the server itself needs: matches, players, invitations. Writes nothing."""
 
 import sqlite3
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What the host and moderators look up: sanctions, reports of players, notes, moderators. Writes nothing.
+"""Look up what the host and moderators ask for: sanctions, reports of players, notes, moderators. Writes nothing.
 
 Names are those that players have now; one who is forgotten is called so.
 """

@@ -1,4 +1,4 @@
-"""Answers to what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
+"""Answer what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
 
 Every answer is bounded, and so is its cost, however much there is in the journal.
 """

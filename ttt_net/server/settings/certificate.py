@@ -1,4 +1,4 @@
-"""The server's certificate: from files, which may be replaced while it runs, or one of its own making."""
+"""Load the server's certificate: from files, which may be replaced while it runs, or one of its own making."""
 
 import datetime
 import hashlib

@@ -1,4 +1,4 @@
-"""Where the log of a cluster is; without it a server stands alone."""
+"""Declare the settings of a cluster: where its log is; without one a server stands alone."""
 
 import ipaddress
 import re

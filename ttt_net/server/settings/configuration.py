@@ -1,4 +1,4 @@
-"""All that a host can set, in one table: flags, environment, file, `--print-config` and docs all come from it.
+"""Declare all settings, in one table: flags, environment, file, `--print-config` and docs all come from it.
 
 A new setting is one more field here (or in a part, such as `Limits`): its default, one sentence of help, its bounds.
 """

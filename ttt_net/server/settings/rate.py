@@ -1,4 +1,4 @@
-"""Rates as people write them, `10/min`, and the token bucket that keeps one."""
+"""Read and write rates as people do, `10/min`, and keep them by token buckets."""
 
 import re
 from dataclasses import dataclass

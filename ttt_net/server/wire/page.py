@@ -1,4 +1,4 @@
-"""The page's files, read once and served from memory.
+"""Serve the page's files from memory, read once.
 
 They are built by `make page`. All but index.html live below an address that has the hash of them all in it: so a
 browser may keep them for ever, and never mixes the files of two versions. Most are compressed beforehand by brotli,

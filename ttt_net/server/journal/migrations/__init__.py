@@ -1,4 +1,4 @@
-"""The steps that lead to the tables of the journal, in their order: a new file takes all, an older one what it lacks.
+"""List the steps that lead to the journal's tables, in order: a new file takes all, an older one those it lacks.
 
 Each is a file of its own, for it was released as it is and is never changed; what comes later is one more step. So a
 step uses nothing of the program that may change: it reads events as plain JSON.

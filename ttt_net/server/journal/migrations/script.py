@@ -1,4 +1,4 @@
-"""How a step runs its statements."""
+"""Run the statements of a step."""
 
 import sqlite3
 
