@@ -8,7 +8,7 @@ from pathlib import Path
 def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
     """Replace the file whole, by default readable by its owner only; its folder is made where there is none.
 
-    Whenever the power fails, the file is afterwards what it was before or what it is to be. Raises `OSError`.
+    Whenever the power fails, the file is afterwards what it was or what it is to be. Raises `OSError` if it cannot be.
     """
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data and path.stat().st_mode & 0o777 == mode:

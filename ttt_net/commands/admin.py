@@ -28,7 +28,7 @@ class AdminConnection:
         self._connection = connection
 
     def ask(self, question: protocol.AnyAdminRequest) -> protocol.AnyAdminReply:
-        """Return the server's answer; one that says no raises `ConfigurationError`."""
+        """Return the server's answer. Raises `ConfigurationError` if it says no."""
         try:
             self._connection.send(protocol.encode(question).decode())
             patience_s = _BACKUP_S if isinstance(question, protocol.Backup) else _TIMEOUT_S

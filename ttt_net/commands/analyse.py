@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def after_moves(game: Game[S], text: str) -> S:
-    """Return the position after the moves in a text, parted by spaces. Raises `Refusal` at the first bad one."""
+    """Return the position after the moves in a text, parted by spaces. Raises `Refusal` if one is bad."""
     state = game.initial
     for word in text.split():
         state = game.result(state, read_move(game, state, word))

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def entrants_of(args: argparse.Namespace, game: Game[Any], engines: Mapping[str, EngineSettings]) -> list[Entrant]:
-    """Return the players. Raises `ConfigurationError` for one that does not play the game."""
+    """Return the players. Raises `ConfigurationError` if one does not play the game."""
     entrants = [entrant(text, seed_of(args) + number, engines) for number, text in enumerate(args.strategies)]
     for each in entrants:
         if objection := each.strategy.objection(game):
@@ -205,7 +205,7 @@ def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant],
 
 
 def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:
-    """Return the openings of a file, a line of moves each. Raises `ConfigurationError` for a line that is none."""
+    """Return the openings of a file, a line of moves each. Raises `ConfigurationError` if a line is none."""
     openings = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -289,7 +289,7 @@ def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entr
 
 
 def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
-    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is. Raises `ConfigurationError` for none of these."""
+    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is. Raises `ConfigurationError` if it is none of these."""
     if text in engines:
         return PlayerWord(text, as_word(engines[text]), engines[text].seat.level)
     if text.startswith(ENGINE):

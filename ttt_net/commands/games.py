@@ -24,7 +24,7 @@ def size_of(game: Game[Any]) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table; an unknown name raises `Refusal`."""
+    """Print the table. Raises `Refusal` if a name is unknown."""
     games = [find_game(name) for name in args.names or NAMES]
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "size", "rule"):

@@ -68,7 +68,7 @@ def load_each(source: str, data: Path) -> list[Record | Refusal]:
 def chosen(records: list[Record], number: int | None, source: str) -> Record:
     """Return the record of that number, counted from 1, or the only one; of the matches of a keyboard the newest.
 
-    Raises `ConfigurationError` for anything else.
+    Raises `ConfigurationError` if it is anything else.
     """
     if number is None and source == LOCAL:
         number = len(records)

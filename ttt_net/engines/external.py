@@ -156,7 +156,7 @@ def settings_of(word: str) -> EngineSettings:
 def find_player(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
     """Return the strategy of that name, or the engine that `engine:COMMAND` starts.
 
-    Raises `ConfigurationError` for what is neither.
+    Raises `ConfigurationError` if it is neither.
     """
     if not name.startswith(ENGINE):
         return find_strategy(name, seed=seed, level=level)

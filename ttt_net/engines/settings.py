@@ -1,6 +1,6 @@
 """Settings of an engine: how it starts, what it speaks and may use, whom it plays; and files of many of them.
 
-A file is TOML, a table `[[engine]]` for each. Whatever is wrong with it raises `ConfigurationError` and says where.
+A file is TOML, a table `[[engine]]` for each. Raises `ConfigurationError` if anything is wrong with it, and says where.
 """
 
 import shlex

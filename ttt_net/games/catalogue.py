@@ -72,7 +72,7 @@ def game_with_swap(name: str) -> Game[Any]:
 def game_name(name: str) -> str:
     """Return the canonical form of a game's name without making the game, which for a large board takes milliseconds.
 
-    An unknown name or size raises `Refusal` and says what is allowed.
+    Raises `Refusal` if the name or size is unknown, and says what is allowed.
     """
     base = name.removesuffix(SWAP)
     sizes = _SIZED.fullmatch(base)
@@ -95,7 +95,7 @@ def game_name(name: str) -> str:
 
 
 def find_game(name: str) -> Game[Any]:
-    """Return the game of that name. Raises `Refusal` for an unknown name or size, with the allowed ones."""
+    """Return the game of that name. Raises `Refusal` if the name or size is unknown, with the allowed ones."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     name = game_name(name)

@@ -114,7 +114,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def result(self, state: S, move: Move) -> S:
-        """Return the position after a legal move. Raises `Refusal` for an illegal one, with the legal ones."""
+        """Return the position after a move. Raises `Refusal` if it is illegal, with the legal ones."""
 
     @abstractmethod
     def is_terminal(self, state: S) -> bool:
@@ -162,7 +162,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def place(self, board: str, details: str) -> S:
-        """Return the position that `board` and `details` gave; one that no play leads to raises `Refusal`.
+        """Return the position that `board` and `details` gave. Raises `Refusal` if no play leads to it.
 
         `board` has the right number of cells, each `X`, `O` or `.`; `details` is in small letters.
         """

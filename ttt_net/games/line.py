@@ -120,7 +120,7 @@ class LineGame(Game[LineState]):
         return (taken >> self.fall if self.fall > 0 else taken << -self.fall) | self._floor
 
     def result(self, state: LineState, move: Move) -> LineState:
-        """Return the position with one more mark; a cell that is not legal raises `Refusal`."""
+        """Return the position with one more mark. Raises `Refusal` if the cell is not legal."""
         first, second, ply, has_line = state
         if has_line or not 0 <= move < self.size:
             raise self._refusal(state, move)
@@ -182,7 +182,7 @@ class LineGame(Game[LineState]):
         return complete_lines(self.shape, self.k, own)
 
     def place(self, board: str, details: str) -> LineState:
-        """Return the position of that board; one that no play leads to raises `Refusal` and says why."""
+        """Return the position of that board. Raises `Refusal` if no play leads to it, and says why."""
         self.refuse_details(details)
         first, second = bits_of(board, "X"), bits_of(board, "O")
         ply = (first | second).bit_count()

@@ -41,7 +41,7 @@ def write_move(game: Game[Any], move: Move) -> str:
 
 
 def read_move(game: Game[S], state: S, text: str) -> Move:
-    """Return the legal move that `text` names. Raises `Refusal` for any other text, with the reason."""
+    """Return the legal move that `text` names. Raises `Refusal` if it names none, with the reason."""
     word = re.sub(r"\s+", "", text[: MAX_MOVE_LENGTH + 1]).lower()
     if not word or len(text) > MAX_MOVE_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"{text[:_SHOWN]!r} is not a move; moves look like {_examples(game)}")
@@ -123,7 +123,7 @@ def write_position(game: Game[S], state: S) -> str:
 
 
 def read_position(game: Game[S], text: str) -> S:
-    """Return the position that `text` describes; one that cannot be raises `Refusal` and says why."""
+    """Return the position that `text` describes. Raises `Refusal` if it cannot be, and says why."""
     if len(text) > MAX_POSITION_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"a position of more than {MAX_POSITION_LENGTH} characters")
     text = text.lower()

@@ -94,7 +94,7 @@ def write_records(records: Iterable[Record]) -> str:
 
 
 def read_record(text: str) -> Record:
-    """Return the one match in `text`; text that is not a record raises `Refusal`, which names place and reason."""
+    """Return the one match in `text`. Raises `Refusal` if it is no record, with place and reason."""
     records = read_records(text)
     if len(records) != 1:
         raise Refusal(Code.BAD_NOTATION, f"{len(records)} records, and one was expected")
@@ -102,7 +102,7 @@ def read_record(text: str) -> Record:
 
 
 def read_records(text: str) -> list[Record]:
-    """Return the matches in `text`, in order; one that is not a record raises `Refusal`, with place and reason."""
+    """Return the matches in `text`, in order. Raises `Refusal` if one is no record, with place and reason."""
     records = read_each(text)
     for each in records:
         if isinstance(each, Refusal):

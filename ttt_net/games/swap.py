@@ -48,7 +48,7 @@ class SwapGame(Game[SwapState]):
         return special._replace(takeover=self.swap) if state.moves == 1 else special
 
     def result(self, state: SwapState, move: Move) -> SwapState:
-        """Return the position after a move or a swap; an illegal one raises `Refusal`."""
+        """Return the position after a move or a swap. Raises `Refusal` if it is illegal."""
         if move != self.swap:
             return SwapState(self.base.result(state.position, move), min(state.moves + 1, 2), state.is_swapped)
         if state.moves != 1 or self.base.is_terminal(state.position):
@@ -94,7 +94,7 @@ class SwapGame(Game[SwapState]):
         return f"swapped {details}".strip() if state.is_swapped else details
 
     def place(self, board: str, details: str) -> SwapState:
-        """Return the position of that board; `swapped` before any move raises `Refusal`."""
+        """Return the position of that board. Raises `Refusal` if it is `swapped` before any move."""
         is_swapped = details.split(maxsplit=1)[:1] == ["swapped"]
         position = self.base.place(board, details.removeprefix("swapped").strip() if is_swapped else details)
         moves = min(sum(mark != "." for mark in board), 2)

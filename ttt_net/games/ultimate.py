@@ -57,7 +57,7 @@ class UltimateGame(Game[UltimateState]):
         return () if self.is_terminal(state) else cells_of(_legal(state))
 
     def result(self, state: UltimateState, move: Move) -> UltimateState:
-        """Return the position with one more mark; an illegal move raises `Refusal`."""
+        """Return the position with one more mark. Raises `Refusal` if the move is illegal."""
         if self.is_terminal(state) or not 0 <= move < self.size or not _legal(state) >> move & 1:
             raise self._refusal(state, move)
         board, place = _PLACE[move]
@@ -123,7 +123,7 @@ class UltimateGame(Game[UltimateState]):
         return "" if state.target == ANY else f"next {state.target + 1}"
 
     def place(self, board: str, details: str) -> UltimateState:
-        """Return the position of that board; details are the next board. What cannot be raises `Refusal`.
+        """Return the position of that board; details are the next board. Raises `Refusal` if it cannot be.
 
         Seen through: numbers of marks, boards with two winners, play after an end, a next board that the last
         mover cannot have chosen. Not looked for: whether all boards can have been chosen in some order.

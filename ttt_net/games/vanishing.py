@@ -50,7 +50,7 @@ class VanishingGame(Game[VanishingState]):
         return () if self.is_terminal(state) else cells_of(self.full ^ (state.first | state.second))
 
     def result(self, state: VanishingState, move: Move) -> VanishingState:
-        """Return the position with one more mark and without the oldest of four; an illegal move raises `Refusal`."""
+        """Return the position with one more mark and without the oldest of four. Raises `Refusal` if it is illegal."""
         taken = 0 <= move < self.size and bool((state.first | state.second) >> move & 1)
         if taken or not 0 <= move < self.size or self.is_terminal(state):
             raise self.refuse(state, move, taken=taken)
@@ -100,7 +100,7 @@ class VanishingGame(Game[VanishingState]):
         return " ".join(["after", *(self.move_names[move] for move in state.moves)]) if state.moves else ""
 
     def place(self, board: str, details: str) -> VanishingState:
-        """Return the position after the moves in `details`, if it has that board; else raise `Refusal`."""
+        """Return the position after the moves in `details`. Raises `Refusal` if it has not that board."""
         words = re.split(r"[\s,]+", details.strip())
         if words[0] not in ("", "after"):
             raise Refusal(Code.BAD_NOTATION, f"{words[0][:40]!r} after the board; expected: after b2 a1 ...")

@@ -29,7 +29,7 @@ class WildGame(LineGame):
         return () if state.has_line else _both_marks(self.full ^ (state.first | state.second))
 
     def result(self, state: LineState, move: Move) -> LineState:
-        """Return the position with one more X or O; a cell that is taken raises `Refusal`."""
+        """Return the position with one more X or O. Raises `Refusal` if the cell is taken."""
         first, second, ply, has_line = state
         cell = move >> 1
         taken = 0 <= cell < self.size and bool((first | second) >> cell & 1)
@@ -53,7 +53,7 @@ class WildGame(LineGame):
         return ("XO", "XO")
 
     def place(self, board: str, details: str) -> LineState:
-        """Return the position of that board, with any number of X and O; one with two endings raises `Refusal`."""
+        """Return the position of that board, with any number of X and O. Raises `Refusal` if it has two endings."""
         self.refuse_details(details)
         first, second = bits_of(board, "X"), bits_of(board, "O")
         of_x, of_o = self.complete_lines(first), self.complete_lines(second)

@@ -38,7 +38,7 @@ class Match:
     """A live or finished play: the rules, the events so far, the clock, the offers and the outcome."""
 
     def __init__(self, started: wire.Started) -> None:
-        """Begin with the first event; an unknown game or an impossible start raises `Refusal`."""
+        """Begin with the first event. Raises `Refusal` if its game is unknown, or its start impossible."""
         self.id = started.match
         self.players = started.players
         self.previous = started.previous

@@ -32,7 +32,7 @@ def decide(
     """Return the events that `command` of `side` (None: not a player) leads to; may be none.
 
     `now_ms` is the time of play, for the clock; `at_ms` that of day, for the events, if it differs; `lag_ms` is what
-    the command spent on the network. Raises `Refusal`.
+    the command spent on the network. Raises `Refusal` if the command may not be.
     """
     if at_ms is None:
         at_ms = now_ms

@@ -33,7 +33,7 @@ _envelope_decoder = msgspec.json.Decoder(_Envelope)
 
 
 def decode_request(data: bytes | str) -> AnyRequest:
-    """Return the request in a frame, checked; all else raises `Refusal(BAD_MESSAGE)` with the place."""
+    """Return the request in a frame, checked. Raises `Refusal` if it is none: BAD_MESSAGE, with the place."""
     try:
         return _request_decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -54,7 +54,7 @@ def refused(request: int | None, refusal: Refusal) -> Refused:
 
 
 def decode_server_message(data: bytes | str) -> AnyServerMessage:
-    """Return the message of the server; one that this client does not know raises `Refusal(BAD_MESSAGE)`."""
+    """Return the message of the server. Raises `Refusal` if this client does not know it: BAD_MESSAGE."""
     try:
         return _server_message_decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -68,7 +68,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     token: str | None = None
     seek: SeekInfo | None = None
     chat: bool = True
-    features: list[str] = []  # noqa: RUF012 - a Struct by way of Heard: each gets a list of its own
+    features: list[str] = []  # noqa: RUF012 - a Struct: each message gets a list of its own
     nodes: list[str] = []  # noqa: RUF012
 
 

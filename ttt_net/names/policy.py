@@ -41,7 +41,7 @@ _MAX_TYPED = 100
 
 
 def checked_name(text: str) -> str:
-    """Return the name as it is kept. Raises `Refusal` for one that may not be taken, with the rule."""
+    """Return the name as it is kept. Raises `Refusal` if it may not be taken, with the rule."""
     name = _cleaned(text)
     fault = _fault(name)
     if fault:

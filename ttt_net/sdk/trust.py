@@ -1,4 +1,4 @@
-"""Decide whether to trust a server, so that nobody on the way reads what is said, and its token least of all.
+"""Decide whether to trust a server, so that nobody on the way reads a message, and its token least of all.
 
 An address of the local network may be spoken to in clear. Beyond it there is TLS, with a certificate that the system
 trusts or that has the fingerprint which the host gave; or else a flag that says one knows better.
@@ -58,7 +58,7 @@ class Trust:
 
 
 def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
-    """Return the trust that the command line asks for. Raises `ConfigurationError` for what cannot be."""
+    """Return the trust that the command line asks for. Raises `ConfigurationError` if it cannot be."""
     parts = urlsplit(url)
     if fingerprint is not None:
         given = fingerprint.strip().lower()

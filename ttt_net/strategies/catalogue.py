@@ -38,7 +38,7 @@ _MOST_COMPARED = 40
 def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
     """Return a new strategy of that name, whose chances follow from `seed`, at full strength or at a level, 1 to 8.
 
-    An unknown name or level raises `ConfigurationError` and says what there is.
+    Raises `ConfigurationError` if the name or level is unknown, and says what there is.
     """
     if name not in _MAKERS:
         likely = "".join(

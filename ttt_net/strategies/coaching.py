@@ -22,7 +22,7 @@ from ttt_net.strategies.strategy import Effort, Limit
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer to one question. Raises `Refusal` for a position or record that cannot be read."""
+    """Return the answer to one question. Raises `Refusal` if a position or record cannot be read."""
     if question["kind"] == "lesson":
         return _lesson(question["record"], Limit(ms=question["ms"]))
     game = find_game(question["game"])

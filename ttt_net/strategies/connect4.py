@@ -24,14 +24,14 @@ class Connect4Solver:
         self._search: Connect4Search | None = None
 
     def score(self, game: LineGame, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
-        """Return the score of a position for the side to move, at least within low..high. Raises `Stopped`."""
+        """Return the score for the side to move, at least within low..high. Raises `Stopped` if time is over."""
         if game.is_terminal(state):
             return -((44 - state.ply) // 2) if state.has_line else 0
         known = shipped_book().score(state) if state.ply <= DEEPEST else None
         return self.searched_score(state, effort, low, high) if known is None else known
 
     def searched_score(self, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
-        """Return the same of a position that is not over, without a look into the book. Raises `Stopped`."""
+        """Return the same of a position that is not over, without the book. Raises `Stopped` if time is over."""
         self._search = self._search or connect4_search(effort)
         if self._search is None:
             raise Stopped
@@ -40,12 +40,12 @@ class Connect4Solver:
     def score_of_move(
         self, game: LineGame, state: LineState, move: Move, effort: Effort, low: int = -21, high: int = 21
     ) -> int:
-        """Return the score of a move for who makes it, at least within low..high. Raises `Stopped`."""
+        """Return the score of a move for who makes it, at least within low..high. Raises `Stopped` if time is over."""
         effort.results += 1
         return -self.score(game, game.result(state, move), effort, -high, -low)
 
     def best_move(self, game: LineGame, state: LineState, score: int, effort: Effort) -> Move:
-        """Return the move nearest the middle of those that have the position's score. Raises `Stopped`."""
+        """Return the move nearest the middle that has the position's score. Raises `Stopped` if time is over."""
         moves = sorted(game.actions(state), key=lambda move: CENTRE_FIRST.index(move % 7))
         for move in moves[:-1]:
             if self.score_of_move(game, state, move, effort, score - 1, score) >= score:

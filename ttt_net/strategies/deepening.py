@@ -30,13 +30,13 @@ class Search(Protocol[S_contra]):
         """Return the legal moves worth a look, the most promising one first; the others only if these all lose."""
 
     def forced_win(self, state: S_contra) -> tuple[Move, ...] | None:
-        """Return the play of a win by threats alone, if the search looks for them and finds one. Raises `Stopped`.
+        """Return the play of a win by threats alone, if one is looked for and found. Raises `Stopped` if time is over.
 
         It is the shortest of its kind, so one of five plies or less is the shortest of all.
         """
 
     def value_of_move(self, state: S_contra, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a root move's value for who makes it; outside the window, a bound of it. Raises `Stopped`."""
+        """Return a root move's value for who makes it; outside the window a bound. Raises `Stopped` if time is over."""
 
     def remembered(self, state: S_contra) -> Move | None:
         """Return the move that was found best in a position, if it is remembered."""
@@ -89,7 +89,7 @@ class Deepening(Generic[S]):
         The values of the moves do not tell that: each comes from the win that the search found first. If the search is
         exact for short wins only (`exact_plies`), a move after which it finds no win by threats at all is better still,
         and of several such moves `held`, the best one until all were seen to lose. If no move allows a win by threats,
-        the choice stays as it was. Return whether a move allows one. Raises `Stopped`.
+        the choice stays as it was. Return whether a move allows one. Raises `Stopped` if time is over.
         """
         moves, unfound = self.search.ordered(state), 0
         if self.search.exact_plies is not None:

@@ -78,7 +78,7 @@ def grow(
 
     Moves are tried by their `ranks`, the least first and equal ones as they are listed; without, all as listed.
     `worth` gives the value of a leaf to side 0; without it an ended game has its utility, and a position at the
-    limit of `depth` counts 0. A tree of more than `MAX_NODES` raises `ConfigurationError`.
+    limit of `depth` counts 0. Raises `ConfigurationError` if the tree has more than `MAX_NODES`.
     """
     visited = 0
 

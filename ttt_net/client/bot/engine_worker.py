@@ -49,8 +49,8 @@ class Thought(NamedTuple):
 def playable_games(strategy: str, level: int | None = None) -> list[str]:
     """Return the games to seek for a strategy: none, which means any, if it plays all that have a name.
 
-    Of an engine that names games they are those, however they are named. Raises `ConfigurationError` for an unknown
-    strategy or level, and for an engine that plays nothing of what it is to play.
+    Of an engine that names games they are those, however they are named. Raises `ConfigurationError` if the
+    strategy or level is unknown, or an engine plays nothing of what it is to play.
     """
     engine = find_player(strategy, level=level)
     named = settings_of(strategy).games if strategy.startswith(ENGINE) else []

@@ -52,7 +52,7 @@ class SeatsOrder:
 def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> EngineSettings:
     """Return the engine that a command starts, with those settings and that seat; None leaves a setting out.
 
-    Raises `ConfigurationError` for what is no command.
+    Raises `ConfigurationError` if it is no command.
     """
     given = {"command": command, **settings, "seat": {key: value for key, value in seat.items() if value is not None}}
     try:
@@ -73,7 +73,7 @@ def games_of(settings: EngineSettings, game: str | None) -> list[str]:
 
 
 def engines_in(file: str) -> list[EngineSettings]:
-    """Return the engines of a file. Raises `ConfigurationError` for one that says what cannot be."""
+    """Return the engines of a file. Raises `ConfigurationError` if it says what cannot be."""
     return read_engines(Path(file))
 
 

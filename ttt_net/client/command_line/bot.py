@@ -37,7 +37,7 @@ def add_engines(group: argparse._ArgumentGroup) -> None:
 
 
 def engines_given(given: argparse.Namespace) -> EngineOptions | None:
-    """Return which engines are to play, if any are. Raises `ConfigurationError` where the options do not fit."""
+    """Return which engines are to play, if any are. Raises `ConfigurationError` if the options do not fit."""
     if given.engine is None and given.engines is None:
         for flag in ("protocol", "engine_log"):
             if getattr(given, flag) is not None:

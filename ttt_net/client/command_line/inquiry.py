@@ -40,7 +40,7 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
 
 
 def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
-    """Return the inquiry, or None. Raises `ConfigurationError` for options that exclude each other."""
+    """Return the inquiry, or None. Raises `ConfigurationError` if options exclude each other."""
     asked = [kind for kind in KINDS if getattr(given, kind) not in (None, False)]
     if len(asked) > 1:
         raise ConfigurationError(f"--{asked[0]} and --{asked[1]}: ask one thing at a time")

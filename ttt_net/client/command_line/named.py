@@ -29,7 +29,7 @@ _NEAR = 0.85
 def sort_words(given: argparse.Namespace) -> None:
     """Put the words of the command line where they belong: `given.url`, `given.game`, or a flag.
 
-    Raises `ConfigurationError` for two of a kind, and for what is nearly a game or a deed: no host is meant by it.
+    Raises `ConfigurationError` if there are two of a kind, or one is nearly a game or a deed: no host is meant by it.
     """
     for word in given.words:
         deed = word.lower()
@@ -58,7 +58,7 @@ def game_meant(word: str) -> str | None:
 def checked_game(typed: str) -> str:
     """Return the game of `--game`; what only a server knows stays as it is.
 
-    Raises `ConfigurationError` for what is nearly the name of a game.
+    Raises `ConfigurationError` if it is nearly the name of a game.
     """
     game = game_meant(typed)
     if game is not None:
@@ -102,7 +102,7 @@ def _folded(text: str) -> str:
 
 
 def local_of(given: argparse.Namespace, game: str) -> Local:
-    """Return the match at this keyboard that is asked for. Raises `ConfigurationError` for what it cannot be."""
+    """Return the match at this keyboard that is asked for. Raises `ConfigurationError` if there can be none."""
     players = _who(given.x), _who(given.o)
     names = _names(given.names) if given.names is not None else _usual_names(*players)
     name, start = _game_and_start(game, given.start)
@@ -117,7 +117,7 @@ def _who(given: str | None) -> str:
 def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:
     """Return a match of those players, who have their usual names unless others are given.
 
-    Raises `ConfigurationError` for an unknown game.
+    Raises `ConfigurationError` if the game is unknown.
     """
     return Local(_game_and_start(game, None)[0], players, names or _usual_names(*players))
 

@@ -109,7 +109,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str] | None) -> Options:
-    """Return the options; whatever is wrong raises `ConfigurationError`."""
+    """Return the options. Raises `ConfigurationError` if anything is wrong with them."""
     parser = make_parser()
     given = parser.parse_intermixed_args(arguments)
     given.url = None

@@ -45,7 +45,7 @@ class ShortHelp(argparse.Action):
 
 
 def whole_number(text: str) -> int:
-    """Return the number that was typed. Raises `ArgumentTypeError`, which the parser makes a line of."""
+    """Return the number that was typed. Raises `ArgumentTypeError` if it is none."""
     try:
         return int(text)
     except ValueError:

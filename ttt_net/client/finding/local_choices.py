@@ -91,7 +91,7 @@ class LocalChoices:
         return replace(self, level=min(max(1, level), MAX_LEVEL))
 
     def in_game(self, name: str) -> "LocalChoices":
-        """Return them with another game. Raises `ConfigurationError` for one that there is not."""
+        """Return them with another game. Raises `ConfigurationError` if there is none of the name."""
         try:
             return replace(self, game=find_game(name).name)
         except Refusal as refusal:

@@ -15,7 +15,7 @@ from ttt_net.client.update import update
 from ttt_net.messages import AnyServerMessage, Request, SeekRequest
 
 Answer = Callable[[Request], Sequence[AnyServerMessage]]
-"""What can be told of a question without any server. Raises `Refusal` for what cannot."""
+"""What can be told of a question without any server. Raises `Refusal` if it takes one."""
 
 
 class SearchConnection:

@@ -153,7 +153,7 @@ class LineMenu:
 def read_choices(choices: LocalChoices, text: str) -> LocalChoices:
     """Return the choices with what was typed: a game, a level, who begins, an opponent, or two names with a comma.
 
-    Raises `ConfigurationError` for anything else.
+    Raises `ConfigurationError` if it is anything else.
     """
     if "," in text and ":" not in text:
         return replace(choices, names=read_names(text))

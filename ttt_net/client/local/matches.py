@@ -107,7 +107,7 @@ class LocalMatches:
         return self.match
 
     def begin(self, now_ms: int, start: str | None = None) -> list[AnyServerMessage]:
-        """Begin the next match, in which two people go on with the score that they have. Raises `Refusal`.
+        """Begin the next match, in which two people go on with their score. Raises `Refusal` if there can be none.
 
         `start` is the position to begin from, None for the one of every match here.
         """
@@ -131,7 +131,7 @@ class LocalMatches:
         return [self._snapshot(self.match, now_ms)]
 
     def request(self, request: Request, now_ms: int) -> list[AnyServerMessage]:
-        """Carry a request out, and return the messages after its `ok`. Raises `Refusal`."""
+        """Carry a request out, and return the messages after its `ok`. Raises `Refusal` if it may not be."""
         match request:
             case SeekRequest():
                 return self.begin(now_ms)
@@ -194,7 +194,7 @@ class LocalMatches:
         return self._commit(self.match, referee.flag_fall(self.match, now_ms, at_ms), now_ms)
 
     def record(self, name: str) -> str:
-        """Return the match that has ended as a text to keep. Raises `Refusal`."""
+        """Return the match that has ended as a text to keep. Raises `Refusal` if there is none."""
         match = self.current(name)
         if not match.is_over:
             raise Refusal(Code.NOT_FINISHED, "the match is still being played")
@@ -236,7 +236,7 @@ class LocalMatches:
 
 
 def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:
-    """Return the replies about rules and puzzles, which take no match and no server. Raises `Refusal`."""
+    """Return the replies about rules and puzzles, which take no match. Raises `Refusal` if it is about others."""
     match request:
         case PuzzleRequest():
             return [describe_puzzle(request, today(wall_ms))]

@@ -68,7 +68,7 @@ class SeatedStrategies:
 
 
 def seated(options: Options) -> Others:
-    """Return the strategies that were asked for. Raises `ConfigurationError` for one that does not play the game."""
+    """Return the strategies that were asked for. Raises `ConfigurationError` if one does not play the game."""
     local = options.local
     assert local is not None
     engines, labels = {}, {}

@@ -133,7 +133,7 @@ def checked_here(typed: str, services: Services, address: str | None) -> str:
 
 
 def name_here(typed: str, limits: Limits) -> str:
-    """Return the name as it is kept here. Raises `Refusal` for one that may not be taken, with the rule."""
+    """Return the name as it is kept here. Raises `Refusal` if it may not be taken, with the rule."""
     shown = clean(typed, wire.MAX_NAME_CELLS)
     is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
     return shown if is_free else checked_name(typed)

@@ -119,7 +119,7 @@ class Moderators:
         )
 
     def appoint(self, asked: protocol.AddModerator, answer: protocol.ReplyTo) -> None:
-        """Let somebody moderate from now on. Raises `Refusal` for a name that tells nobody apart."""
+        """Let somebody moderate from now on. Raises `Refusal` if the name tells nobody apart."""
         name = clean(asked.name, _MAX_NAME_CELLS)
         if not name or name_key(name) == HOST:
             raise Refusal(Code.BAD_NAME, f"{asked.name!r} cannot be the name of a moderator")

@@ -105,7 +105,7 @@ class RateLimiter:
                 self.untold["bytes", address] += count
 
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
-        """Count one try of a code. Raises `Refusal` for a wrong one, and for one too many."""
+        """Count one try of a code. Raises `Refusal` if it is wrong, or one too many."""
         self.spend("codes", player, address)
         self.check_of_address("wrong_codes", address)
         if not is_right:

@@ -96,7 +96,7 @@ def of_player(player: PlayerId) -> str:
 def network_to_ban(text: str) -> str | None:
     """Return the network that the text names, for an IPv6 address its /64; None for a text that is none.
 
-    One that is so wide that it must be a slip raises `Refusal`.
+    Raises `Refusal` if it is so wide that it must be a slip.
     """
     try:
         network = ip_network(text, strict=False)

@@ -136,7 +136,7 @@ class Replica:
         return applied
 
     def answer(self, query: AnyQuery) -> object:
-        """Return the answer to a query. Raises `Refusal`."""
+        """Return the answer to a query. Raises `Refusal` if there is none."""
         try:
             return answer(self.database.connection, query)
         except sqlite3.Error as error:

@@ -43,7 +43,7 @@ def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: T
     """Copy the journal as it is at this moment, whether a server writes to it or not; return the size in bytes.
 
     The file appears whole or not at all, readable by its owner alone. It must not exist. Never holds up the server: it
-    reads one snapshot of the write-ahead log. Raises `ConfigurationError`.
+    reads one snapshot of the write-ahead log. Raises `ConfigurationError` if it cannot be.
     """
     if file.exists():
         raise ConfigurationError(f"{file} exists; a backup is never written over")
@@ -76,7 +76,7 @@ def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
 
 
 def verify(backup: Path) -> JournalContents:
-    """Return the contents of a backup, after every match in it was played through. Raises `ConfigurationError`.
+    """Return the contents of a backup, all its matches played through. Raises `ConfigurationError` if one is wrong.
 
     A backup of an older program is brought up to date first, in a copy.
     """
@@ -88,7 +88,7 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Journ
     """Check the backup and put it in the place of the journal, which no server may hold; return its contents.
 
     A journal that is there, whole or damaged, is refused, or kept as `.before` where it is to be replaced; nobody may
-    read it meanwhile. Raises `ConfigurationError`.
+    read it meanwhile. Raises `ConfigurationError` if it cannot be.
     """
     before = journal.with_name(f"{journal.name}.before")
     parts = {Path(f"{journal}{part}"): Path(f"{before}{part}") for part in _PARTS}

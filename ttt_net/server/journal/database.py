@@ -167,7 +167,7 @@ def _empty() -> bytes:
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
-    """Return a connection that reads what a server has written, running or not. Raises `ConfigurationError`."""
+    """Return a connection that reads a server's journal, running or not. Raises `ConfigurationError` if it cannot."""
     try:
         with ExitStack() as opened:
             address = f"{path.absolute().as_uri()}?mode=ro"
@@ -212,7 +212,7 @@ def _open(path: Path, moved: Callable[[], None] | None) -> tuple[sqlite3.Connect
 def lock_beside(path: Path) -> IO[bytes]:
     """Return the open file whose lock keeps other servers out; it is released when the process ends, however it ends.
 
-    A lock that another process holds raises `ConfigurationError`.
+    Raises `ConfigurationError` if another process holds the lock.
     """
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     lock = os.fdopen(descriptor, "ab")  # who may open it could hold it against us

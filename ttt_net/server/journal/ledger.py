@@ -142,7 +142,7 @@ class LocalLedger:
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` on the event loop with entries from now on, once they are accepted.
 
-        Raises `LookupError` for what was before.
+        Raises `LookupError` if some were before.
         """
         if position != self.position:
             raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")

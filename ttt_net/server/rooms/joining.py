@@ -29,7 +29,10 @@ class Joining:
         session.enter(self._id)
 
     def resume(self, match: Match, session: Session, request: ResumeRequest, look_at_clock: Callable[[], None]) -> None:
-        """Let a player hear the match again, from the event on that they have; their grace ends. Raises `Refusal`."""
+        """Let a player hear the match again, after the events that they have. Raises `Refusal` if they may not.
+
+        Their grace ends.
+        """
         side = self._seats.side_of(session.player)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self._id}; nothing was changed")
@@ -52,7 +55,7 @@ class Joining:
             self._seats.tell(match, session.player, online=True)
 
     def watch(self, match: Match, session: Session, request: WatchRequest) -> None:
-        """Let a session watch the match from now on. Raises `Refusal`."""
+        """Let a session watch the match from now on. Raises `Refusal` if it may not."""
         self._must_not_play(session)
         if match.is_private:
             self._check_code(session, request.code, match.code)
@@ -64,7 +67,7 @@ class Joining:
         self.tell_watchers()
 
     def unwatch(self, session: Session, request: UnwatchRequest) -> None:
-        """Tell a watcher that they hear it no more; they are still to be taken from the audience. Raises `Refusal`."""
+        """Tell a watcher, still in the audience, that they hear it no more. Raises `Refusal` if they do not watch."""
         self._must_not_play(session)
         if not self._audience.watches(session):
             raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self._id}")

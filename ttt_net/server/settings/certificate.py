@@ -66,7 +66,7 @@ class Certificate:
 
 
 def certificate_for(tls: Tls, folder: Path) -> Certificate | None:
-    """Return the certificate that is asked for, or None; what cannot be raises `ConfigurationError`."""
+    """Return the certificate that is asked for, or None. Raises `ConfigurationError` if it cannot be."""
     if tls.self_signed:
         if tls.cert or tls.key:
             raise ConfigurationError("tls.self_signed makes a certificate of its own; leave tls.cert and tls.key out")

@@ -18,7 +18,7 @@ class Rate:
 
     @classmethod
     def of(cls, text: str) -> "Rate":
-        """Return the rate that `20/s`, `10/min` or `5/10s` names. Raises `ValueError` for any other text."""
+        """Return the rate that `20/s`, `10/min` or `5/10s` names. Raises `ValueError` if the text is any other."""
         found = _WRITTEN.fullmatch(text.strip())
         if not found or int(found[1]) == 0 or found[2] == "0":
             raise ValueError(f"{text!r} is no rate; write 20/s, 10/min, 5/10s or 100/h")

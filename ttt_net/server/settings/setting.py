@@ -94,7 +94,7 @@ class Setting:
         return as_toml(tuple(map(self.hide, value)) if self.hide and isinstance(value, tuple) else value)
 
     def read(self, given: object) -> Value:
-        """Return the value that a text or a value of a TOML file names. Raises `ValueError`, with the allowed ones."""
+        """Return the value of a text or a TOML file. Raises `ValueError` if it is none, with the allowed ones."""
         if self.kind is bool:
             return _truth(given)
         if self.kind is int or self.kind is float:

@@ -42,7 +42,7 @@ class LaunchOptions:
 def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
     """Return what the command line, the environment and the file that they name ask for.
 
-    A key that is none, or a value that cannot be, raises `ConfigurationError` with the place.
+    Raises `ConfigurationError` if a key is none, or a value cannot be, with the place.
     """
     first = arguments[0] if arguments else ""
     if first in _AS_FLAGS:

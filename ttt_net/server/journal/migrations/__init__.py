@@ -40,7 +40,7 @@ SCHEMA_VERSION = len(STEPS)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Take the steps that the file lacks, each in a transaction of its own; a newer file raises `ConfigurationError`.
+    """Take the steps that the file lacks, each in its transaction. Raises `ConfigurationError` if the file is newer.
 
     Foreign keys must not be enforced meanwhile: a step may put a new table in the place of an old one.
     """
