@@ -18,6 +18,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.numbered_menu import NumberedMenu
 from ttt_net.client.pages import Page
+from ttt_net.client.screens.lobby import lobby_screen
 from ttt_net.client.screens.registry import HELP, SCREENS, WORDS
 from ttt_net.client.screens.screen import BACK, CHOOSE, ListQuery, Row, Screen, list_hints
 from ttt_net.client.update import update
@@ -74,6 +75,15 @@ def test_every_page_that_is_opened_is_of_a_registered_screen() -> None:
     named = {page.value for page in pages if isinstance(page, ast.Constant)}
     assert named <= SCREENS.keys()
     assert SCREENS.keys() <= named | {"lobby", "servers"}, "nobody comes there"
+
+
+def test_no_screen_takes_a_key_of_the_lobby_or_a_word_that_means_something_already() -> None:
+    entrances = [each.entrance for each in SCREENS.values() if each.entrance is not None]
+    assert len({each.key for each in entrances}) == len(entrances)
+    bare = lobby_screen([]).command
+    assert bare is not None
+    assert [each.key for each in entrances if bare(each.key, lobby()) is not None] == []
+    assert len(WORDS) == sum(len(each.words) for each in SCREENS.values())
 
 
 def test_every_word_is_told_in_the_help() -> None:
