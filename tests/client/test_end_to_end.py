@@ -189,6 +189,7 @@ def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, s
         (["--games", "x"], 2, "is no whole number"),
         (["{server}", "--bot", "random", "--game", "chess"], 4, "unknown game"),
         (["{server}", "--name", "Ann", "--game", "chess"], 4, "unknown game"),
+        (["{server}", "--name", "Bot1"], 2, "'Bot1' is reserved, as is all that looks like 'bot'; a name is"),
         (["{server}", "--bot", "rules", "--game", "connect4"], 2, "none for Connect Four"),
     ],
 )

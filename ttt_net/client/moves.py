@@ -28,3 +28,11 @@ def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
     if len(game.shape) == 2 and game.shape[0] * game.shape[1] <= 9 and not game.gravity:
         return {cell + 1: legal_at(match, cell) for cell in range(game.shape[0] * game.shape[1])}
     return {}
+
+
+def example_move(match: Snapshot) -> str:
+    """Return the name of a move in the middle of the board, to show how moves are typed."""
+    game = match.game
+    names = [name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0]
+    distinct = list(dict.fromkeys(names))  # a column has a name, and a move for each of its cells
+    return distinct[len(distinct) // 2]

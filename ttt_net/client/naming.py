@@ -2,8 +2,8 @@
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.user_io import ask_anew, complain, may_ask, tell
-from ttt_net.errors import ConfigurationError
-from ttt_net.names import RULE, fitting_name
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.names import RULE, checked_name, fitting_name
 from ttt_net.sdk import identity
 from ttt_net.text import clean
 
@@ -35,10 +35,19 @@ def _fitting(options: Options, name: str) -> str:
         return name
     fitting = fitting_name(name)
     if fitting is None:
-        raise ConfigurationError(f"{name!r} cannot be a name: a name is {RULE}; some words are reserved. Use --name")
+        raise ConfigurationError(f"{_fault(name)}; choose another with --name")
     if fitting != name:
         complain(f"{name!r} cannot be a name; you are {fitting}")
     return fitting
+
+
+def _fault(name: str) -> str:
+    """Return why that cannot be a name, and what can."""
+    try:
+        checked_name(name)
+    except Refusal as refusal:
+        return str(refusal)
+    raise AssertionError("a name that can be one fits")
 
 
 def identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
@@ -72,7 +81,7 @@ def _ask(question: str, default: str | None) -> str:
             continue
         name = fitting_name(typed)
         if name is None:
-            tell(f"A name is {RULE}; some words are reserved.")
+            tell(f"{_fault(typed)}.")
         else:
             if name != typed:
                 tell(f"You are {name}: a name is {RULE}.")

@@ -5,8 +5,10 @@ from msgspec.structs import replace
 
 from tests.client.fake_server import fake_server
 from tests.client.lines.paper import plain_at
+from tests.client.pressing import seen
 from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping, welcome
 from tests.patience import PATIENCE_S
+from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.events import Stop
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.errors import Code
@@ -369,3 +371,12 @@ async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
         await link.tells(ok(seek.id), snapshot(opponent=evil))
         await paper.shows("Your turn: place X.")
         assert all(line.isprintable() for line in paper.written)
+
+
+@pytest.mark.parametrize(
+    ("game", "example"),
+    [("tictactoe", "5 or b2"), ("connect4", "4"), ("ultimate", "5:b2"), ("gomoku", "h8"), ("wild", "Ob2")],
+)
+def test_how_to_move_is_told_by_a_move_of_the_game(game: str, example: str) -> None:
+    told = BoardRenderer(ASCII).parts(seen(snapshot(game)))["next"]
+    assert told == f"Type a move, such as {example}; help tells what else."

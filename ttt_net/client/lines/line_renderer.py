@@ -8,6 +8,7 @@ from ttt_net.client import labels, words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.moves import example_move, quick_moves
 from ttt_net.client.screens.analysis import verdict
 from ttt_net.client.screens.coaching import lesson_here
 from ttt_net.client.screens.lobby_offers import challenges
@@ -27,7 +28,6 @@ QUESTION_ONLINE = (
 )
 """The same where the match can be gone on with later."""
 _QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it goes on, anything else to stay."
-_FIRST = "Type a cell, such as 5 or b2; help tells what else."
 _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
 _IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
@@ -78,7 +78,7 @@ class BoardRenderer:
         """Return what can be said, the board among it."""
         match = display.match
         seen = {"players": words.pairing(match), "board": self._board(display)} if match is not None else {}
-        return parts_of(display, seen, status(display), _FIRST, _NEXT)
+        return parts_of(display, seen, status(display), _first(match) if match is not None else "", _NEXT)
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
         """Return the board once more, or what else there is to know."""
@@ -92,6 +92,15 @@ class BoardRenderer:
         width = self._columns() or _WIDTH
         lines = draw_board(replace(display, cursor=-1, pending=None), width, _HEIGHT, self._glyphs, _FORMS)
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
+
+
+def _first(match: Snapshot) -> str:
+    """Return how the first move is typed, by an example: by its digit, too, where that means one move alone."""
+    name = example_move(match)
+    meant = {match.game.move_names[moves[0]]: digit for digit, moves in quick_moves(match).items() if len(moves) == 1}
+    digit = meant.get(name, name)
+    example = name if name == str(digit) else f"{digit} or {name}"
+    return f"Type a move, such as {example}; help tells what else."
 
 
 def parts_of(display: Display, seen: dict[str, str], status: str, first: str, over: str) -> dict[str, str]:
