@@ -82,8 +82,19 @@ def risks(configuration: Configuration) -> Iterator[str]:
     yield from _of_the_proxy(configuration)
     yield from _of_the_certificate(configuration)
     yield from configuration.cluster.risks()
+    yield from named_for_nothing(configuration)
     yield from _of_the_folder(configuration.folder)
     yield from _of_the_machine(configuration)
+
+
+def named_for_nothing(configuration: Configuration) -> Iterator[str]:
+    """Yield the settings that name a missing file or no cluster: the server starts all the same, and says so."""
+    if (words := configuration.filtered_words) is not None and not words.is_file():
+        yield f"filtered_words: there is no file {words}; nothing is filtered until there is"
+    if (engines := configuration.house_engines) is not None and configuration.house_bots and not engines.is_file():
+        yield f"house_engines: there is no file {engines}; the house bots play without engines"
+    if configuration.node and not configuration.cluster.is_on:
+        yield f"node: {configuration.node} is one of no cluster, and serves alone; set cluster.ledger"
 
 
 def _on_the_network(configuration: Configuration) -> Iterator[str]:

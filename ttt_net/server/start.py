@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.programs import SERVER, quick_to_end
-from ttt_net.server.check import refuse_faults, report
+from ttt_net.server.check import named_for_nothing, refuse_faults, report
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.addresses import inherited, listen
 from ttt_net.server.settings.certificate import certificate_for
@@ -49,6 +49,8 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
     if order.is_check:
         return report(configuration)
     refuse_faults(configuration)
+    for line in named_for_nothing(configuration):
+        log.warning("%s", line)
     certificate = certificate_for(configuration.tls, configuration.folder)
     is_first, port = True, configuration.port
     while True:

@@ -1,5 +1,6 @@
 """Sockets that a service manager hands over, each to a process of its own: the descriptor has to be number 3."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
+from ttt_net.errors import ConfigurationError
 from ttt_net.server.settings.addresses import inherited, listen
 
 HANDED_OVER = """
@@ -58,3 +60,32 @@ def test_what_is_no_listening_port_is_refused() -> None:
 def test_what_is_for_another_process_is_left_alone(process: str) -> None:
     assert inherited({"LISTEN_PID": process, "LISTEN_FDS": "1"}) is None
     assert inherited({}) is None
+
+
+def test_an_address_that_is_not_ours_is_refused_with_what_to_do() -> None:
+    said = "cannot listen on 198.51.100.7:0: this machine has no address 198.51.100.7; name one of its own with --host"
+    with pytest.raises(ConfigurationError, match=said):
+        listen("198.51.100.7", 0)
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "a..b", "x" * 64])
+def test_a_name_that_has_no_address_is_refused_with_what_to_do(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = socket.getaddrinfo
+
+    def refuse(name: str, *rest: int, **flags: int) -> object:
+        if name == "nowhere.invalid":  # so that nobody is asked
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return look_up(name, *rest, **flags)
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    with pytest.raises(ConfigurationError, match="there is no address of that name; name one of this machine's own"):
+        listen(host, 0)
+
+
+def test_a_port_of_the_systems_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refuse)  # the tests may be run by root, whom nothing is refused
+    with pytest.raises(ConfigurationError, match="this user may not use ports below 1024; choose another, and let a"):
+        listen("127.0.0.1", 443)

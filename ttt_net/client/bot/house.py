@@ -96,7 +96,7 @@ async def _seat_engines(order: HouseTask, file: str) -> None:
     try:
         await play_seats(place, engines_in(file), lambda text: None, asyncio.Queue())
     except ConfigurationError as error:
-        print(f"ttt_net: house engines: {error}", file=sys.stderr, flush=True)
+        print(f"ttt_net: house engines: {error}; the house bots play without engines", file=sys.stderr, flush=True)
 
 
 async def _play(order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:

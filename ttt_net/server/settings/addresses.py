@@ -12,6 +12,8 @@ from ttt_net.errors import ConfigurationError
 
 _FIRST_INHERITED = 3
 """The number of the first socket that a service manager hands over: SD_LISTEN_FDS_START."""
+_FIRST_FREE_PORT = 1024
+"""The ports below are for root alone, as a rule."""
 BACKLOG = 1024
 """Connections that may wait to be accepted; with the usual 100, a rush is turned away and retries a second later."""
 
@@ -33,13 +35,25 @@ def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
             flags=socket.AI_PASSIVE,
         )[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # which a name is that no DNS could have
         where = f"port {port}" if host is None else f"{host}:{port}"
-        if error.errno == errno.EADDRINUSE:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise ConfigurationError(
                 f"{where} is taken, perhaps by a server that runs already; choose another with {flag}"
             ) from None
-        raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from None
+        advice = _advice(error, host, port, "--host" if flag == "--port" else flag)
+        raise ConfigurationError(f"cannot listen on {where}: {advice}") from None
+
+
+def _advice(error: OSError | UnicodeError, host: str | None, port: int, flag: str) -> str:
+    """Return what a system's complaint about an address means, and what to do."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return f"there is no address of that name; name one of this machine's own with {flag}"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"this machine has no address {host}; name one of its own with {flag}"
+    if error.errno == errno.EACCES and 0 < port < _FIRST_FREE_PORT:
+        return f"this user may not use ports below {_FIRST_FREE_PORT}; choose another, and let a proxy in front have it"
+    return error.strerror or str(error)
 
 
 def check_url(text: str) -> None:
