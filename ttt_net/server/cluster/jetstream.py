@@ -22,6 +22,7 @@ from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError, SilentLogError
+from ttt_net.server.cluster.in_order import InOrder
 from ttt_net.server.cluster.jetstream_connection import (
     PAUSE_S,
     SNAPSHOT,
@@ -44,8 +45,6 @@ POLL_S = 0.5
 """How often the end is asked for by a follower, who may have missed something."""
 FETCHED_AT_ONCE = 32
 """How many batches a follower who is behind asks for at a time: 16 MiB at the most."""
-MOST_EARLY = 1_024
-"""How many batches are kept that came before one that is missing; the rest is fetched again."""
 MOST_AT_ONCE = 10_000
 """How many calls may be under way; what is told beyond that is lost, as anything told may be."""
 STALL_S = 5.0
@@ -129,10 +128,8 @@ class JetStreamLog:
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
-        self._heard: Position = 0
-        self._followed: tuple[Hear, Callable[[], None]] | None = None
-        """What is called with each batch, and what if the next was trimmed; None where nobody follows."""
-        self._early: dict[Position, bytes] = {}
+        self._followed: tuple[InOrder, Callable[[], None]] | None = None
+        """What delivers batches, and what is called if the next was trimmed; None where nobody follows."""
         self._is_behind = asyncio.Event()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -236,12 +233,12 @@ class JetStreamLog:
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
         """Deliver each batch after the position: as it is committed, or fetched if it was missed."""
-        is_followed = self._followed is not None
-        self._heard, self._followed = position, (hear, gone)
-        self._early.clear()
+        before, self._followed = self._followed, (InOrder(position, partial(_call, hear)), gone)
         self._is_behind.set()
-        if not is_followed:
+        if before is None:
             self._start(self._follow())
+        else:
+            before[0].end()
 
     async def _follow(self) -> None:
         async def delivered(message: Msg) -> None:
@@ -259,36 +256,22 @@ class JetStreamLog:
                 async with asyncio.timeout(POLL_S):
                     await self._is_behind.wait()
         followed, self._followed = self._followed, None
-        self._early.clear()
         if followed is not None and not self._is_over:
             _, gone = followed
             _call(gone)
 
     def _offer(self, position: Position, batch: bytes) -> None:
-        """Deliver a batch if it is the next, and those after it that came early."""
-        if position <= self._heard or self._followed is None:
-            return
-        if position > self._heard + 1:
-            if len(self._early) < MOST_EARLY:
-                self._early[position] = batch
+        if self._followed is not None and not self._followed[0].offer(position, batch):
             self._is_behind.set()
-            return
-        next_batch: bytes | None = batch
-        while next_batch is not None:
-            self._heard += 1
-            hear, _ = self._followed
-            _call(hear, self._heard, next_batch)
-            next_batch = self._early.pop(self._heard + 1, None)
 
     async def _catch_up(self) -> bool:
         """Fetch what was missed, and return whether all of it was there still."""
         state = await self._state()
         self._answered()
-        while self._heard < state.last_seq:
-            if state.first_seq > self._heard + 1:
+        while self._followed is not None and (heard := self._followed[0].position) < state.last_seq:
+            if state.first_seq > heard + 1:
                 return False
-            last = min(state.last_seq, self._heard + FETCHED_AT_ONCE)
-            wanted = [place for place in range(self._heard + 1, last + 1) if place not in self._early]
+            wanted = self._followed[0].missing(min(state.last_seq, heard + FETCHED_AT_ONCE))
             try:
                 found = await asyncio.gather(*map(self._message, wanted))
             except NotFoundError:  # trimmed since
