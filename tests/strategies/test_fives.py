@@ -146,7 +146,7 @@ def test_no_loss_is_claimed_while_there_is_a_defence() -> None:
         claimed += 1
         for move in game.actions(state):
             after = game.result(state, move)
-            if a_search(game).forced_win(after) is None:
+            if a_search(game).win_by_fours(after) is None:
                 found = find_strategy("alphabeta", seed=2)(game, after, Limit(nodes=400_000))
                 assert found.value is not None
                 assert found.value > 900_000, (game.board(state), move)
@@ -158,7 +158,7 @@ def test_a_win_that_is_claimed_is_won_against_every_reply() -> None:
     engine.load(game)
     while claimed < 3:
         state = random_position(game, 12, rng)
-        if a_search(game).forced_win(state):
+        if a_search(game).win_by_fours(state):
             continue
         choice = find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=40_000))
         if choice.value is None or choice.value < 900_000:
@@ -171,6 +171,37 @@ def test_a_win_that_is_claimed_is_won_against_every_reply() -> None:
             found = find_strategy("alphabeta", seed=2)(game, game.result(after, reply), Limit(nodes=400_000))
             assert found.value is not None
             assert found.value > 900_000, (game.board(state), choice, reply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g10 i9 h10 i8 i10 g7 g9 h7 h8 i7 j7 i6",
+        "h10 f9 i9 h9 k9 e8 f8 i8 g8 j8 h8 g7 f7 h7 j7 i7",
+    ],
+)
+def test_a_win_by_fours_and_threes_is_played_before_a_search_sees_it(text: str) -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    state = after_names(game, text)
+    assert a_search(game).win_by_fours(state) is None
+    assert a_search(game).win_by_threats(state, 100) is None
+    choice = find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=20_000))
+    assert choice.value is not None
+    assert choice.value == WIN - len(choice.line)
+    assert choice.counts.nodes <= 2_500  # a tenth of the limit, and what fours take; the search needs all and more
+
+
+def test_a_move_after_which_they_win_by_fours_and_threes_is_not_played_if_another_is_there() -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    state = after_names(game, "g9 i10 f8 f9 h8 h9 i8 i9 f7 j9 f6 g8 g6 j8 f5 f4")
+    loses = game.result(state, game.move_names.index("j10"))
+    assert a_search(game).win_by_threats(loses, 20_000)
+    choice = find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=20_000))
+    after = game.result(state, choice.move)
+    assert a_search(game).win_by_fours(after) is None
+    assert a_search(game).win_by_threats(after, 100_000) is None
 
 
 def test_a_limit_of_depth_is_one_of_plies_and_leaves_out_runs_of_fours() -> None:

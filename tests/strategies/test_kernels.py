@@ -122,7 +122,7 @@ def test_the_look_for_wins_by_threats() -> None:
         for _ in range(2):
             made = FivesSearch(game, Effort(Limit()), random.Random(2))
             made.hold(state)
-            made.allow(400)
+            made.block[shapes.LOOK_UNTIL] = 400
             blocks.append(made.block)
         side = state.ply & 1
         compiled = threat_wins.win_by_threats(side, state.ply, 2, np.uint64(blocks[0].ctypes.data))

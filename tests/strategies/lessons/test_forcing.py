@@ -53,7 +53,7 @@ def test_a_claimed_win_by_threats_is_one_against_every_reply() -> None:
         state = random_position(game, 12, rng)
         by_fours = engine.threat_search(game, Effort(Limit()))
         assert by_fours is not None
-        if by_fours.forced_win(state) or not (line := threats.win(state)) or not 7 <= len(line) <= 11:
+        if by_fours.win_by_fours(state) or not (line := threats.win(state)) or not 7 <= len(line) <= 11:
             continue
         lengths.append(len(line))
         refute_every_reply(game, state, threats, set())

@@ -13,7 +13,7 @@ from ttt_net.strategies.compiled import fives as kernel
 from ttt_net.strategies.compiled import shapes, threat_wins
 from ttt_net.strategies.compiled.alphabeta import BUDGET, INFINITY, NO_MOVE
 from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
-from ttt_net.strategies.strategy import Effort
+from ttt_net.strategies.strategy import UNLIMITED, WIN, Effort, is_decided
 
 AT_ROOT = 60
 """Moves of the position to judge that are looked at, if not all of them lose."""
@@ -22,7 +22,11 @@ MOST_FOURS = 20
 NODES_OF_FOURS = 500_000
 """What that may cost, about half a second; such a search is nearly always over in a hundredth of it."""
 MOST_THREATS = 6
-"""The longest win by fours and open threes has so many, and then a run of fours; it takes some 20,000 positions."""
+"""The longest win by fours and open threes has so many, and then a run of fours; many take 15,000 positions."""
+SHARE_OF_THREATS = 0.1
+"""The part of its limit that a search may take for such a win of its own, and as much for those of the other side."""
+LOOKED_AT_IN_SECOND = 2_000_000
+"""Positions that such a look takes in a second."""
 NODES_AT_NODE = 300
 """What a look for wins by fours may cost at each position, if the depth is not limited."""
 REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
@@ -46,6 +50,11 @@ class FivesSearch:
         self._address = np.uint64(self.block.ctypes.data)
         self.hold = HeldPosition(game, shapes.mark, self.block).hold
         self._looked_at = 0
+        self._share_of_replies, self._spent_on_replies = self._share(), 0
+        self._looks: dict[LineState, int] = {}
+        """How many positions the last look after a move could take, `UNLIMITED` if it came to its end."""
+        self._lost: dict[LineState, int] = {}
+        """The values of moves after which the other side wins by threats, by the positions after them."""
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
         self._threats, self._replies = (
@@ -62,10 +71,6 @@ class FivesSearch:
         """Return what ends the search when its limit is reached."""
         return self._driver.running()
 
-    def allow(self, nodes: int) -> None:
-        """Let the search look at so many positions from here on, and no more."""
-        self.block[BUDGET] = self.effort.nodes + nodes
-
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
         self.hold(state)
@@ -79,23 +84,68 @@ class FivesSearch:
         return abs(2 * (cell // width) - height + 1) + abs(2 * (cell % width) - width + 1)
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, or else by fours and open threes; raises `Stopped`."""
+        return self.win_by_fours(state) or self.win_by_threats(state, self._share())
+
+    def win_by_fours(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
         self.block[shapes.FOURS_LEFT] = NODES_OF_FOURS
         return self._driver.shortest_win(state, MOST_FOURS)
 
-    def win_by_threats(self, state: LineState) -> tuple[Move, ...] | None:
+    def win_by_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
         """Return the play of a win by fours and open threes against the longest defence; raises `Stopped`.
 
-        It is one by the fewest threats before a run of fours.
+        It is one by the fewest threats before a run of fours, and looked for in so many positions at most.
         """
+        self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
         return self._threats.shortest_win(state, MOST_THREATS)
 
-    def loss_to_threats(self, state: LineState) -> tuple[Move, ...] | None:
+    def loss_to_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
         """Return the same for the side that has just moved, with a threat; raises `Stopped`."""
+        self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
         return self._replies.shortest_win(state, MOST_THREATS)
 
+    def _share(self) -> int:
+        """Return the most positions that a look for wins by threats may take, a part of the rest of the limit."""
+        if self.effort.max_depth is not None:
+            return 0
+        nodes, seconds = self.effort.max_nodes - self.effort.nodes, self.effort.seconds_left()
+        if seconds is not None:
+            nodes = min(nodes, int(seconds * LOOKED_AT_IN_SECOND))
+        return min(NODES_OF_FOURS, int(nodes * SHARE_OF_THREATS))
+
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`.
+
+        A move that seems best is a loss if a look for wins by threats of the other side finds one.
+        """
+        child = self.game.result(state, move)
+        if child not in self._lost:
+            value = self._searched_value(state, move, depth, alpha, beta)
+            if value <= alpha or is_decided(value) or not self._is_lost(child):
+                return value
+        return self._lost[child]
+
+    def _is_lost(self, child: LineState) -> bool:
+        """Tell whether the side to move is found to win by threats after a move of the other; raises `Stopped`.
+
+        Such looks may take more as the search goes on. One that came to no end is repeated with four times as much.
+        """
+        before, share = self.effort.nodes, self._share_of_replies
+        left = share + int(before * SHARE_OF_THREATS) - self._spent_on_replies
+        is_too_little = left < max(share // 2, 4 * self._looks.get(child, 0))
+        if share == 0 or is_too_little or self.game.is_terminal(child):
+            return False
+        line = self.win_by_threats(child, left)
+        spent = self.effort.nodes - before
+        self._spent_on_replies += spent
+        self._looks[child] = left if spent >= left else UNLIMITED
+        if line is not None:
+            self._lost[child] = len(line) + 1 - WIN
+        return line is not None
+
+    def _searched_value(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return the same as `value_of_move` by the search alone."""
         self._looked_at = 1 if alpha == -INFINITY else self._looked_at + 1
         if alpha > -INFINITY and beta == INFINITY:  # it has to be better than another: first see whether it is
             less = (self._looked_at > REDUCED_AFTER) + (self._looked_at > MUCH_REDUCED_AFTER)

@@ -47,8 +47,8 @@ RANK, BYTE, SIXTEEN, HALF = U(48), U(0xFF), U(0xFFFF), U(32)
 
 # The block of memory: single words, the first five as in `alphabeta`; two words for the sides each; sets of cells for
 # the sides each; then by place or cell; and the two tables.
-SIZE, HASH, STRIDE, FOURS_LEFT, FOURS_AT_NODE = range(5, 10)
-COUNTS, SUMS, FOUR_CELLS = 10, 12, 14
+SIZE, HASH, STRIDE, FOURS_LEFT, FOURS_AT_NODE, LOOK_UNTIL = range(5, 11)
+COUNTS, SUMS, FOUR_CELLS = 11, 13, 15
 NEAR_CELLS = FOUR_CELLS + 2 * WORDS
 OWNER = NEAR_CELLS + 2 * WORDS
 CODE = OWNER + MOST_PLACES

@@ -1,4 +1,4 @@
-"""Wins of five in a row by threats alone, fours and open threes, compiled; for lessons, which tell no estimates.
+"""Wins of five in a row by threats alone, fours and open threes, compiled; for lessons, and in play before a search.
 
 The side that attacks makes a four or an open three with each move; after a three the other side has all that helps: to
 stop the open four, or to make fours of its own. A win that is claimed is one, whatever is replied: only the attack is
@@ -8,7 +8,14 @@ alone are looked for at each position, as in `fives`, whose block of memory this
 
 from numba import njit, types
 
-from ttt_net.strategies.compiled.alphabeta import STOPPED, has_failed, is_spent, note_failure, take_best
+from ttt_net.strategies.compiled.alphabeta import (
+    NODES,
+    STOPPED,
+    has_failed,
+    is_spent,
+    note_failure,
+    take_best,
+)
 from ttt_net.strategies.compiled.fives import (
     FAILED,
     LOG_FAILED,
@@ -28,6 +35,7 @@ from ttt_net.strategies.compiled.shapes import (
     FOURS_AT_NODE,
     FOURS_LEFT,
     HASH,
+    LOOK_UNTIL,
     MAKES_FOUR,
     MAKES_THREE,
     MOST_CELLS,
@@ -41,6 +49,7 @@ from ttt_net.strategies.compiled.shapes import (
     count_of,
     list_stops,
     made_by,
+    makes_two_threes,
     mark,
 )
 
@@ -51,8 +60,17 @@ KEPT = MOST_CELLS // 2
 
 
 @njit(inline="always")
-def list_threats(side, at, block):
-    """Write the cells in which `side` makes a four or an open three, as ranks above numbers; return how many."""
+def is_tired(block):
+    """Tell whether the look has taken as many positions as it may."""
+    return peek(block, NODES) >= peek(block, LOOK_UNTIL)
+
+
+@njit(inline="always")
+def list_threats(side, moves, at, block):
+    """Write the cells in which `side` makes a four or an open three, as ranks above numbers; return how many.
+
+    The last of the `moves` before a run of fours has to make three in a row in a second direction, closed or not.
+    """
     count = 0
     for n in range(WORDS):
         bits = peek(block, FOUR_CELLS + side * WORDS + n) | peek(block, NEAR_CELLS + side * WORDS + n)
@@ -60,7 +78,7 @@ def list_threats(side, at, block):
             cell = 64 * n + types.int64(trailing_zeros(bits))
             bits &= bits - ONE
             made = made_by(cell, side, block)
-            if made & (MAKES_FOUR | MAKES_THREE):
+            if made & (MAKES_FOUR | MAKES_THREE) and (moves > 1 or makes_two_threes(cell, side, block)):
                 poke(block, at + count, ((made >> RANK) + ONE) << U(9) | U(cell))
                 count += 1
     return min(count, KEPT)
@@ -113,10 +131,12 @@ def look(attacker, stones, moves, is_reply, block):
     """Return how many marks are on the board when the attacker has won at the latest, or 0, or `STOPPED`.
 
     They make at most `moves` threats, and then fours; `is_reply` tells that the other side is to move. The play against
-    the longest defence is in the block, from the number `stones` on.
+    the longest defence is in the block, from the number `stones` on. It is 0, too, when `is_tired`.
     """
     if is_spent(block):
         return STOPPED
+    if is_tired(block):
+        return 0
     other, at = 1 - attacker, MOVES + stones * MOST_CELLS
     if is_reply:
         count, longest = list_replies(attacker, at, block), 0
@@ -145,7 +165,7 @@ def look(attacker, stones, moves, is_reply, block):
     if threats:  # it has to be taken, and does not count: a three may still stand
         poke(block, at, U(five_of(other, block)) | ONE << U(9))
     else:
-        count, rest = list_threats(attacker, at, block), moves - 1
+        count, rest = list_threats(attacker, moves, at, block), moves - 1
     while count > 0:
         move = take_best(at, count, block)
         count -= 1
@@ -156,7 +176,8 @@ def look(attacker, stones, moves, is_reply, block):
             if won != STOPPED:
                 poke(block, PLAY + stones, U(move))
             return won
-    note_failure(key, moves, FAILED, LOG_FAILED, block)
+    if not is_tired(block):
+        note_failure(key, moves, FAILED, LOG_FAILED, block)
     return 0
 
 

@@ -6,7 +6,7 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.engine import threat_search
-from ttt_net.strategies.strategy import WIN, Effort, Limit, Stopped
+from ttt_net.strategies.strategy import WIN, Effort, Limit
 
 MOST_NODES = 20_000
 """Positions that one look for such a win may take, some 20 ms; so nearly all are found that there are."""
@@ -37,11 +37,8 @@ class ThreatWins:
     def _look(self, state: LineState, *, is_reply: bool) -> tuple[Move, ...]:
         if self._search is None or self._game.is_terminal(state):
             return ()
-        self._search.allow(MOST_NODES)
-        try:
-            found = self._search.loss_to_threats(state) if is_reply else self._search.win_by_threats(state)
-        except Stopped:
-            return ()
+        look = self._search.loss_to_threats if is_reply else self._search.win_by_threats
+        found = look(state, MOST_NODES)
         return found if found and len(found) <= MOST_PLIES else ()
 
     def judge(self, state: LineState, move: Move, moves: dict[Move, Verdict], limit: Limit) -> dict[Move, Verdict]:
