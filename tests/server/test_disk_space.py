@@ -34,7 +34,12 @@ async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(
         await bob.ok("play", match=match, ply=1, move=1)
         await eve.ok("seek", games=["qubic"])
     said = [record.getMessage() for record in caplog.records if "storage" in record.getMessage()]
-    assert said == ["storage: the server's disk is almost full: no new matches begin", "storage: there is space again"]
+    assert said == [
+        "storage: the server's disk is almost full: no new matches begin (99 MB are free, limits.free_disk_mb is 100)",
+        "storage: the server's disk is almost full: neither matches nor moves are written down "
+        "(24 MB are free, limits.free_disk_mb is 100)",
+        "storage: there is space again",
+    ]
 
 
 def test_the_usage_of_a_disk_is_measured(tmp_path: Path) -> None:

@@ -56,10 +56,11 @@ class DiskSpace:
     def look(self) -> None:
         """Look how much is free; to be called about once a second."""
         self.usage = self._measure()
-        before, short = self._short_for_matches, self._shortage(1.0, _CAP_FOR_MATCHES)
-        self._short_for_matches, self._short_for_moves = short, self._shortage(_FLOOR_FOR_MOVES, 1.0)
-        if short != before:
-            log.warning("storage: %s", f"{short}: no new matches begin" if short else "there is space again")
+        before = self._short_for_matches, self._short_for_moves
+        self._short_for_matches = self._shortage(1.0, _CAP_FOR_MATCHES)
+        self._short_for_moves = self._shortage(_FLOOR_FOR_MOVES, 1.0)
+        if before != (self._short_for_matches, self._short_for_moves):
+            log.warning("storage: %s", self._told())
 
     def may_begin(self) -> None:
         """Raise `Refusal` if no new match may begin."""
@@ -70,6 +71,19 @@ class DiskSpace:
         """Raise `Refusal` if not even the matches that are played may go on."""
         if self._short_for_moves:
             raise _too_little(self._short_for_moves, "nothing can be written down; your match is safe")
+
+    def _told(self) -> str:
+        """Return what the shortage means, beside the bounds, for the host."""
+        short = self._short_for_moves or self._short_for_matches
+        if short is None or self.usage is None:
+            return "there is space again"
+        what = "neither matches nor moves are written down" if self._short_for_moves else "no new matches begin"
+        figures = f"{self.usage.free_bytes // _MB:,} MB are free, limits.free_disk_mb is {self._limits.free_disk_mb:,}"
+        if self.cap_bytes:
+            figures += (
+                f"; the journal has {(self.used_bytes or 0) // _MB:,}, limits.journal_mb is {self._limits.journal_mb:,}"
+            )
+        return f"{short}: {what} ({figures})"
 
     def _shortage(self, of_floor: float, of_cap: float) -> str | None:
         """Return what there is too little of, or None, with so large parts of both bounds."""

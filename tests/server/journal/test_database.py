@@ -119,6 +119,7 @@ def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
     assert database.is_failing, "to read tells nothing"
     committed(database, Probe())
     assert not database.is_failing
+    assert "moves are refused until the disk can be written, and what was told is safe" in caplog.text
     assert [(record.levelname, record.message.partition(":")[0]) for record in caplog.records] == [
         ("ERROR", "storage"),
         ("WARNING", "storage"),

@@ -252,7 +252,7 @@ class ReplicatedLedger:
             return
         if isinstance(applied, StorageError):
             if self._trouble is None:
-                log.error("storage: %s", applied.cause)
+                log.error("storage: %s: this node stands still until its disk can be written", applied.cause)
             follows = "" if self._inbox.is_followed else "; the log is not followed until it can be"
             self._trouble = f"the disk refuses to be written{follows}: {applied.cause}"
             self._loop.call_later(RETRY_S, self._apply_some)

@@ -40,6 +40,7 @@ Failed = Callable[[Refusal], None]
 """What is called instead if it was refused, or the disk failed: then nothing has changed."""
 Answer = Callable[[], None]
 """One of both, with what it is to be called with."""
+_OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
 _STEPS = 100_000
 """After so many steps of SQLite's machine, which take some milliseconds, it is told that a migration goes on."""
 
@@ -113,7 +114,8 @@ class Database:
         is_disk = isinstance(error, sqlite3.OperationalError)
         self.failures += 1
         if not (is_disk and self.is_failing):  # a line for each move would fill a full disk the more
-            log.error("storage: %s", refusal.cause, exc_info=error if is_ours else None)
+            meaning = _OF_THE_DISK if is_disk else "one request failed, and changed nothing"
+            log.error("storage: %s: %s", refusal.cause, meaning, exc_info=error if is_ours else None)
         self.is_failing = self.is_failing or is_disk
         return refusal
 
