@@ -503,6 +503,26 @@ def test_the_files_to_touch_are_there() -> None:
     assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
+@pytest.mark.parametrize(
+    ("request_type", "service"),
+    [
+        ("MuteRequest", "server/rooms/chat.py"),
+        ("ForgetRequest", "server/accounts/account_service.py"),
+        ("AnswerRequest", "server/matchmaking/matchmaker.py"),
+        ("DeclineRequest", "matches/referee.py"),
+    ],
+)
+def test_a_request_touches_the_messages_and_its_service(request_type: str, service: str) -> None:
+    """Where it costs more than a ping, `server/hub.py` names it, too."""
+    files = (path for layer in ("messages", "matches", "server") for path in (ROOT / layer).rglob("*.py"))
+    named = {
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if re.search(rf"\b{request_type}\b", path.read_text(encoding="utf-8"))
+    }
+    assert named - {"server/hub.py"} == {"messages/__init__.py", "messages/requests.py", service}
+
+
 def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:
     """At one keyboard nobody else is told, and no journal waits."""
     callers = [module for module, path in modules() if ".told(" in path.read_text()]

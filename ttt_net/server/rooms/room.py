@@ -16,19 +16,13 @@ from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.messages import (
-    AbortRequest,
     Adjourned,
-    ClaimRequest,
-    DeclineRequest,
     Ended,
     MatchEvent,
-    OfferRequest,
     Ok,
     Played,
-    PlayRequest,
     Rated,
     Rematched,
-    ResignRequest,
     ResumeRequest,
     Room,
     Started,
@@ -196,16 +190,10 @@ class MatchRoom:
 
     def _serve(self, match: Match, session: Session, request: RoomRequest, came_ms: int) -> None:
         try:
+            if isinstance(request, referee.Command):
+                self._decide(match, session, request, came_ms)
+                return
             match request:
-                case (
-                    PlayRequest()
-                    | OfferRequest()
-                    | DeclineRequest()
-                    | ResignRequest()
-                    | AbortRequest()
-                    | ClaimRequest()
-                ):
-                    self._decide(match, session, request, came_ms)
                 case ResumeRequest():
                     self.joining.resume(match, session, request, self._look_at_clock)
                 case WatchRequest():
