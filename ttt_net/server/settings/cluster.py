@@ -67,18 +67,18 @@ class Cluster:
     )
 
     snapshot_places: int = setting(
-        _USUAL.every_places, "writes after which all tables are put into the log, for nodes that come later",
+        _USUAL.every_places, "writes between two copies of all tables in the log, from which new nodes begin",
         least=1, is_live=False,
     )  # fmt: skip
     snapshot_rest_s: float = setting(
-        _USUAL.rest_s, "how long there is no other snapshot after one", least=1, is_live=False
+        _USUAL.rest_s, "how long it is at the least between two such copies", least=1, is_live=False
     )
     kept_places: int = setting(
-        _USUAL.kept_places, "writes before a snapshot that stay in the log, for nodes that are a little behind",
+        _USUAL.kept_places, "writes before such a copy that stay in the log, for nodes that are a little behind",
         is_live=False,
     )  # fmt: skip
     away_s: float = setting(
-        _USUAL.away_s, "how long a node may be cut off and go on from the log alone; after more it takes a snapshot",
+        _USUAL.away_s, "how long a node may be cut off and go on from the log alone; after more it takes a copy",
         least=0.1, is_live=False,
     )  # fmt: skip
 
