@@ -1,4 +1,4 @@
-"""Line by line, for pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
+"""Play line by line, in pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
 
 import asyncio
 import time

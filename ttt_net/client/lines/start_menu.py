@@ -1,4 +1,4 @@
-"""The start menu line by line, after a search of two seconds."""
+"""Tell the start menu line by line, after a search of two seconds."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Matches at this keyboard, on a server of one's own."""
+"""Play matches at this keyboard: by the referee that servers have, and without one."""

@@ -1,4 +1,4 @@
-"""The start menu: servers found, used before or typed; play, rules and a puzzle at this keyboard."""
+"""Show the start menu: servers found, used before or typed; play, rules and a puzzle at this keyboard."""
 
 from dataclasses import replace
 from functools import partial
