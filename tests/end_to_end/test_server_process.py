@@ -43,7 +43,7 @@ async def test_a_folder_that_is_in_use_is_refused_in_one_line(tmp_path: Path) ->
 
 def test_a_folder_that_cannot_be_written_to_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "cannot write to" in refused(tmp_path / "file" / "data")
+    assert "data: it is no folder; choose a folder with --data" in refused(tmp_path / "file" / "data")
 
 
 def test_data_of_a_newer_version_are_refused_in_one_line(tmp_path: Path) -> None:
@@ -54,7 +54,9 @@ def test_data_of_a_newer_version_are_refused_in_one_line(tmp_path: Path) -> None
 
 def test_data_that_are_no_journal_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_text("dear diary")
-    assert "not a ttt_net journal" in refused(tmp_path)
+    said = refused(tmp_path)
+    assert "not a ttt_net journal" in said
+    assert "put a backup back with restore, or choose a folder with --data" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -314,3 +314,10 @@ async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.Captur
     assert "--replace" in capsys.readouterr().err
     assert main(["restore", copy, "--data", data, "--replace"]) == 0
     assert "2 players" in capsys.readouterr().out
+
+
+def test_a_backup_that_is_no_journal_is_named_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("dear diary")
+    with pytest.raises(ConfigurationError) as refused:
+        verify(tmp_path / "mine")
+    assert str(refused.value) == f"{tmp_path / 'mine'} is not a ttt_net journal: file is not a database"

@@ -113,8 +113,8 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
         ([], {}, 'port = "x"', "FILE: port: 'x' is no whole number"),
         ([], {}, "port = 1.5", "FILE: port: 1.5 is no whole number"),
         ([], {}, "port = true", "FILE: port: True is no whole number"),
-        ([], {}, "host = 1", "FILE: host: 1 is no text"),
-        ([], {}, "host = [1]", "FILE: host: [1] is no text"),
+        ([], {}, "host = 1", "FILE: host: 1 is no text; write it in quotation marks"),
+        ([], {}, "host = [1]", "FILE: host: [1] is no text; write it in quotation marks"),
         ([], {}, '[limits]\ncodes = "often"', "FILE: limits.codes: 'often' is no rate; write 20/s, 10/min, 5/10s or"),
         (
             ["--public-url", "play.example"],

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ttt_net.errors import ConfigurationError, StorageError, TttNetError
 from ttt_net.matches.match import Match
 from ttt_net.private_files import make_private_folder, sync
-from ttt_net.server.journal.database import Database, lock_beside, open_readonly
+from ttt_net.server.journal.database import RESTORE_ADVICE, Database, lock_beside, open_readonly
 from ttt_net.server.journal.lookups import read_match
 from ttt_net.text import counted
 
@@ -148,7 +148,11 @@ def _prepare(backup: Path, copy: Path) -> JournalContents:
         raise ConfigurationError(f"cannot read {backup}: {error.strerror}") from None
     if copy.stat().st_size == 0:
         raise ConfigurationError(f"{backup} is empty")
-    with closing(Database(copy)), closing(open_readonly(copy)) as connection:
+    try:
+        database = Database(copy)
+    except ConfigurationError as error:  # of the copy, which nobody knows
+        raise ConfigurationError(str(error).removesuffix(RESTORE_ADVICE).replace(str(copy), str(backup))) from None
+    with closing(database), closing(open_readonly(copy)) as connection:
         return check(connection)
 
 

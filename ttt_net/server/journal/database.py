@@ -40,6 +40,8 @@ Failed = Callable[[Refusal], None]
 """What is called instead if it was refused, or the disk failed: then nothing has changed."""
 Answer = Callable[[], None]
 """One of both, with what it is to be called with."""
+RESTORE_ADVICE = "; put a backup back with restore, or choose a folder with --data"
+"""What stands behind the words on a file that is no journal."""
 _OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
 _STEPS = 100_000
 """After so many steps of SQLite's machine, which take some milliseconds, it is told that a migration goes on."""
@@ -201,13 +203,12 @@ def _open(path: Path, moved: Callable[[], None] | None) -> tuple[sqlite3.Connect
             connection.set_progress_handler(None, 0)
             opened.pop_all()
     except OSError as error:
-        raise ConfigurationError(
-            f"cannot write to {path.parent}: {error.strerror}; choose a folder with --data"
-        ) from None
+        why = "it is no folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+        raise ConfigurationError(f"cannot write to {path.parent}: {why}; choose a folder with --data") from None
     except sqlite3.OperationalError as error:
         raise ConfigurationError(f"cannot use {path}: {error}; choose a folder with --data") from None
     except sqlite3.DatabaseError as error:
-        raise ConfigurationError(f"{path} is not a ttt_net journal: {error}") from None
+        raise ConfigurationError(f"{path} is not a ttt_net journal: {error}{RESTORE_ADVICE}") from None
     return connection, lock
 
 

@@ -106,7 +106,7 @@ class Setting:
                     self.check(word)
             return words
         if not isinstance(given, str):
-            raise ValueError(f"{given!r} is no text")
+            raise ValueError(f"{given!r} is no text; write it in quotation marks")
         if any(ord(character) < 32 for character in given):
             raise ValueError(f"{given!r} has control characters")
         if self.kind is Rate:
