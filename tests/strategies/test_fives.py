@@ -14,6 +14,7 @@ from ttt_net.strategies.threats import completing_cells, own_and_other
 pytest.importorskip("numba")
 
 from ttt_net.strategies.compiled import shapes
+from ttt_net.strategies.compiled.alphabeta import INFINITY
 from ttt_net.strategies.compiled.fives_search import FivesSearch
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.shape_worth import worth_of
@@ -202,6 +203,13 @@ def test_a_move_after_which_they_win_by_fours_and_threes_is_not_played_if_anothe
     after = game.result(state, choice.move)
     assert a_search(game).win_by_fours(after) is None
     assert a_search(game).win_by_threats(after, 100_000) is None
+    search, line = a_search(game, Limit(nodes=200_000)), list[int]()
+    value = search.value_of_move(state, game.move_names.index("j10"), 1, -INFINITY, INFINITY)
+    while (move := search.remembered(loses)) is not None:
+        line.append(move)
+        loses = game.result(loses, move)
+    assert game.is_terminal(loses)
+    assert value == len(line) + 1 - WIN
 
 
 def test_a_limit_of_depth_is_one_of_plies_and_leaves_out_runs_of_fours() -> None:

@@ -55,6 +55,8 @@ class FivesSearch:
         """How many positions the last look after a move could take, `UNLIMITED` if it came to its end."""
         self._lost: dict[LineState, int] = {}
         """The values of moves after which the other side wins by threats, by the positions after them."""
+        self._proved: dict[LineState, Move] = {}
+        """The moves of those wins, and of the longest defence."""
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
         self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
         self._threats, self._replies = (
@@ -140,9 +142,13 @@ class FivesSearch:
         spent = self.effort.nodes - before
         self._spent_on_replies += spent
         self._looks[child] = left if spent >= left else UNLIMITED
-        if line is not None:
-            self._lost[child] = len(line) + 1 - WIN
-        return line is not None
+        if line is None:
+            return False
+        self._lost[child] = len(line) + 1 - WIN
+        for move in line:
+            self._proved[child] = move
+            child = self.game.result(child, move)
+        return True
 
     def _searched_value(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return the same as `value_of_move` by the search alone."""
@@ -157,7 +163,7 @@ class FivesSearch:
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        return self._driver.best_move(state)
+        return self._proved[state] if state in self._proved else self._driver.best_move(state)
 
 
 @lru_cache(maxsize=4)
