@@ -196,6 +196,9 @@ def test_a_match_that_cannot_be_read_is_named_and_nothing_is_changed(old: Path) 
     assert rows(old, "PRAGMA user_version") == [(1,)]
 
 
+_LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n"
+
+
 def test_a_large_file_tells_that_it_is_being_brought_up_to_date_and_then_no_more(old: Path) -> None:
     with closing(sqlite3.connect(old)) as connection:
         connection.execute(
@@ -208,8 +211,12 @@ def test_a_large_file_tells_that_it_is_being_brought_up_to_date_and_then_no_more
     with closing(Database(old, lambda: moves.append(None))) as database:
         assert moves
         moves.clear()
-        database.connection.execute("SELECT count(*) FROM players a, players b WHERE a.id < 40 OR b.id = 0").fetchone()
+        database.connection.execute(_LONG).fetchone()
         assert not moves
+    with closing(sqlite3.connect(old)) as connection:
+        connection.set_progress_handler(lambda: moves.append(None), 100_000)
+        connection.execute(_LONG).fetchone()
+        assert moves, "it would have told"
 
 
 def test_a_reader_says_what_to_do_about_an_older_file_and_leaves_it_closed(old: Path) -> None:
