@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,6 +73,12 @@ def spares(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     spares = Spares(browser, tmp_path_factory)
     yield spares
     spares.close()
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have terminals and bots remember their servers here, and not in the home of who runs the tests."""
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "home"))
 
 
 @pytest.fixture
