@@ -19,7 +19,7 @@ class ArrivingFile:
         limit: asyncio.Timeout,
         patience_s: float,
         loop: asyncio.AbstractEventLoop,
-        moved: Callable[[int], None] = lambda _: None,
+        moved: Callable[[int], None],
     ) -> None:
         """Call `moved` on the event loop with each write, maybe after the last: how many bytes that makes."""
         self._file, self._limit, self._patience_s, self._loop, self._moved = file, limit, patience_s, loop, moved
