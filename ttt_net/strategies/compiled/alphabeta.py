@@ -1,4 +1,4 @@
-"""What the compiled alpha-beta searches of small and of large boards have in common.
+"""Share the parts of the compiled alpha-beta searches of small and of large boards.
 
 Both keep the same five words at the beginning of their blocks, and the same second half of an entry in their tables:
 one word that says of a position how deep the look was, its value or a bound of it, and the best move. A value tells

@@ -1,4 +1,4 @@
-"""What every line of a large board holds, kept up to date mark by mark, compiled.
+"""Keep counts of the marks in every line of a large board up to date mark by mark, compiled.
 
 A line that holds marks of one side alone is open to that side; one without marks is open to both. For each cell and
 side there is a pattern, the sum of what the open lines through the cell contribute to it: in its lowest 8 bits the
