@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,63 @@ from ttt_net.errors import Advice, Closing, Code
 from ttt_net.server.settings.configuration import SETTINGS
 
 ROOT = Path(__file__).parent.parent
+MOST_WORDS = 35
+PAGES_NOT_YET_PLAIN = {
+    "CHANGELOG.md",
+    "README.md",
+    "docs/architecture.md",
+    "docs/bots.md",
+    "docs/client.md",
+    "docs/cluster.md",
+    "docs/configuration.md",
+    "docs/engines.md",
+    "docs/experiments.md",
+    "docs/games.md",
+    "docs/hosting.md",
+    "docs/page.md",
+    "docs/performance.md",
+    "docs/protocol.md",
+    "docs/security.md",
+    "docs/strategies.md",
+    "docs/testing.md",
+}
+"""Pages with sentences that the tests below reject. Only take pages out."""
+PACKAGES_NOT_YET_PLAIN = {
+    "ttt_net",
+    "ttt_net/client",
+    "ttt_net/client/bot",
+    "ttt_net/client/command_line",
+    "ttt_net/client/drawing",
+    "ttt_net/client/finding",
+    "ttt_net/client/inquiry",
+    "ttt_net/client/lines",
+    "ttt_net/client/local",
+    "ttt_net/client/screens",
+    "ttt_net/client/terminal",
+    "ttt_net/commands",
+    "ttt_net/engines",
+    "ttt_net/games",
+    "ttt_net/matches",
+    "ttt_net/messages",
+    "ttt_net/names",
+    "ttt_net/pairing",
+    "ttt_net/sdk",
+    "ttt_net/server",
+    "ttt_net/server/accounts",
+    "ttt_net/server/admin",
+    "ttt_net/server/admission",
+    "ttt_net/server/cluster",
+    "ttt_net/server/journal",
+    "ttt_net/server/matchmaking",
+    "ttt_net/server/process",
+    "ttt_net/server/rooms",
+    "ttt_net/server/settings",
+    "ttt_net/server/wire",
+    "ttt_net/strategies",
+    "ttt_net/strategies/compiled",
+    "ttt_net/strategies/lessons",
+}
+"""Packages with docstrings or messages that begin with a free relative. Only take packages out."""
 
 
 def load(path: Path) -> ModuleType:
@@ -19,8 +77,12 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
+
+
+HOUSE = load(ROOT / "docs" / "developing" / "house.py")
 
 
 @pytest.mark.parametrize("name", ["protocol.md", "protocol.schema.json"])
@@ -60,10 +122,43 @@ def test_the_film_of_the_demo_shows_it_as_it_is_and_weighs_little() -> None:
 
 
 def pages() -> list[Path]:
-    return [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    return HOUSE.pages_of(ROOT)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_pages_are_in_plain_english(page: Path) -> None:
+    """No sentence begins with a free "Who ..." or "What ...", and none has more than 35 words."""
+    prose = HOUSE.prose_of(page.read_text(encoding="utf-8"))
+    too_long = [each for each in HOUSE.sentences(prose) if len(each.split()) > MOST_WORDS]
+    if named(page) not in PAGES_NOT_YET_PLAIN:
+        assert HOUSE.free_relatives(prose) + too_long == []
+
+
+def test_docstrings_and_messages_do_not_begin_with_free_relatives() -> None:
+    found = [
+        (named(module.path), sentence)
+        for module in HOUSE.read_modules(ROOT / "ttt_net")
+        for text in HOUSE.docstrings(module.tree) + HOUSE.messages(module.tree)
+        for sentence in HOUSE.free_relatives(text)
+        if named(module.path.parent) not in PACKAGES_NOT_YET_PLAIN
+    ]
+    assert found == []
+
+
+def test_free_relatives_and_long_sentences_are_found() -> None:
+    page = (
+        "# Who is who\n\nA player waits. Who waits\nmeets others.\n\n- What it says.\n- What is it? People who wait.\n"
+    )
+    assert HOUSE.free_relatives(HOUSE.prose_of(page)) == ["Who waits meets others.", "What it says."]
+    listed = "One two `three four`:\n\n- [five](six.md) seven. Eight\n  nine.\n\n| ten |\n|---|\n| eleven |\n"
+    assert HOUSE.sentences(HOUSE.prose_of(listed)) == ["One two `code`:", "five seven.", "Eight nine."]
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
 def test_every_link_in_the_docs_leads_to_a_file_and_a_heading(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if "://" in link:
