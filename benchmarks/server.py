@@ -2,7 +2,8 @@
 
 `python -m benchmarks.server` takes about three minutes and prints one table, the medians of a few short rounds in
 which the servers take turns, and the ratios. Server and load generator are processes of their own, each kept on its
-own core, and new for each measurement. Linux only, as it reads /proc. docs/performance.md says how to read the figures.
+own core, and new for each measurement. Linux only, as it reads /proc.
+See docs/developing/performance.md on how to read the figures.
 """
 
 import argparse

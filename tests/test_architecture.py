@@ -1,4 +1,4 @@
-"""The arrows of docs/architecture.md, read from the imports."""
+"""The arrows of docs/developing/architecture.md, read from the imports."""
 
 import ast
 import re
@@ -495,7 +495,7 @@ def test_a_planted_clock_loop_or_die_is_found() -> None:
 
 
 def test_the_files_to_touch_are_there() -> None:
-    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT.parent / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("## To add something, touch")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([\w/]+(?:\.py|\.ts|/))`", table))
     assert len(named) > 10

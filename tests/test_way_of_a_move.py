@@ -1,4 +1,4 @@
-"""A move takes the way that docs/architecture.md tells, hop by hop: from the key to the disk, and to the screen."""
+"""A move takes the hops that docs/developing/architecture.md lists: from the key to the disk, and to the screen."""
 
 import asyncio
 import re
@@ -32,7 +32,7 @@ Hop = tuple[str, str]
 
 
 def told() -> list[Hop]:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
     return re.findall(r"^\| \d+ \| `([\w/]+\.py)`: `(\w+)` \|", page, re.MULTILINE)
 
 

@@ -45,8 +45,10 @@ FOUND_BY = {
     "a lost node that goes on as if nothing were": 3,
     "a flag that never falls": 20,
 }
-"""The seed to begin with where few find a fault, as docs/testing.md tells them: they are what costs most. Where worlds
-have changed since, the search goes on from there."""
+"""The first seed to try for faults that few seeds find, from docs/developing/testing.md; these tests take longest.
+
+If the worlds have changed since, the search continues from there.
+"""
 
 
 @pytest.mark.parametrize("name", [*PLANTED, *PLANTED_AMONG_LEDGERS, *PLANTED_AMONG_NODES])

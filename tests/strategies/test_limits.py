@@ -1,7 +1,7 @@
 """Every search ends at its first look at the clock past its limit, and at the first that says it is cancelled.
 
 The clock is one that goes on by a millisecond each time that somebody looks, so it tells how often a search has looked
-since its limit, however busy the machine is. docs/performance.md has what that is in real time.
+since its limit, however busy the machine is. docs/developing/performance.md has what that is in real time.
 """
 
 from itertools import count

@@ -3,7 +3,7 @@
 A cell has a kind of shape in each of four directions, as in `shapes`; it is worth the sum over its six pairs of
 directions. A weight is in tenths of 1/256 of a logit of the chance to win, fitted by logistic regression to the values
 that a search of 2,500 to 3,000 nodes gave 40,000 positions: such as occur in matches with itself, after up to three
-random moves. docs/experiments.md tells what was tried.
+random moves. docs/developing/experiments.md tells what was tried.
 """
 
 PER_WORTH = 10
