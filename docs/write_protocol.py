@@ -268,8 +268,9 @@ def transcript() -> list[str]:
         say((first, second)[ply % 2], wire.PlayRequest(ply + 3, match, ply, move))
     say(second, wire.PlayRequest(7, match, 4, 6))
     say(first, wire.PlayRequest(7, match, 4, 6))
-    say(second, wire.OfferRequest(8, match, "rematch"))
-    say(first, wire.OfferRequest(8, match, "rematch"))
+    say(second, wire.OfferRequest(8, match, "rematch", 5))
+    offered = json.loads(log[-1].partition("<< ")[2])
+    say(first, wire.AgreeRequest(8, match, offered["seq"]))
     return log
 
 

@@ -75,8 +75,9 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.PlayRequest: st.builds(wire.PlayRequest, id=ids, match=names, ply=small, move=small),
     wire.ResignRequest: st.builds(wire.ResignRequest, id=ids, match=names),
     wire.AbortRequest: st.builds(wire.AbortRequest, id=ids, match=names),
-    wire.OfferRequest: st.builds(wire.OfferRequest, id=ids, match=names, kind=kinds),
-    wire.DeclineRequest: st.builds(wire.DeclineRequest, id=ids, match=names, kind=kinds),
+    wire.OfferRequest: st.builds(wire.OfferRequest, id=ids, match=names, kind=kinds, ply=st.none() | small),
+    wire.AgreeRequest: st.builds(wire.AgreeRequest, id=ids, match=names, offer=small),
+    wire.DeclineRequest: st.builds(wire.DeclineRequest, id=ids, match=names, kind=kinds, offer=st.none() | small),
     wire.ClaimRequest: st.builds(
         wire.ClaimRequest, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])
     ),

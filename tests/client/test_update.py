@@ -138,7 +138,7 @@ def test_a_declined_offer_is_said() -> None:
 def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
     display = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
     display, requests = done(display, Command.REMATCH)
-    assert requests == (OfferRequest(0, match="m1", kind="rematch"),)
+    assert requests == (OfferRequest(0, match="m1", kind="rematch", ply=0),)
     display = update(display, Rematched("m1", 3, 0, next="m1-2"), 0)
     display = update(display, snapshot(match="m1-2", you=1), 0)
     assert display.shown == "m1-2"
@@ -149,7 +149,7 @@ def test_a_bot_that_has_gone_on_to_somebody_else_is_challenged_to_the_rematch() 
     mia = PlayerInfo("Mia", "alphabeta", 3)
     for opponent, expected in (
         (mia, ChallengeRequest(0, "Mia", "connect4", level=3)),
-        (BEN, OfferRequest(0, match="m1", kind="rematch")),
+        (BEN, OfferRequest(0, match="m1", kind="rematch", ply=0)),
     ):
         match = snapshot("connect4", opponent=opponent)
         display = seen(match, Ended("m1", 2, 0, winner=1, reason="resign"), Presence("m1", side=1, online=False))

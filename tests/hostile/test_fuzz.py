@@ -29,6 +29,7 @@ OF_A_MATCH = [
     wire.ResignRequest,
     wire.AbortRequest,
     wire.OfferRequest,
+    wire.AgreeRequest,
     wire.DeclineRequest,
     wire.ClaimRequest,
 ]

@@ -28,6 +28,13 @@ def command(words: str, match: Match) -> Command:
     verb, *rest = words.split()
     if verb == "play":
         return wire.PlayRequest(1, "m", int(rest[1]) if rest[1:] else len(match.moves), int(rest[0]))
+    if verb == "agree":
+        return wire.AgreeRequest(1, "m", int(rest[0]))
+    if verb in {"offer", "decline"} and rest[1:]:
+        number = int(rest[1])
+        if verb == "offer":
+            return wire.OfferRequest(1, "m", rest[0], ply=number)  # type: ignore[arg-type]
+        return wire.DeclineRequest(1, "m", rest[0], offer=number)  # type: ignore[arg-type]
     if verb in {"offer", "decline", "claim"}:
         makers: dict[str, Any] = {
             "offer": wire.OfferRequest,
@@ -269,6 +276,163 @@ def test_a_move_is_taken_back_when_both_agree() -> None:
     assert match.tail(5)[0].position.board == "....X...."  # type: ignore[union-attr]
 
 
+def test_an_offer_is_accepted_by_its_number_and_accepting_it_again_changes_nothing() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X play 8
+        << 4 X played 8
+        >> O offer takeback 3
+        << 5 O offered takeback
+        >> O agree 5
+        << refused no_offer
+        >> X agree 4
+        << refused no_offer
+        >> X agree 99
+        << refused no_offer
+        >> X agree 5
+        << 6 O took back to ply 1
+        >> X agree 5
+        << ok
+        >> O offer draw 1
+        << 7 O offered draw
+        >> X agree 7
+        << 8 nobody won: agreement
+        >> X agree 7
+        << ok
+        >> X agree 5
+        << ok
+        >> X offer rematch 1
+        << 9 X offered rematch
+        >> O agree 9
+        << 10 rematched in m-2
+        >> O agree 9
+        << ok
+        >> X offer rematch 1
+        << ok
+        """,
+    )
+
+
+def test_an_acceptance_that_crosses_a_move_is_refused_and_is_no_offer() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X play 4
+        << 2 X played 4
+        >> X offer draw 1
+        << 3 X offered draw
+        >> O play 0
+        << 4 O played 0
+        >> X offer draw 2
+        << 5 X offered draw
+        >> X play 8
+        << 6 X played 8
+        >> O agree 5
+        << refused stale_offer
+        >> O agree 3
+        << refused stale_offer
+        >> O decline draw 5
+        << refused stale_offer
+        """,
+    )
+    assert match.offers == {}
+
+
+def test_a_resent_takeback_that_was_granted_is_not_granted_twice() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X play 8
+        << 4 X played 8
+        >> O offer takeback 3
+        << 5 O offered takeback
+        >> O offer takeback 3
+        << ok
+        >> X agree 5
+        << 6 O took back to ply 1
+        >> O offer takeback 3
+        << refused stale_offer
+        """,
+    )
+    assert match.offers == {}
+
+
+def test_an_offer_that_crosses_a_move_is_refused() -> None:
+    follows(
+        start(),
+        """
+        >> X play 4
+        << 2 X played 4
+        >> X offer draw 0
+        << refused stale_offer
+        >> X offer takeback 2
+        << refused stale_offer
+        """,
+    )
+
+
+def test_draw_offers_that_cross_are_an_agreement_and_takebacks_that_cross_are_not() -> None:
+    follows(
+        start(),
+        """
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X offer takeback 2
+        << 4 X offered takeback
+        >> O offer takeback 2
+        << refused stale_offer
+        >> O decline takeback 4
+        << 5 O declined takeback
+        >> O decline takeback 4
+        << ok
+        >> X decline takeback 4
+        << refused stale_offer
+        >> X offer draw 2
+        << 6 X offered draw
+        >> O offer draw 2
+        << 7 nobody won: agreement
+        """,
+    )
+
+
+def test_an_offer_of_one_kind_is_not_accepted_by_the_agreement_on_another() -> None:
+    follows(
+        start(),
+        """
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X offer draw 2
+        << 4 X offered draw
+        >> X offer takeback 2
+        << 5 X offered takeback
+        >> O decline takeback 5
+        << 6 O declined takeback
+        >> O agree 5
+        << refused stale_offer
+        >> O agree 4
+        << 7 nobody won: agreement
+        >> O agree 5
+        << refused stale_offer
+        """,
+    )
+
+
 def test_the_takebacks_of_a_match_have_an_end() -> None:
     match = start()
     once = """
@@ -428,6 +592,9 @@ commands = st.builds(
             for make in (wire.OfferRequest, wire.DeclineRequest)
             for kind in ("draw", "takeback", "rematch")
         ),
+        *(wire.OfferRequest(1, "m", kind, ply) for kind in ("draw", "takeback", "rematch") for ply in (0, 1, 2, 5)),
+        *(wire.DeclineRequest(1, "m", "draw", number) for number in (0, 2, 3, 4, 9)),
+        *(wire.AgreeRequest(1, "m", number) for number in (0, 1, 2, 3, 4, 5, 6, 9)),
         *(wire.ClaimRequest(1, "m", kind) for kind in ("win", "draw", "adjourn")),
         "O goes",
         "O comes",

@@ -153,6 +153,32 @@ class Play(RuleBasedStateMachine):
             self.offers.clear()
             self.is_adjourned = False
 
+    @rule(side=SIDES, back=st.integers(0, 4), is_repeated=st.booleans())
+    def answer_by_number(self, side: int, back: int, is_repeated: bool) -> None:
+        """Accept the offer that was event `seq - back`, perhaps twice: only one that stands changes anything."""
+        if side in self.away:
+            return
+        self.fall()
+        number = self.match.seq - back
+        standing = [offer for offer, seq in self.match.offers.items() if seq == number and offer[0] != side]
+        told = self.ask(side, wire.AgreeRequest(1, "m", number))
+        if not standing:
+            assert told in ([], Code.NO_OFFER, Code.STALE_OFFER)
+            return
+        if told == Code.ADJOURNED:
+            return
+        assert isinstance(told, list)
+        event = told[0]
+        if isinstance(event, wire.Tookback):
+            del self.moves[event.ply :]
+            self.is_adjourned = False
+        else:
+            assert isinstance(event, wire.Ended)
+            self.is_over = True
+        self.offers.clear()
+        if is_repeated:
+            assert self.ask(side, wire.AgreeRequest(1, "m", number)) == []
+
     @rule(side=SIDES, is_on_purpose=st.booleans())
     def go(self, side: int, is_on_purpose: bool) -> None:
         self.fall()
@@ -223,6 +249,7 @@ class Play(RuleBasedStateMachine):
     def its_facts_are_the_match(self) -> None:
         if hasattr(self, "match"):
             again = Match.from_events(self.match.events)
+            assert self.is_over or set(self.match.offers) == self.offers
             assert (again.state, again.outcome, again.offers) == (
                 self.match.state,
                 self.match.outcome,

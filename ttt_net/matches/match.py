@@ -54,7 +54,8 @@ class Match:
         self.outcome: Outcome | None = None
         self.is_adjourned = False
         self.next: str | None = None
-        self.offers: set[tuple[Side, wire.OfferKind]] = set()
+        self.offers: dict[tuple[Side, wire.OfferKind], int] = {}
+        """The offers that stand: by side and kind, the number of the event that made each."""
         self.turned_down: set[tuple[Side, wire.OfferKind]] = set()
         self.events: list[wire.MatchEvent] = [started]
         self.moves: list[tuple[Side, int]] = []
@@ -122,10 +123,10 @@ class Match:
                 self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Offered():
-                self.offers.add((event.side, event.kind))
+                self.offers[event.side, event.kind] = event.seq
             case wire.Declined():
                 for offer in [offer for offer in self.offers if offer[1] == event.kind]:
-                    self.offers.remove(offer)
+                    del self.offers[offer]
                     self.turned_down.add(offer)
             case wire.Rematched():
                 self.next = event.next
@@ -219,7 +220,7 @@ class Match:
             present=present,
             moves=[move for _, move in self.moves],
             position=self.position(),
-            offers=[wire.OfferInfo(side, kind) for side, kind in sorted(self.offers)],
+            offers=[wire.OfferInfo(side, kind, seq) for (side, kind), seq in sorted(self.offers.items())],
             you=you,
             last=self.moves[-1][1] if self.moves else None,
             time=self.time,

@@ -1,6 +1,7 @@
 """Decide requests to a match: the events that follow, or a refusal. Changes nothing.
 
-The same move again (same side, ply and move) leads to no new event and is no error.
+A request that is sent again after a lost answer leads to no second event: a move names its ply, an offer the ply that
+it was made at, and its answer the number of the offer.
 """
 
 from ttt_net import messages as wire
@@ -15,6 +16,7 @@ Command = (
     | wire.ResignRequest
     | wire.AbortRequest
     | wire.OfferRequest
+    | wire.AgreeRequest
     | wire.DeclineRequest
     | wire.ClaimRequest
 )
@@ -47,9 +49,11 @@ def decide(
         case wire.AbortRequest():
             return _abort(match, now_ms, at_ms)
         case wire.OfferRequest():
-            return _offer(match, side, command.kind, now_ms, at_ms)
+            return _offer(match, side, command, now_ms, at_ms)
+        case wire.AgreeRequest():
+            return _agree(match, side, command.offer, now_ms, at_ms)
         case wire.DeclineRequest():
-            return _decline(match, side, command.kind, now_ms, at_ms)
+            return _decline(match, side, command, at_ms)
         case wire.ClaimRequest():
             return _claim(match, side, command.kind, now_ms, at_ms)
 
@@ -135,18 +139,23 @@ def _abort(match: Match, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     return [_ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)]
 
 
-def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
+def _offer(match: Match, side: Side, offer: wire.OfferRequest, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
+    kind = offer.kind
     if kind != "rematch":
         _must_be_live(match)
     elif not match.is_over:
         raise Refusal(Code.MATCH_NOT_OVER, "a rematch can be offered once the match has ended")
     elif match.next is not None:
         return []
+    if offer.ply not in (None, len(match.moves)):
+        raise Refusal(Code.STALE_OFFER, f"your {_OFFERED[kind]} was for ply {offer.ply}; now it is {len(match.moves)}")
     if (side, kind) in match.offers:
         return []
     if kind == "takeback":
         _must_not_wait_for(match, 1 - side)
     if (1 - side, kind) in match.offers:
+        if kind == "takeback" and offer.ply is not None:
+            raise Refusal(Code.STALE_OFFER, "your opponent has asked to take back a move; answer that first")
         return [_agreed(match, 1 - side, kind, now_ms, at_ms)]
     if (side, kind) in match.turned_down:
         raise Refusal(Code.TURNED_DOWN, f"your {_OFFERED[kind]} was declined or taken back{_AGAIN[kind]}")
@@ -156,6 +165,47 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: i
             sentence = f"a match has at most {MAX_TAKEBACKS} take-backs, and this one has had them"
             raise Refusal(Code.TOO_MANY_TAKEBACKS, sentence)
     return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind=kind)]
+
+
+def _agree(match: Match, side: Side, number: int, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
+    offer = _offer_of(match, number)
+    if offer.side == side:
+        raise Refusal(Code.NO_OFFER, "that offer is your own; your opponent can accept it")
+    if match.offers.get((offer.side, offer.kind)) == number:
+        if offer.kind == "takeback":
+            _must_not_wait_for(match, 1 - side)
+        return [_agreed(match, offer.side, offer.kind, now_ms, at_ms)]
+    match offer.kind, _end_of(match, offer):
+        case ("takeback", wire.Tookback()) | ("rematch", wire.Rematched()):
+            return []
+        case "draw", wire.Ended(reason=Reason.AGREEMENT):
+            return []
+        case _:
+            raise _is_stale(offer)
+
+
+def _offer_of(match: Match, number: int) -> wire.Offered:
+    offer = match.events[number - 1] if 0 < number <= match.seq else None
+    if not isinstance(offer, wire.Offered):
+        raise Refusal(Code.NO_OFFER, f"event {number} of this match is no offer")
+    return offer
+
+
+def _end_of(match: Match, offer: wire.Offered) -> wire.MatchEvent | None:
+    """Return the event that ended an offer: a move, its acceptance or its decline. None if it stands."""
+    for event in match.events[offer.seq :]:
+        match event:
+            case wire.Offered():
+                pass
+            case wire.Declined() if event.kind != offer.kind:
+                pass
+            case _:
+                return event
+    return None
+
+
+def _is_stale(offer: wire.Offered) -> Refusal:
+    return Refusal(Code.STALE_OFFER, f"the {_OFFERED[offer.kind]} no longer stands")
 
 
 def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> wire.MatchEvent:
@@ -187,8 +237,17 @@ def _ply_before_last_move(match: Match, side: Side) -> int:
     raise Refusal(Code.NO_MOVE, "you have not moved yet, so there is nothing to take back")
 
 
-def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
-    if not any(offered == kind for _, offered in match.offers):
+def _decline(match: Match, side: Side, decline: wire.DeclineRequest, at_ms: int) -> list[wire.MatchEvent]:
+    kind = decline.kind
+    if decline.offer is not None:
+        offer = _offer_of(match, decline.offer)
+        if match.offers.get((offer.side, offer.kind)) != offer.seq:
+            end = _end_of(match, offer)
+            if isinstance(end, wire.Declined) and end.side == side:
+                return []
+            raise _is_stale(offer)
+        kind = offer.kind
+    elif not any(offered == kind for _, offered in match.offers):
         raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
     return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind=kind)]
 

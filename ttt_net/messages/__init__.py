@@ -19,6 +19,7 @@ from ttt_net.messages.events import (
 from ttt_net.messages.requests import (
     AbortRequest,
     AcceptRequest,
+    AgreeRequest,
     AnalyseRequest,
     AnswerRequest,
     AnyRequest,
@@ -136,6 +137,7 @@ __all__ = [
     "AbortRequest",
     "AcceptRequest",
     "Adjourned",
+    "AgreeRequest",
     "AnalyseRequest",
     "AnalysedMove",
     "AnalysisReply",

@@ -54,7 +54,7 @@ class Tookback(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Offered(ServerMessage, frozen=True):
-    """Event: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
+    """Event: `side` makes an offer: name its `seq` to accept or decline it. A move ends all offers."""
 
     match: str
     seq: int

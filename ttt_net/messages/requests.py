@@ -234,22 +234,42 @@ class AbortRequest(Request, frozen=True):
     match: MatchId
 
 
-class OfferRequest(Request, frozen=True):
-    """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
+class OfferRequest(Request, frozen=True, omit_defaults=True):
+    """Offer a draw, a rematch after the end, or to take back your last move.
 
-    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move; there
-    are at most 50 in a match.
+    Name the `ply` that you see, as `play` does. Then an offer that crosses a move is refused as `stale_offer`, and one
+    that is sent again after a lost answer is never a second offer. Without `ply` the offer is for the position in which
+    it arrives, and accepts the opponent's offer of the same kind; older clients do that.
+
+    If both players offer a draw or a rematch at the same time, they have agreed. A rematch swaps the sides. A take-back
+    returns to the position in which the player who asked was last to move. A match has at most 50 take-backs.
     """
 
     match: MatchId
     kind: OfferKind
+    ply: Ply | None = None
 
 
-class DeclineRequest(Request, frozen=True):
-    """Turn down the other player's offer, or take back your own."""
+class AgreeRequest(Request, frozen=True):
+    """Accept the opponent's offer that was event number `offer` of the match: the `seq` of `offered`.
+
+    Refused as `stale_offer` if that offer no longer stands. Accepting the same offer again changes nothing.
+    """
+
+    match: MatchId
+    offer: Seq
+
+
+class DeclineRequest(Request, frozen=True, omit_defaults=True):
+    """Decline the opponent's offer, or withdraw your own.
+
+    Name the `offer`, the `seq` of `offered`. Then the request is refused as `stale_offer` if that offer no longer
+    stands, and sending it again changes nothing. Without `offer` it is for any offer of this kind.
+    """
 
     match: MatchId
     kind: OfferKind
+    offer: Seq | None = None
 
 
 class ClaimRequest(Request, frozen=True):
@@ -390,6 +410,7 @@ AnyRequest = (
     | ResignRequest
     | AbortRequest
     | OfferRequest
+    | AgreeRequest
     | DeclineRequest
     | ClaimRequest
     | ResumeRequest

@@ -123,10 +123,11 @@ class OutcomeInfo(Struct, frozen=True):
 
 
 class OfferInfo(Struct, frozen=True):
-    """An offer that stands."""
+    """An offer that stands. `seq` is the number of the event that made it: name it in `agree` and `decline`."""
 
     side: int
     kind: OfferKind
+    seq: int = 0
 
 
 class AwayInfo(Struct, frozen=True):

@@ -62,7 +62,7 @@ def follow(match: Snapshot, event: MatchEvent) -> Snapshot:
         case Adjourned():
             return structs.replace(match, seq=event.seq, adjourned=True, clock=event.clock or match.clock, offers=[])
         case Offered():
-            offers = [*match.offers, OfferInfo(event.side, event.kind)]
+            offers = [*match.offers, OfferInfo(event.side, event.kind, event.seq)]
             return structs.replace(match, seq=event.seq, offers=offers)
         case Declined():
             # An offer that is turned down is gone, whichever of the two players ended it.

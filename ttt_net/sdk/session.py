@@ -20,6 +20,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     PROTOCOL,
     AbortRequest,
+    AgreeRequest,
     AnyServerMessage,
     ClaimRequest,
     DeclineRequest,
@@ -51,7 +52,7 @@ MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
-_OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | DeclineRequest | ClaimRequest
+_OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | AgreeRequest | DeclineRequest | ClaimRequest
 """Requests that are kept while the link is down."""
 _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 """Refusals of a `hello` that are worth waiting for."""

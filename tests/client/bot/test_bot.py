@@ -19,6 +19,7 @@ from ttt_net.errors import Code, ConfigurationError
 from ttt_net.games import Game
 from ttt_net.messages import (
     AbortRequest,
+    AgreeRequest,
     AnswerRequest,
     Challenged,
     ChallengeOver,
@@ -26,7 +27,7 @@ from ttt_net.messages import (
     DeclineRequest,
     Ended,
     Offered,
-    OfferRequest,
+    OfferInfo,
     PlayerInfo,
     PlayRequest,
     Presence,
@@ -95,9 +96,9 @@ async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
         seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), Offered("m1", 3, 0, side=0, kind="rematch"))
         await link.hears(UnseekRequest)
-        offer = await link.hears(OfferRequest)
-        assert (offer.match, offer.kind) == ("m1", "rematch")
-        await link.tells(Refused(offer.id, Code.OPPONENT_GONE, "gone"))
+        answer = await link.hears(AgreeRequest)
+        assert (answer.match, answer.offer) == ("m1", 3)
+        await link.tells(Refused(answer.id, Code.OPPONENT_GONE, "gone"))
         await link.hears(SeekRequest)
 
 
@@ -114,14 +115,24 @@ async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
         link = await seated(server, **_after([0, 4, 8]))
         await link.hears(PlayRequest)
         await link.tells(Offered("m1", 5, 0, side=0, kind="draw"))
-        assert (await link.hears(OfferRequest)).kind == "draw"
+        assert (await link.hears(AgreeRequest)).offer == 5
         await link.tells(Ended("m1", 6, 0, winner=None, reason="agreement"))
     async with fake_server() as server, bot_at(server):
         moves = [0, 4, 1, 2, 8]
         link = await seated(server, **_after(moves))
         assert (await link.hears(PlayRequest)).move == 6
         await link.tells(Offered("m1", 7, 0, side=0, kind="draw"))
-        assert (await link.hears(DeclineRequest)).kind == "draw"
+        declined = await link.hears(DeclineRequest)
+        assert (declined.kind, declined.offer) == ("draw", 7)
+
+
+async def test_a_bot_answers_an_offer_that_a_snapshot_shows_it_once() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await seated(server, seq=3, offers=[OfferInfo(0, "takeback", 3)])
+        assert (await link.hears(AgreeRequest)).offer == 3
+        await link.tells(opponent_moves_first(seq=3, offers=[OfferInfo(0, "takeback", 3)]))
+        await link.tells(Offered("m1", 4, 0, side=0, kind="draw"))
+        assert (await link.hears(DeclineRequest)).offer == 4
 
 
 @pytest.mark.parametrize(("value", "is_winning"), [(None, False), (0, False), (49, False), (50, True), (-90, False)])
@@ -149,7 +160,7 @@ async def test_a_bot_lets_people_take_a_move_back_and_thinks_anew() -> None:
         await link.tells(played("tictactoe", [0]))
         play = await link.hears(PlayRequest)
         await link.tells(ok(play.id), played("tictactoe", [0, 4]), Offered("m1", 4, 0, side=0, kind="takeback"))
-        assert (await link.hears(OfferRequest)).kind == "takeback"
+        assert (await link.hears(AgreeRequest)).offer == 4
         empty = snapshot().position
         await link.tells(Tookback("m1", 5, 0, side=0, ply=0, position=empty), played("tictactoe", [4], seq=6))
         again = await link.hears(PlayRequest)
@@ -249,7 +260,7 @@ async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() ->
         )
         await link.hears(SeekRequest)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
-        answer = await link.hears(OfferRequest)
+        answer = await link.hears(AgreeRequest)
         assert bot.asked == {}, "a move would be refused while the other is away"
         await link.tells(ok(answer.id), Presence("m1", 0, online=True))
         play = await link.hears(PlayRequest)

@@ -13,6 +13,7 @@ from ttt_net.client.events import Stop
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    AgreeRequest,
     AnswerRequest,
     AwayInfo,
     ChallengeOver,
@@ -134,9 +135,9 @@ async def test_one_word_accepts_whatever_stands_on_offer_and_one_declines_it() -
         await link.tells(Offered("m1", 4, 0, side=1, kind="takeback"))
         await paper.shows("Ben asks to take a move back: type accept or decline.")
         paper.type("accept")
-        assert (await link.hears(OfferRequest)).kind == "takeback"
+        assert (await link.hears(AgreeRequest)).offer == 4
         paper.type("decline")
-        assert (await link.hears(DeclineRequest)).kind == "takeback"
+        assert (await link.hears(DeclineRequest)).offer == 4
         await link.tells(Declined("m1", 5, 0, side=0, kind="takeback"), Chatted("m1", "players", BEN, "All right"))
         await paper.shows("Ben: All right")
         paper.type("accept")

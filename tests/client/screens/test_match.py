@@ -18,6 +18,7 @@ from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
+    AgreeRequest,
     DeclineRequest,
     Ended,
     OfferInfo,
@@ -164,13 +165,16 @@ def test_offers_need_their_moment() -> None:
     live = seen(snapshot())
     new, requests = done(live, Command.DRAW)
     assert (requests, new.notice) == ((), "There is nothing to draw yet; a bot wants to see some moves first.")
-    draw = (OfferRequest(0, match="m1", kind="draw"),)
-    assert done(seen(snapshot(opponent=BEN)), Command.DRAW)[1] == draw
-    assert done(seen(snapshot(moves=[4, 0])), Command.DRAW)[1] == draw
+    draw = OfferRequest(0, match="m1", kind="draw", ply=0)
+    assert done(seen(snapshot(opponent=BEN)), Command.DRAW)[1] == (draw,)
+    assert done(seen(snapshot(moves=[4, 0])), Command.DRAW)[1] == (OfferRequest(0, match="m1", kind="draw", ply=2),)
     assert done(live, Command.REMATCH)[1] == ()
     assert done(live, Command.DECLINE)[1] == ()
-    asked = seen(snapshot(offers=[OfferInfo(1, "draw")]))
-    assert done(asked, Command.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="draw"),)
+    asked = seen(snapshot(offers=[OfferInfo(0, "takeback", 6), OfferInfo(1, "draw", 7)], moves=[4, 0]))
+    assert done(asked, Command.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="draw", offer=7),)
+    assert done(asked, Command.DRAW)[1] == (AgreeRequest(0, match="m1", offer=7),)
+    own = seen(snapshot(offers=[OfferInfo(0, "takeback", 6)]))
+    assert done(own, Command.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="takeback", offer=6),)
     assert done(live, Command.RESIGN)[1] == (ResignRequest(0, match="m1"),)
     assert done(seen(), Command.RESIGN)[1] == ()
     over = update(live, Ended("m1", 2, 0, winner=1, reason="time"), 0)

@@ -21,6 +21,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AbortRequest,
     Adjourned,
+    AgreeRequest,
     AnswerRequest,
     Challenged,
     ChallengeOver,
@@ -30,7 +31,7 @@ from ttt_net.messages import (
     Ended,
     MatchEvent,
     Offered,
-    OfferRequest,
+    OfferInfo,
     PlayRequest,
     Refused,
     Request,
@@ -107,6 +108,8 @@ class Bot:
         self._kept: str | None = None
         """The match that is kept when it has ended, so that a rematch can be accepted, until another one begins."""
         self._wins: set[str] = set()
+        self._answered_offers: dict[str, int] = {}
+        """By match, the number of the newest offer that was answered."""
         self._away_since_ms: dict[str, int] = {}
 
     @property
@@ -149,12 +152,14 @@ class Bot:
                 self._unseen.discard(event.match)
                 if event.match not in before.matches and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
+                for offer in event.offers:
+                    self._answer_offer(event.match, offer)
             case Challenged() if self.world.you is not None and event.by.name != self.world.you.name:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
             case Offered():
-                self._answer_offer(event)
+                self._answer_offer(event.match, OfferInfo(event.side, event.kind, event.seq))
             case Tookback():
                 self.asked.pop(event.match, None)
             case Answered(request, Refused() as refusal):
@@ -222,6 +227,7 @@ class Bot:
     def _find_jobs(self) -> None:
         """Let the engine think about every match that waits for our move and is not thought about yet."""
         self.asked = {name: ply for name, ply in self.asked.items() if name in self.world.matches}
+        self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.world.matches}
         for name, match in self.world.matches.items():
             ply = match.position.ply
             is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
@@ -271,24 +277,26 @@ class Bot:
         match = self.world.matches.get(name)
         return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
-    def _answer_offer(self, offered: Offered) -> None:
-        match = self.world.matches.get(offered.match)
-        if match is None or offered.side == match.you:
+    def _answer_offer(self, name: str, offer: OfferInfo) -> None:
+        """Accept or decline an offer of the opponent, once; a rematch that there is no place for stays open."""
+        match = self.world.matches.get(name)
+        if match is None or offer.side == match.you or self._answered_offers.get(name, 0) >= offer.seq:
             return
-        if offered.kind == "draw":
-            may_draw = is_drawable(match.position.ply, len(match.position.board)) and offered.match not in self._wins
-            answer = OfferRequest if may_draw else DeclineRequest
-            self._say(answer(0, match=offered.match, kind="draw"))
-        elif offered.kind == "takeback":
-            answer = (
-                OfferRequest if match.players[offered.side].bot is None else DeclineRequest
-            )  # people may slip, bots may not
-            self._say(answer(0, match=offered.match, kind="takeback"))
-        elif self._free_places > 0:
-            if self.world.seeking is not None and self._free_places == 1:
-                self.world = replace(self.world, seeking=None)
-                self._say(UnseekRequest(0))
-            self._say(OfferRequest(0, match=offered.match, kind="rematch"))
+        match offer.kind:
+            case "draw":
+                accepts = is_drawable(match.position.ply, len(match.position.board)) and name not in self._wins
+            case "takeback":
+                accepts = match.players[offer.side].bot is None  # people may slip, bots may not
+            case "rematch":
+                accepts = self._free_places > 0
+                if not accepts:
+                    return
+                if self.world.seeking is not None and self._free_places == 1:
+                    self.world = replace(self.world, seeking=None)
+                    self._say(UnseekRequest(0))
+        self._answered_offers[name] = offer.seq
+        answer = AgreeRequest(0, name, offer.seq) if accepts else DeclineRequest(0, name, offer.kind, offer.seq)
+        self._say(answer)
 
     def _refused(self, request: Request, refusal: Refused) -> None:
         """Do what a refusal leaves to be done; most need nothing, for the next events say how things stand."""
@@ -304,7 +312,7 @@ class Bot:
             case ResumeRequest():
                 self._unseen.discard(request.match)
                 self._seek()
-            case OfferRequest(kind="rematch"):
+            case AgreeRequest():
                 self._seek()
             case AnswerRequest():
                 self._accepting = max(0, self._accepting - request.accept)

@@ -33,7 +33,7 @@ _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _RULES = ("rules", "?")
 _OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Command.REMATCH, "draw": Command.DRAW, "takeback": Command.TAKE_BACK}
-"""Who accepts an offer offers the same."""
+"""The commands that accept an offer: an offer of the same kind accepts the opponent's."""
 CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
 
 

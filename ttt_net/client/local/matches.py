@@ -18,6 +18,7 @@ from ttt_net.matches.description import describe_rules
 from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import (
     AbortRequest,
+    AgreeRequest,
     AnalyseRequest,
     AnyServerMessage,
     ClaimRequest,
@@ -138,7 +139,7 @@ class LocalMatches:
             case OfferRequest(kind="rematch"):
                 self.current(request.match)
                 return self.begin(now_ms)
-            case PlayRequest() | ResignRequest() | AbortRequest() | ClaimRequest() | DeclineRequest():
+            case PlayRequest() | ResignRequest() | AbortRequest() | ClaimRequest() | AgreeRequest() | DeclineRequest():
                 match = self.current(request.match)
                 return self._decide(match, self.you, request, now_ms)
             case OfferRequest():
@@ -214,7 +215,10 @@ class LocalMatches:
         if side is None or match.is_over:
             return told
         accepts = self.seating.is_shared or offer.kind == "takeback" or self._agrees_to_draw(match, 1 - side)
-        answer = offer if accepts else DeclineRequest(0, offer.match, offer.kind)
+        number = match.offers[side, offer.kind]
+        answer: referee.Command = DeclineRequest(0, offer.match, offer.kind, number)
+        if accepts:
+            answer = AgreeRequest(0, offer.match, number)
         return [*told, *self._decide(match, 1 - side, answer, now_ms)]
 
     def _agrees_to_draw(self, match: Match, side: int) -> bool:

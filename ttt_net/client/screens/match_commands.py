@@ -12,6 +12,7 @@ from ttt_net.client.words import FINISH_FIRST
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
+    AgreeRequest,
     ChallengeRequest,
     ClaimRequest,
     DeclineRequest,
@@ -195,7 +196,10 @@ def _offer(display: Display, kind: OfferKind) -> Effect:
         return replace(display, notice="There is nothing to draw yet; a bot wants to see some moves first."), ()
     if kind == "rematch" and opponent_of(match).bot is not None and not match.present[1 - (match.you or 0)]:
         return _challenge_again(display, match)
-    return display, (OfferRequest(0, match=match.match, kind=kind),)
+    theirs = next((offer for offer in match.offers if offer.kind == kind and offer.side != match.you), None)
+    if theirs is not None:
+        return display, (AgreeRequest(0, match=match.match, offer=theirs.seq),)
+    return display, (OfferRequest(0, match=match.match, kind=kind, ply=match.position.ply),)
 
 
 def _challenge_again(display: Display, match: Snapshot) -> Effect:
@@ -229,7 +233,8 @@ def _decline(display: Display) -> Effect:
     match = display.match
     if match is None or not match.offers:
         return replace(display, notice="There is no offer."), ()
-    return display, tuple(DeclineRequest(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
+    offer = next((each for each in match.offers if each.side != match.you), match.offers[0])
+    return display, (DeclineRequest(0, match=match.match, kind=offer.kind, offer=offer.seq),)
 
 
 def _resign(display: Display) -> Effect:

@@ -4,7 +4,7 @@ import { type Choice, chosenOf, KINDS, wishOf, type Wish } from "./games.js";
 import { w, f } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { link, say } from "./link.js";
-import type { ClaimRequest, ListedPlayer, OfferRequest, ReportRequest, Request, SeekInfo } from "./protocol.js";
+import type { ClaimRequest, ListedPlayer, OfferInfo, OfferRequest, ReportRequest, Request, SeekInfo } from "./protocol.js";
 import type { Phrase } from "./chat.js";
 import { sentence } from "./sentences.js";
 import { type Match, movesAt, state } from "./state.js";
@@ -110,8 +110,9 @@ export function ask(message: Request): void {
   asked = asked.then(() => request(message));
 }
 
-export const offer = ({ match }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "offer", match, kind });
-export const decline = ({ match }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "decline", match, kind });
+export const offer = ({ match, position: { ply } }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "offer", match, kind, ply });
+export const agree = ({ match }: Match, { seq }: OfferInfo): Promise<boolean> => request({ type: "agree", match, offer: seq! });
+export const decline = ({ match }: Match, { kind, seq }: OfferInfo): Promise<boolean> => request({ type: "decline", match, kind, offer: seq! });
 export const claim = ({ match }: Match, kind: ClaimRequest["kind"]): Promise<boolean> => request({ type: "claim", match, kind });
 export const speakOf = ({ match }: Match, said: { text: string } | { phrase: Phrase }): Promise<boolean> => request({ type: "chat", match, ...said });
 

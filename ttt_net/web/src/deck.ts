@@ -8,6 +8,7 @@ import { noteOf } from "./analysis.js";
 import { explain, reasonOf } from "./explained.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import {
+  agree,
   analyse,
   autoplay,
   button,
@@ -81,9 +82,9 @@ function question(match: Match): Question | null {
   }
   const theirs = you === undefined ? undefined : offers.find(({ side }) => side !== you);
   if (theirs) {
-    const yes = button(w.accept, () => offer(match, theirs.kind), "primary");
+    const yes = button(w.accept, () => agree(match, theirs), "primary");
     const text = f(w.theyOffer[theirs.kind] ?? "{0}", players[theirs.side]!.name);
-    return { key: theirs.kind, text, tone: "asks", buttons: [yes, button(w.no, () => decline(match, theirs.kind))] };
+    return { key: theirs.kind, text, tone: "asks", buttons: [yes, button(w.no, () => decline(match, theirs))] };
   }
   const others = isMyTurn(match) ? position.legal.filter((move) => game.move_cells[move]! < 0) : [];
   if (others.length) {
@@ -116,7 +117,7 @@ function during(match: Match): Question {
   }
   const mine = offers.find(({ side }) => side === you);
   if (mine) {
-    const withdraw = button(w.withdraw, () => decline(match, mine.kind));
+    const withdraw = button(w.withdraw, () => decline(match, mine));
     return { key: "mine", text: `${text} ${w.youOffer[mine.kind] ?? ""}`, buttons: [withdraw, ending(match)] };
   }
   if (mayHint(match)) explain();
@@ -197,9 +198,9 @@ function toRematch(match: Match, isLarge: boolean): Child {
   if (hasGoneOn(match)) return button(w.rematch, () => challengeAgain(match), isLarge && look);
   const offered = offers.find(({ kind, side }) => side === you || kind === "rematch");
   if (offered && offered.side !== you) {
-    return [button(w.accept, () => offer(match, "rematch"), look), button(w.no, () => decline(match, "rematch"))];
+    return [button(w.accept, () => agree(match, offered), look), button(w.no, () => decline(match, offered))];
   }
-  if (offered) return button(w.withdraw, () => decline(match, "rematch"));
+  if (offered) return button(w.withdraw, () => decline(match, offered));
   return !!present[1 - you] && button(w.rematch, () => offer(match, "rematch"), isLarge && look);
 }
 

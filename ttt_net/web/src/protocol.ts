@@ -19,6 +19,12 @@ export interface Adjourned {
   clock?: ClockInfo;
 }
 
+export interface AgreeRequest {
+  type: "agree";
+  match: string;
+  offer: number;
+}
+
 export interface AnalyseRequest {
   type: "analyse";
   match: string;
@@ -128,6 +134,7 @@ export interface DeclineRequest {
   type: "decline";
   match: string;
   kind: "draw" | "rematch" | "takeback";
+  offer?: number | null;
 }
 
 export interface Declined {
@@ -351,12 +358,14 @@ export interface Notice {
 export interface OfferInfo {
   side: number;
   kind: "draw" | "rematch" | "takeback";
+  seq?: number;
 }
 
 export interface OfferRequest {
   type: "offer";
   match: string;
   kind: "draw" | "rematch" | "takeback";
+  ply?: number | null;
 }
 
 export interface Offered {
@@ -764,6 +773,7 @@ export type Request =
   | ResignRequest
   | AbortRequest
   | OfferRequest
+  | AgreeRequest
   | DeclineRequest
   | ClaimRequest
   | ResumeRequest

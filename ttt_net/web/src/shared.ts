@@ -1,7 +1,7 @@
 /** What the code that is fetched later takes from the code that is there: `main.ts` exports it all. */
 
 export {
-  accept, analyse, announce, ask, autoplay, challenge, challengeBot, choose, claim, clockNow, decline, explain, hint, invite, know, mute, nearestBot, notify, offer, page, play, playOnFrom, plays, rename, report, request, review,
+  accept, analyse, announce, ask, autoplay, challenge, challengeBot, choose, claim, clockNow, decline, explain, hint, invite, know, mute, nearestBot, notify, agree, offer, page, play, playOnFrom, plays, rename, report, request, review,
   seek, send, set, speakOf, ui, unseek, wantBot,
 } from "./app.js";
 export { board, colours, isSmall, landing, type Look, moveName, type On, sizes, token } from "./board.js";
