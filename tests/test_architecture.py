@@ -80,8 +80,7 @@ INSIDE = {
         compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search
         compiled.playout_tree
         compiled engine connect4 deepening alphabeta mcts level catalogue analysis
-        lessons.sight lessons.explanation lessons.words lessons.forcing lessons.mistakes review lessons.lesson
-        lessons.hints lessons.advice lessons puzzles coaching arena
+        lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons puzzles coaching arena
     """,
     "engines": "launch settings program dialects external",
     "matches": "absence description daily match analysis referee",

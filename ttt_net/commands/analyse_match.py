@@ -19,9 +19,8 @@ from ttt_net.games import Game, Side, find_game
 from ttt_net.games.record import Record, first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
-from ttt_net.strategies.lessons.lesson import Lesson, lesson_of, winner_of
-from ttt_net.strategies.lessons.words import named
-from ttt_net.strategies.review import Reviewed, glance, review
+from ttt_net.strategies.lessons.explanation import named
+from ttt_net.strategies.review import Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.text import counted
 
 CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}

@@ -13,7 +13,7 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
-from ttt_net.strategies.lessons.words import named
+from ttt_net.strategies.lessons.explanation import named
 from ttt_net.strategies.strategy import ALMOST_DECIDED, S
 from ttt_net.strategies.tree import TreeNode, recommended
 from ttt_net.text import counted

@@ -14,10 +14,8 @@ from ttt_net.games.notation import read_start
 from ttt_net.games.record import first_position
 from ttt_net.games.records import read_records
 from ttt_net.strategies.engine import warm
-from ttt_net.strategies.lessons.advice import advise
-from ttt_net.strategies.lessons.hints import warning
-from ttt_net.strategies.lessons.lesson import lesson_of, winner_of
-from ttt_net.strategies.review import Reviewed, glance
+from ttt_net.strategies.lessons.hints import advise, warning
+from ttt_net.strategies.review import Reviewed, glance, lesson_of, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
 
 

@@ -1,4 +1,4 @@
-"""Review a finished match: the value of each move, its grade, and what was wrong with it; knows no terminal."""
+"""Review a finished match: the value and grade of each move, and the one move that decided it, with a lesson."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,8 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
 from ttt_net.strategies.engine import is_connect4, is_large, is_provable
-from ttt_net.strategies.lessons.forcing import ThreatWins
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, names_of
+from ttt_net.strategies.lessons.hints import ThreatWins
 from ttt_net.strategies.lessons.mistakes import (
     LARGE_DROP,
     SMALL_DROP,
@@ -381,3 +382,73 @@ def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade 
     if was.result == -1:
         return Grade.SOONER_LOSS if (was.plies or 0) < (could.plies or 0) else Grade.LOST
     return Grade.GOOD
+
+
+MOST_SHOWN = 5
+"""Moves of what follows that a lesson tells."""
+NEVER = 10_000
+"""More plies than any game has."""
+
+
+class Lesson(NamedTuple):
+    """What to learn from a match; `ply` and `side` are None if no move gave anything away that is known.
+
+    `ply` counts from 1 and is that of the move that was wrong; `better` has every move that was as good as the best.
+    """
+
+    ply: int | None
+    side: Side | None
+    better: tuple[Move, ...]
+    why: Explanation
+    follows: tuple[Move, ...] = ()
+    """The other side's moves and the answers that come after it, in turn, a few."""
+
+    def in_words(self, game: Game[Any]) -> str:
+        """Return what was wrong with the move as a sentence, with a short line of what follows."""
+        if self.ply is None:
+            return self.why.in_words()
+        after = f" What follows: {' '.join(names_of(game, self.follows))}." if self.follows else ""
+        return f"Move {self.ply}: {self.why.in_words()}.{after}"
+
+    def as_json(self, game: Game[Any]) -> dict[str, object]:
+        """Return the object that programs read; the moves are written as people write them."""
+        return {
+            "type": "lesson",
+            "ply": self.ply,
+            "side": self.side,
+            "better": list(names_of(game, self.better)),
+            "text": self.in_words(game),
+            "why": self.why.as_json(),
+            "follows": list(names_of(game, self.follows)),
+        }
+
+
+def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched: bool = True) -> Lesson:
+    """Return the lesson of a match whose moves have been reviewed, and which `winner` has won, or nobody.
+
+    Only the loser's moves decided a match that was won; in any other the one who missed most is told of it.
+    """
+    judged = [each for each in reviewed if each.mistake and (winner is None or each.side != winner)]
+    wrong = [(each, each.mistake) for each in judged if each.mistake]
+    if not wrong:
+        known = ExplanationKind.NOTHING if is_searched else ExplanationKind.NOTHING_SEEN
+        return Lesson(None, None, (), Explanation(known))
+    each, mistake = min(wrong, key=lambda pair: _order(*pair))
+    return Lesson(each.ply, each.side, mistake.better, mistake.why, mistake.line[:MOST_SHOWN])
+
+
+def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:
+    """Rank a mistake: what can be seen most easily, then what gave away most, then what came last."""
+    if mistake.kind is not Kind.SEARCHED:
+        return (mistake.kind, -each.ply)
+    is_turn = each.lost is not None and each.lost > 0
+    is_confirmed = each.was.result == -1 and each.could.result is None
+    plies = abs((each.could.plies or NEVER) - (each.was.plies or NEVER)) if each.lost == 0 else 0
+    rank = 0 if is_turn or is_confirmed else 1 if plies else 2
+    return (mistake.kind, rank, -plies, -drop_of(each.was, each.could) if rank == 2 else 0, -each.ply)
+
+
+def winner_of(game: Game[S], state: S) -> Side | None:
+    """Return who has won by the rules in a final position, or None."""
+    outcome = game.outcome(state)
+    return None if outcome is None else outcome.winner

@@ -7,7 +7,7 @@ import pytest
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_position
-from ttt_net.strategies.lessons.advice import advise
+from ttt_net.strategies.lessons.hints import advise
 from ttt_net.strategies.strategy import Limit
 
 LIMIT = Limit(nodes=2000)

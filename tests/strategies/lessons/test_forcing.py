@@ -9,11 +9,8 @@ from ttt_net.games import find_game
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, engine
-from ttt_net.strategies.lessons.advice import advise
-from ttt_net.strategies.lessons.forcing import MOST_PLIES, ThreatWins
-from ttt_net.strategies.lessons.hints import warning
-from ttt_net.strategies.lessons.lesson import lesson_of
-from ttt_net.strategies.review import Reviewed, review
+from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, warning
+from ttt_net.strategies.review import Reviewed, lesson_of, review
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import completing_cells, own_and_other
 

@@ -1,17 +1,104 @@
-"""Find hints and warnings for a position, explained as lessons are; milliseconds, and no search but for threats."""
+"""Give hints, warnings and advice about a position, with reasons.
 
+Hints and warnings need milliseconds and no search but for threats; advice adds a short search. Wins by threats alone in
+five in a row are proofs, and need numba.
+"""
+
+import random
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
-from ttt_net.games.line import LineState
-from ttt_net.strategies.engine import is_large
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
-from ttt_net.strategies.lessons.forcing import ThreatWins
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look
-from ttt_net.strategies.lessons.words import names_of, row_of_double_threat, row_of_threat
-from ttt_net.strategies.strategy import S
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.engine import is_large, threat_search
+from ttt_net.strategies.lessons.explanation import (
+    Explanation,
+    ExplanationKind,
+    MarkRow,
+    names_of,
+    row_of_double_threat,
+    row_of_threat,
+)
+from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
+from ttt_net.strategies.strategy import WIN, Choice, Counts, Effort, Limit, S, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap
-from ttt_net.strategies.threats import is_line_game, own_and_other
+from ttt_net.strategies.threats import completing_cells, is_line_game, own_and_other
+
+MOST_NODES = 20_000
+"""Positions that one look for such a win may take, some 20 ms; so nearly all are found that there are."""
+MOST_PLIES = 15
+"""The longest win that is told of: what nobody sees is no lesson."""
+MOST_DEFENCES = 10
+"""Moves against such a win that are looked at."""
+
+
+class ThreatWins:
+    """Looks for wins by threats in positions of one game; finds none where there is no search for them.
+
+    `ms` is how long it may take until the search is loaded.
+    """
+
+    def __init__(self, game: LineGame, ms: int | None = None) -> None:
+        self._game = game
+        self._search = threat_search(game, Effort(Limit(ms=ms)))
+
+    def win(self, state: LineState) -> tuple[Move, ...]:
+        """Return the play by which the side to move wins against the longest defence; empty if none is found."""
+        return self._look(state, is_reply=False)
+
+    def threat(self, state: LineState) -> tuple[Move, ...]:
+        """Return the play by which the other side would win if it were to move; empty if none is found."""
+        return self._look(state._replace(ply=state.ply + 1), is_reply=False)
+
+    def _look(self, state: LineState, *, is_reply: bool) -> tuple[Move, ...]:
+        if self._search is None or self._game.is_terminal(state):
+            return ()
+        look = self._search.loss_to_threats if is_reply else self._search.win_by_threats
+        found = look(state, MOST_NODES)
+        return found if found and len(found) <= MOST_PLIES else ()
+
+    def judge(self, state: LineState, move: Move, moves: dict[Move, Verdict], limit: Limit) -> dict[Move, Verdict]:
+        """Return proofs about a move that was made and about better ones, where the verdicts so far know less.
+
+        That is the win that there was; or, if there was none, that the move lets the other side win, and then one that
+        does not, if the best one so far does, too.
+        """
+        effort, best = Effort(limit), max(moves, key=lambda each: moves[each].value)
+        if self._search is None or effort.is_over():
+            return {}
+        if moves[best].result is None and (line := self.win(state)):
+            proved = {line[0]: Verdict(WIN - len(line), exact=False, line=line)}
+            after = self._look(self._game.result(state, move), is_reply=True)
+            if move != line[0] and after:
+                proved[move] = Verdict(WIN - len(after) - 1, exact=False, line=(move, *after))
+            return proved
+        refuted = dict[Move, Verdict]()
+        for each in dict.fromkeys((move, best)):
+            self._refute(state, each, moves, refuted)
+        lost = refuted.get(best, moves[best])
+        if lost.result == -1 and -1 in (refuted.get(move, lost).result, moves[move].result):
+            for each in self._defences(state, lost):
+                if effort.is_over():
+                    break
+                if each not in moves and not self._refute(state, each, moves, refuted):
+                    return refuted | {each: Verdict(0, exact=False, line=(each,))}
+        return refuted
+
+    def _refute(self, state: LineState, move: Move, moves: dict[Move, Verdict], refuted: dict[Move, Verdict]) -> bool:
+        """Tell whether the other side wins after a move, and put it down if that is new."""
+        if move in moves and moves[move].result is not None:
+            return moves[move].result == -1
+        line = self.win(self._game.result(state, move))
+        if line:
+            refuted[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
+        return bool(line)
+
+    def _defences(self, state: LineState, lost: Verdict) -> Iterator[Move]:
+        """Yield moves that may help: the first cells of the play that wins."""
+        legal = set(self._game.actions(state))
+        yield from (cell for cell in dict.fromkeys(lost.line[1 : MOST_DEFENCES + 1]) if cell in legal)
 
 
 class Hint(NamedTuple):
@@ -118,3 +205,91 @@ def _double_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
     other = own_and_other(position)[1]
     rows = (row_of_double_threat(inner, other, threat) for threat in sight.their_double_threats)
     return next(filter(None, rows), None)
+
+
+FEW = 3
+"""Moves that a hint may name and still be one."""
+
+
+def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
+    """Return a good move and the reason for it; None if the game is over.
+
+    What can be seen comes first, if it comes to a few moves; else one of the moves that a search likes best.
+    """
+    if game.is_terminal(state):
+        return None
+    sight, seen = look(game, state), hint(game, state)
+    is_clear = sight.wins or sight.threats or sight.double_threats or sight.their_double_threats
+    if seen is not None and is_clear and len(seen.moves) <= FEW and sight.value(seen.moves[0]) >= 0:
+        return seen
+    choice = _by_threats(game, state, limit) or deepening(game, limit, random.Random(0)).choose(state)
+    return Hint((choice.move,), _proved(game, state, choice) or _reason(game, state, choice))
+
+
+def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
+    """Return the first move of a win by threats, or the choice of a search that lets the other side have none.
+
+    None if neither is known.
+    """
+    inner, position = beneath(game, state)
+    if is_first(state) or may_swap(state) or not is_large(inner) or not isinstance(position, LineState):
+        return None
+    threats = ThreatWins(inner, limit.ms)
+    if line := threats.win(position):
+        return Choice(line[0], WIN - len(line), line, Counts())
+    choice = deepening(inner, limit, random.Random(0)).choose(position)
+    judged = threats.judge(position, choice.move, {choice.move: Verdict(choice.value or 0, choice.exact, ())}, limit)
+    held = [move for move, verdict in judged.items() if verdict.result is None]
+    return Choice(held[0], None, (), choice.counts) if held else choice
+
+
+def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
+    """Return what a search has proved of the move that it chose; None if it has proved nothing."""
+    names, value = names_of(game, (choice.move,)), choice.value or 0
+    if not is_decided(value):
+        return None
+    if value < 0:
+        return Explanation(ExplanationKind.LOSING, names)
+    inner, position = beneath(game, state)
+    if is_line_game(inner) and isinstance(position, LineState) and makes_two_rows(inner, position, choice.move):
+        return Explanation(ExplanationKind.TWO_THREATS, names)
+    if not choice.exact and plies_to_end(value) > MOST_PLIES:
+        return Explanation(ExplanationKind.WINNING, names)
+    plies = (plies_to_end(value) + 1) // 2
+    return Explanation(ExplanationKind.WINNING_IN, names, plies=plies, is_bound=not choice.exact)
+
+
+def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:
+    """Return what speaks for a move that a search has chosen."""
+    names = names_of(game, (choice.move,))
+    is_draw = choice.exact and choice.value == 0
+    otherwise = ExplanationKind.TRY_DRAW if is_draw else ExplanationKind.TRY_SEARCH
+    return _good_of(game, state, choice.move) or Explanation(otherwise, names)
+
+
+def _good_of(game: Game[S], state: S, move: Move) -> Explanation | None:
+    """Return the merit of a move, as far as it can be seen on the board; None if it cannot."""
+    names = names_of(game, (move,))
+    if is_first(state) or may_swap(state):
+        return Explanation(ExplanationKind.TRY_EVEN, names)
+    inner, position = beneath(game, state)
+    if not is_line_game(inner) or not isinstance(position, LineState):
+        return None
+    own, other = own_and_other(position)
+    threats = completing_cells(inner.lines_through[move], own | 1 << move, other) & ~(own | other)
+    if threats:
+        cells = tuple(cell for cell in range(inner.size) if threats >> cell & 1)
+        return Explanation(ExplanationKind.TRY_THREAT, names, names_of(inner, cells))
+    stopped = _open_lines(inner, move, other, own)
+    made = _open_lines(inner, move, own, other)
+    if stopped and stopped >= made:
+        return Explanation(ExplanationKind.TRY_BLOCK, names)
+    if made:
+        return Explanation(ExplanationKind.TRY_ROW, names)
+    most = max(len(inner.lines_through[each]) for each in game.actions(state) if each < inner.size)
+    return Explanation(ExplanationKind.TRY_LINES, names) if len(inner.lines_through[move]) == most else None
+
+
+def _open_lines(game: LineGame, move: Move, own: int, other: int) -> int:
+    """Return the most marks that `own` has in a line through a cell in which the other side has none."""
+    return max(((line & own).bit_count() for line in game.lines_through[move] if not line & other), default=0)

@@ -7,7 +7,14 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineState
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
+from ttt_net.strategies.lessons.explanation import (
+    Explanation,
+    ExplanationKind,
+    MarkRow,
+    names_of,
+    row_of_double_threat,
+    row_of_threat,
+)
 from ttt_net.strategies.lessons.sight import (
     LOSS_IN_2,
     LOSS_IN_4,
@@ -18,7 +25,6 @@ from ttt_net.strategies.lessons.sight import (
     look,
     makes_two_rows,
 )
-from ttt_net.strategies.lessons.words import names_of, row_of_double_threat, row_of_threat
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.swapping import beneath, may_swap
 from ttt_net.strategies.threats import is_line_game, own_and_other
