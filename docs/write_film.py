@@ -18,8 +18,7 @@ from rich.text import Text
 from ttt_net import messages as wire
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.drawing.targets import without_targets
-from ttt_net.commands.demo import WAYS_IN
-from ttt_net.commands.demo_stage import DemoStage
+from ttt_net.commands.demo import WAYS_IN, DemoStage
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 

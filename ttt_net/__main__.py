@@ -22,23 +22,26 @@ PROGRAMS = {
 }
 """The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""
 VERBS = {
-    "demo": "play a whole networked match between two bots in this terminal",
-    "games": "list the games: size, rule, winning lines, known value",
-    "replay": "step through a recorded match",
-    "export": "write recorded matches as text",
-    "analyse": "say what every move of a position is worth, and why",
-    "book": "build the opening book of Connect Four, or check it",
-    "arena": "let strategies play one another, and print a cross table",
-    "compile": "compile the engine now, so that no first move waits for it",
-    "puzzles": "set puzzles: positions with one solution, proved and graded",
-    "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
-    "backup": "copy a server's journal, while it runs or not",
-    "cluster": "begin the log of a cluster anew if all of it is lost",
-    "restore": "check a backup by playing every match in it through, and put it back",
-    "completion": "print what bash, zsh or fish needs to complete all of this",
-    "man": "print the manual page",
+    "demo": ("ttt_net.commands.demo", "play a whole networked match between two bots in this terminal"),
+    "games": ("ttt_net.commands.games", "list the games: size, rule, winning lines, known value"),
+    "replay": ("ttt_net.commands.replay", "step through a recorded match"),
+    "export": ("ttt_net.commands.export", "write recorded matches as text"),
+    "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
+    "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
+    "arena": ("ttt_net.laboratory.arena_report", "let strategies play one another, and print a cross table"),
+    "compile": ("ttt_net.commands.searching", "compile the engine now, so that no first move waits for it"),
+    "puzzles": ("ttt_net.laboratory.puzzle_maker", "set puzzles: positions with one solution, proved and graded"),
+    "admin": (
+        "ttt_net.commands.admin",
+        "look after a server that runs here: figures, players, bans, messages, restarts",
+    ),
+    "backup": ("ttt_net.commands.backup", "copy a server's journal, while it runs or not"),
+    "cluster": ("ttt_net.commands.cluster", "begin the log of a cluster anew if all of it is lost"),
+    "restore": ("ttt_net.commands.backup", "check a backup by playing every match in it through, and put it back"),
+    "completion": ("ttt_net.commands.shell_help", "print what bash, zsh or fish needs to complete all of this"),
+    "man": ("ttt_net.commands.shell_help", "print the manual page"),
 }
-"""The verbs, each the name of a module in `ttt_net.commands`, and what they do."""
+"""Each verb: the module that has its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and what it does."""
 _AS_FLAGS = {"help": "--help", "version": "--version"}
 """Words that mean the flag of the same name."""
 
@@ -55,11 +58,11 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for program, (_, what) in PROGRAMS.items():
         subparsers.add_parser(program, help=what)
-    for verb, what in VERBS.items():
+    for verb, (module, what) in VERBS.items():
         parser_of_verb = subparsers.add_parser(verb, help=what, description=f"{what[0].upper()}{what[1:]}.")
         parser_of_verb.add_argument("--version", action="version", version=version, help="print the version")
         if verb == chosen:
-            _module(f"ttt_net.commands.{verb}").add_arguments(parser_of_verb)
+            getattr(_module(module), f"add_{verb}_arguments")(parser_of_verb)
     return parser
 
 
@@ -98,7 +101,7 @@ def _run(arguments: Sequence[str]) -> int:
         nearest = _module("ttt_net.client.drawing.glyphs").NEAREST
         sys.stdout.reconfigure(errors=nearest)  # in a pipe nothing is changed without a word
     try:
-        code: int = _module(f"ttt_net.commands.{args.verb}").run(args)
+        code: int = getattr(_module(VERBS[args.verb][0]), f"run_{args.verb}")(args)
         sys.stdout.flush()
     except (ConfigurationError, EngineError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)

@@ -10,9 +10,7 @@ import pytest
 
 from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
-from ttt_net.commands.admin import reached
-from ttt_net.commands.admin_top import draw, watch
-from ttt_net.commands.admin_view import as_text
+from ttt_net.commands.admin import as_text, draw, reached, watch
 from ttt_net.server.admin import protocol
 from ttt_net.server.cluster.membership import NodeFigures
 
@@ -108,7 +106,7 @@ async def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, shell: Sh
 
 
 async def test_top_writes_a_line_for_each_look_into_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.commands.admin_top._EVERY_S", 0.0)
+    monkeypatch.setattr("ttt_net.commands.admin._EVERY_S", 0.0)
     async with attended(tmp_path) as each:
         first, second, match = await each.server.pair()
         await first.play(match, (first, 0), (second, 1))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ttt_net.__main__ import main
-from ttt_net.commands.analyse_view import in_words
+from ttt_net.commands.analyse import in_words
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.compiled.fives import ALMOST_LOST
 from ttt_net.strategies.strategy import WIN

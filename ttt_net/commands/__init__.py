@@ -1,1 +1,1 @@
-"""The verbs of `python -m ttt_net`, one file each, with `add_arguments(parser)` and `run(args) -> int`."""
+"""The verbs of `python -m ttt_net`; `__main__` says which module has which."""

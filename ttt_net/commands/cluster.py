@@ -21,7 +21,7 @@ This begins the log anew from the tables in {journal}.
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("what", choices=("reseed",), help="reseed: begin a lost log anew from this node's tables")
     parser.add_argument("--ledger", required=True, help="servers of NATS: nats://a:4222,nats://b:4222")
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_cluster(args: argparse.Namespace) -> int:
     """Say what it means, and do it if that was asked."""
     journal = args.data / JOURNAL_FILE
     if not journal.exists():

@@ -9,7 +9,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.games.records import write_records
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
         "sources", nargs="*", metavar="FILE|ID", help="files of records, ids of matches on this machine's server"
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_export(args: argparse.Namespace) -> int:
     """Write all records, in the order of the sources; nothing is written if one of them cannot be read."""
     if not args.sources and not args.all:
         raise ConfigurationError("name files or matches to export, or --all")

@@ -11,7 +11,7 @@ from ttt_net.games.game import Game
 from ttt_net.games.values import known_value
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_games_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("names", nargs="*", metavar="GAME", help="a game such as connect4 or mnk:5x4,4")
 
@@ -23,7 +23,7 @@ def size_of(game: Game[Any]) -> str:
     return f"{width}×{height}{layers}"
 
 
-def run(args: argparse.Namespace) -> int:
+def run_games(args: argparse.Namespace) -> int:
     """Print the table. Raises `Refusal` if a name is unknown."""
     games = [find_game(name) for name in args.names or NAMES]
     table = Table(box=None, pad_edge=False)

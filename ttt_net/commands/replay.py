@@ -39,7 +39,7 @@ _LEAST = (40, 8)
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
         "source", metavar="FILE|ID", help="a file of records, the id of a match on this machine's server, or local"
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_replay(args: argparse.Namespace) -> int:
     """Show the match: the position at `--at`, or as a film, or by keys in a terminal, or every position."""
     record = chosen(load_records(args.source, args.data), args.number, args.source)
     plies = len(record.moves)

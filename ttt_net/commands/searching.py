@@ -1,9 +1,7 @@
-"""Share what the verbs that search need: options for how much a strategy may think, the engine, tables of figures.
-
-A search that begins before the engine is loaded works in plain Python, and all the more slowly.
-"""
+"""Share what searching verbs need: options for limits, the engine, tables of figures; and `compile`."""
 
 import argparse
+import sys
 from typing import Any
 
 from rich.console import Console
@@ -11,9 +9,10 @@ from rich.measure import Measurement
 from rich.status import Status
 from rich.table import Table
 
+from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game
-from ttt_net.strategies import Limit
-from ttt_net.strategies.engine import load, load_for_review
+from ttt_net.strategies.engine import compile_all, is_cold, is_installed, load, load_for_review
+from ttt_net.strategies.strategy import Effort, Limit
 
 _GAPS = (2, 1)
 """How many blanks part two columns of a table: fewer where there is no room for more."""
@@ -75,3 +74,19 @@ def show_table(console: Console, table: Table) -> None:
             break
     console.width = max(console.width, needed)
     console.print(table)
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options: it has none."""
+
+
+def run_compile(args: argparse.Namespace) -> int:
+    """Compile the kernels that are not compiled yet; return the exit status."""
+    if not is_installed():
+        raise ConfigurationError("there is nothing to compile: numba is not installed (the extra engine)")
+    if is_cold():
+        print("compiling the engine, which takes half a minute, once ...", file=sys.stderr, flush=True)
+    watch = Effort(Limit())
+    names = list(compile_all())
+    print(f"the engine is ready: {', '.join(names)} in {watch.counts().ms / 1000:.1f} s")
+    return 0

@@ -1,11 +1,24 @@
+"""Advice: a move that can be made, and a sentence with its name, in every game.
+
+Wins by fours and open threes: proofs by every reply that the rules allow, and what is told of them.
+"""
+
+import random
 from typing import Any
 
 import pytest
 
-from tests.strategies.positions import after_names
+from tests.strategies.positions import after_names, line_game, random_position
 from ttt_net.games import Game, find_game
-from ttt_net.games.notation import read_move
-from ttt_net.strategies.lessons.hints import hint, warning, warning_of_move
+from ttt_net.games.catalogue import NAMES
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.notation import read_move, read_position
+from ttt_net.strategies import Limit, engine
+from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
+from ttt_net.strategies.review import Reviewed, lesson_of, review
+from ttt_net.strategies.strategy import Effort, Limit
+from ttt_net.strategies.threats import completing_cells, own_and_other
 
 
 def after(name: str, text: str) -> tuple[Game[Any], Any]:
@@ -66,3 +79,156 @@ def test_a_game_that_is_over_has_neither() -> None:
     game, state = after("tictactoe", "a1 b1 a2 b2 a3")
     assert hint(game, state) is None
     assert warning(game, state, 0) is None
+
+
+LIMIT = Limit(nodes=2000)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_every_game_a_legal_move_is_advised_and_named_until_the_end(name: str) -> None:
+    game, rng = find_game(name), random.Random(1)
+    state = game.initial
+    for _ in range(12):
+        found = advise(game, state, LIMIT)
+        if game.is_terminal(state):
+            assert found is None
+            return
+        assert found is not None
+        assert set(found.moves) <= set(game.actions(state))
+        assert game.move_names[found.moves[0]] in found.text
+        assert found.text.endswith(".")
+        state = game.result(state, rng.choice(list(game.actions(state))))
+
+
+def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
+    pytest.importorskip("numba")
+    game = find_game("gomoku")
+    state = game.initial
+    for name in ["h8", "a1", "i8", "g8", "j8", "o15", "l9", "o1", "l10", "a15"]:
+        state = game.result(state, game.move_names.index(name))
+    found = advise(game, state, Limit(nodes=6000))
+    assert found is not None
+    assert found.text == "l8 makes two threats at once, and they can stop one."
+
+
+@pytest.mark.parametrize(
+    ("position", "moves", "text"),
+    [
+        ("XX./OO./...", (2,), "You can win at once with c3."),
+        ("XX./.O./...", (2,), "You have to play c3: they have two in a row."),
+        ("X../.../..O", None, "you can win with it, in 3 moves of yours."),
+        ("XOX/.O./.X.", None, "Try "),
+        (".../.../...", (4,), "Try b2: many lines go through it."),
+        ("X.X/O../XO.", None, "They can win whatever you do"),
+    ],
+)
+def test_what_can_be_seen_or_proved_is_the_reason(position: str, moves: tuple[int, ...] | None, text: str) -> None:
+    game = find_game("tictactoe")
+    found = advise(game, read_position(game, position), LIMIT)
+    assert found is not None
+    assert text in found.text
+    assert moves is None or found.moves == moves
+
+
+pytest.importorskip("numba")
+
+MISSED = "j7 f6 i7 h8 j8 i10 g6 i6 a15 o15"
+"""Move 9 missed g5, and so won by four moves at most: g5 and g7 are threats, then h7 makes a four and an open three."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_engine_is_loaded() -> None:
+    engine.load(find_game("gomoku"))
+
+
+def refute_every_reply(game: LineGame, state: LineState, threats: ThreatWins, seen: set[LineState]) -> None:
+    """Play the first move of each win that is claimed against every legal reply, down to a five by the rules."""
+    own, other = own_and_other(state)
+    if state in seen or completing_cells(game.lines, own, other):
+        return
+    seen.add(state)
+    line = threats.win(state)
+    assert line, game.board(state)
+    after = game.result(state, line[0])
+    theirs, ours = own_and_other(after)
+    assert not completing_cells(game.lines, theirs, ours), (game.board(state), line)
+    fives = list_cells(completing_cells(game.lines, ours, theirs))
+    if len(fives) > 1:
+        return
+    for reply in fives or game.actions(after):
+        refute_every_reply(game, game.result(after, reply), threats, seen)
+
+
+def test_a_claimed_win_by_threats_is_one_against_every_reply() -> None:
+    game, rng, lengths = line_game("mnk:9x9,5"), random.Random(4), list[int]()
+    threats = ThreatWins(game)
+    while len(lengths) < 6:
+        state = random_position(game, 12, rng)
+        by_fours = engine.threat_search(game, Effort(Limit()))
+        assert by_fours is not None
+        if by_fours.win_by_fours(state) or not (line := threats.win(state)) or not 7 <= len(line) <= 11:
+            continue
+        lengths.append(len(line))
+        refute_every_reply(game, state, threats, set())
+    assert max(lengths) > 7
+
+
+def test_no_win_is_claimed_where_there_is_none_so_soon() -> None:
+    game = line_game("gomoku")
+    for text in ("h8 a1", "h8 a1 i8 a2", "h8 g8 i9 g10"):
+        assert ThreatWins(game).win(after_names(game, text)) == ()
+
+
+def reviewed(name: str, text: str) -> list[Reviewed]:
+    game, moves = find_game(name), []
+    state = game.initial
+    for word in text.split():
+        moves.append(game.move_names.index(word))
+        state = game.result(state, moves[-1])
+    return list(review(game, moves, Limit(nodes=300)))
+
+
+def test_a_lesson_tells_of_a_win_by_threats_that_was_missed_and_then_allowed() -> None:
+    game, moves = find_game("gomoku"), reviewed("gomoku", MISSED)
+    missed, allowed = moves[8:]
+    assert missed.mistake is not None
+    assert missed.sign == "?"
+    assert missed.mistake.reason == "you had a win in at most 7 moves with g5"
+    assert allowed.mistake is not None
+    assert allowed.mistake.reason.startswith("after this they win in at most 8 moves; ")
+    assert allowed.sign == "?"
+    better = game.result(after_names(line_game("gomoku"), MISSED[:-4]), allowed.mistake.better[0])
+    assert ThreatWins(line_game("gomoku")).win(better) == ()
+    lesson = lesson_of(moves, 0)
+    assert lesson.ply == 10
+    assert lesson.in_words(game).endswith("What follows: g5 h6 g7 g8 h7.")
+
+
+def test_a_hint_plays_a_win_by_threats_and_a_warning_tells_of_theirs() -> None:
+    game = line_game("gomoku")
+    before = after_names(game, MISSED[:-8])
+    hint = advise(game, before, Limit(nodes=300))
+    assert hint is not None
+    assert hint.text == "Play g5: you can win with it, in at most 4 moves of yours."
+    found = warning(game, after_names(game, MISSED[:-4]), 1)
+    assert found is not None
+    assert found.text == "They threaten to win with g5."
+    assert warning(game, after_names(game, "h8 a1 i9"), 1) is None
+
+
+def test_a_hint_lets_them_have_no_win_by_threats_if_that_can_be_helped() -> None:
+    game = line_game("gomoku")
+    state = after_names(game, MISSED[:-4])
+    hint = advise(game, state, Limit(nodes=300))
+    assert hint is not None
+    assert ThreatWins(game).win(game.result(state, hint.moves[0])) == ()
+
+
+def test_no_longer_win_is_told_of_than_people_see() -> None:
+    game, rng, found = line_game("gomoku"), random.Random(2), 0
+    threats = ThreatWins(game)
+    for _ in range(60):
+        line = threats.win(random_position(game, 14, rng))
+        found += bool(line)
+        assert len(line) <= MOST_PLIES
+    assert found > 10

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ttt_net.games import Game, find_game
-from ttt_net.strategies.arena import random_opening
+from ttt_net.laboratory.arena import random_opening
 from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, look
 
 PLIES = {WIN_IN_1: 1, LOSS_IN_2: 2, WIN_IN_3: 3, LOSS_IN_4: 4}

@@ -9,7 +9,7 @@ from tests.client import samples
 from tests.patience import PATIENCE_S
 from ttt_net import messages as wire
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.commands.demo_stage import KILLED_AT_PLY, DemoStage
+from ttt_net.commands.demo import KILLED_AT_PLY, DemoStage
 
 MOVES = [38, 39, 31, 32, 40, 41]
 

@@ -1,14 +1,16 @@
 """Puzzles have one solution, by looking at all play, and are the same for all who have the seed."""
 
+import json
 from itertools import islice
 
 import pytest
 
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import board
+from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
-from ttt_net.strategies.puzzles import puzzle_in, puzzles
+from ttt_net.laboratory.puzzle_maker import puzzle_in, puzzles
 
 
 @pytest.mark.parametrize(("name", "reason"), [("misere", "won by a line"), ("gomoku", "gomoku is too large to prove")])
@@ -62,3 +64,22 @@ def test_a_position_is_a_puzzle_if_one_move_is_enough(
 def test_a_game_without_lines_has_no_puzzles() -> None:
     with pytest.raises(ConfigurationError, match="not of ultimate"):
         next(puzzles([find_game("ultimate")], 1))
+
+
+def test_puzzles_are_printed_one_a_line_or_as_boards(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["puzzles", "--count", "3", "--seed", "4", "--game", "tictactoe"]
+    assert main([*asked, "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(told) == 3
+    assert all(set(each) >= {"game", "position", "to_move", "solution", "why"} for each in told)
+    assert main(asked) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Tic-tac-toe, ") == 3
+    assert told[0]["why"] not in shown
+    assert main([*asked, "--solution"]) == 0
+    assert told[0]["why"] in capsys.readouterr().out
+
+
+def test_without_a_seed_the_date_chooses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["puzzles", "--game", "tictactoe", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == "tictactoe"

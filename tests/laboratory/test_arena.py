@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from ttt_net.games import Game
-from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.arena import (
+from ttt_net.laboratory.arena import (
     SPRT_BOUND,
     Entrant,
     Result,
@@ -19,6 +18,7 @@ from ttt_net.strategies.arena import (
     sprt,
     standings,
 )
+from ttt_net.strategies import Limit, find_strategy
 
 
 def entrants(*names: str) -> list[Entrant]:

@@ -1,9 +1,4 @@
-"""`book`: solves the opening of Connect Four and writes the book that the package ships.
-
-It solves the positions of the most stones and works out the others from them. It begins with what the shipped book has,
-which is all, or `--anew` with nothing, which takes hours. What it solves it keeps in a file beside the new book, so it
-can be broken off and taken up again.
-"""
+"""`book`: solve the opening of Connect Four and write the book that the package ships."""
 
 import argparse
 import os
@@ -33,7 +28,7 @@ LIKELY = 7
 """Most scores lie within this of a draw; asking first about the others would be waste."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_book_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's options."""
     parser.add_argument(
         "--plies", type=int, choices=range(1, DEEPEST + 1), default=DEEPEST, help="stones (default %(default)s)"
@@ -49,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", type=positive, metavar="N", help="solve N entries of the book again, and stop there")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_book(args: argparse.Namespace) -> int:
     """Build the book, or check it; return the exit status."""
     if not is_installed():
         raise ConfigurationError("building a book needs the engine: pip install 'ttt_net[engine]'")
