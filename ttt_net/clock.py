@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 SIDES = (0, 1)
 Speed = Literal["bullet", "blitz", "rapid", "untimed"]
-"""What time controls have in common: each speed has ratings of its own."""
+"""A class of time controls; each speed has its own ratings."""
 
 _BULLET_MS = 60_000
 _BLITZ_MS = 300_000
@@ -16,7 +16,7 @@ _EXPECTED_MOVES = 40
 
 
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What each player has at the start, and gets after each of their moves (Fischer's clock).
+    """The time each player has at the start, and the increment after each of their moves (Fischer's clock).
 
     With `per_move` each move has `initial_ms` of its own instead, and what is not used is lost.
     """

@@ -104,7 +104,7 @@ class StorageError(Refusal):
     def __init__(self, cause: str) -> None:
         super().__init__(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)
         self.cause = cause
-        """What is wrong, for the log and for admins."""
+        """The cause, for the log and for admins."""
 
 
 class UnknownOutcomeError(StorageError):
@@ -119,7 +119,7 @@ class Overtaken(Refusal):
 
 
 class Advice(StrEnum):
-    """What a client does after the server closed the connection."""
+    """The client's next step after the server closed the connection."""
 
     RETRY = "retry: connect again and resume"
     LOG_IN = "log in again: connect and say `hello` as the first thing"

@@ -13,11 +13,11 @@ _ROOT = Path(__file__).parent.parent
 _IS_CLONE = (_ROOT / "client.py").exists()
 
 CLIENT, SERVER = ("client.py", "server.py") if _IS_CLONE else ("ttt_net play", "ttt_net serve")
-"""What they call themselves."""
+"""The names that the programs print."""
 PLAY, SERVE = (f"{'python ' * _IS_CLONE}{name}" for name in (CLIENT, SERVER))
-"""What is typed to start them."""
+"""The commands that start the programs."""
 VERBS = "python -m ttt_net" if _IS_CLONE else "ttt_net"
-"""What is typed before the name of any other verb."""
+"""The command in front of any other verb."""
 
 
 def beside_us(environment: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ START_VOLATILITY = 0.06
 LOWEST, HIGHEST = 100.0, 4_000.0
 """No rating leaves these bounds."""
 PROVISIONAL_STANDING = -10_000
-"""What a provisional rating loses in a list, so that it comes after all settled ones."""
+"""The number subtracted from a provisional rating in a list, so that it sorts after all settled ones."""
 SETTLED_DEVIATION = 110.0
 """A rating is provisional while its deviation is larger: for some dozen matches, and again after a year's absence."""
 PERIOD_MS = 4 * 24 * 3_600_000
@@ -57,7 +57,7 @@ class Rating(NamedTuple):
 
     @property
     def standing(self) -> int:
-        """What a list of ratings is ordered by: the settled ones first, then by rating."""
+        """The sort key of a list of ratings: settled ones first, then by rating."""
         return self.shown + PROVISIONAL_STANDING * self.is_provisional
 
     @property

@@ -12,7 +12,7 @@ _MAX_CHARACTERS_PER_CELL = 4
 def clean(text: str, max_cells: int) -> str:
     """Return `text` without anything that moves a cursor, reorders, hides or piles up, at most `max_cells` wide.
 
-    What stays: letters, digits, punctuation and symbols with at most two combining marks each, and single
+    It keeps letters, digits, punctuation and symbols with at most two combining marks each, and single
     spaces between them, in NFC. Dropped: control, format (bidi and zero-width), surrogate, private, unassigned
     and line-separating characters, variation selectors, and blanks that count as letters.
     """

@@ -385,7 +385,7 @@ def compare_orders(args: argparse.Namespace, game: Game[S], state: S) -> Iterato
 
 
 CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}
-"""Who wins from here on, for X: right is X, left is O, the middle a draw."""
+"""The mark of each outcome in the chart: right if X wins, left if O wins, in the middle for a draw."""
 
 
 def show_match(args: argparse.Namespace, limit: Limit) -> None:

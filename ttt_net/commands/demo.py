@@ -37,7 +37,7 @@ WAYS_IN = (
     f"Host friends on this network:         {PLAY} --host",
     f"In a browser, http://localhost:8765/: {SERVE}",
 )
-"""What to try next."""
+"""The commands to try next."""
 _ROWS_AROUND = 5
 """The lines of a picture besides its board, and the cursor's."""
 

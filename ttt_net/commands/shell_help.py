@@ -24,7 +24,7 @@ class OptionUsage:
 
     flags: tuple[str, ...]
     value: str
-    """What help calls its value; empty where it takes none."""
+    """The name of its value in help; empty if it takes none."""
     help: str
     values: tuple[str, ...] = ()
     """The values to choose from, where they are known."""
@@ -38,14 +38,14 @@ class VerbUsage:
     path: tuple[str, ...]
     help: str
     arguments: tuple[OptionUsage, ...]
-    """What is typed without a flag; `flags` then has its name."""
+    """Positional arguments; `flags` holds their name."""
     options: tuple[OptionUsage, ...]
     verbs: tuple[str, ...] = ()
     """The words that lead on from here."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What may be typed here and is no option."""
+        """The words that may be typed here and are not options."""
         return (*self.verbs, *(value for each in self.arguments for value in each.values))
 
 
@@ -222,7 +222,7 @@ SCRIPTS: dict[str, Callable[[Sequence[VerbUsage]], str]] = {
     "zsh": zsh_script,
     "fish": fish_script,
 }
-"""What writes the script of each shell."""
+"""The function that writes each shell's script."""
 
 
 def _head(shell: str) -> str:

@@ -19,7 +19,7 @@ from ttt_net.server.settings.configuration import DEFAULT_DATA
 _MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
 MAX_FILE_BYTES = 20_000_000
 LOCAL = "local"
-"""What names the file of the matches that were played at this keyboard."""
+"""The source name for the file of matches played at this keyboard."""
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

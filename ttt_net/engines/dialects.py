@@ -1,7 +1,7 @@
 """Speak the languages of engines: ours for every game, and that of Gomocup and Piskvork for five in a row.
 
-A dialect asks one question after the other of one started program. What it hears is checked: only a legal move is
-ever returned, and what it does not understand is passed over, up to a number of lines.
+A dialect asks one question after the other of one started program. Its answers are checked: only
+a legal move is ever returned, and a bounded number of other lines is ignored.
 
 Sources: docs/engines.md for ours; "Gomoku AI protocol" (Petr Laštovička, plastovicka.github.io/protocl2en.htm).
 """
@@ -23,12 +23,12 @@ from ttt_net.strategies.threats import is_line_game
 from ttt_net.text import clean
 
 VERSION = "tti 1"
-"""What is said first to an engine that speaks ours."""
+"""The first line sent to an engine that speaks our dialect."""
 _SHOWN_CELLS = 60
 _UNTIMED_MS = 1000
 """How long an engine may think that is told no time."""
 _NO_LIMIT = 2_147_483_647
-"""What Piskvork calls an endless time."""
+"""Piskvork's value for unlimited time."""
 _FARTHEST = 9_999
 """Plies to an end that an engine may tell; and ten times that is the largest estimate."""
 
@@ -46,7 +46,7 @@ class Dialect(Protocol):
     """How one started program is spoken to."""
 
     farewell: str
-    """What is said to it last."""
+    """The last line sent to the engine."""
 
     def greet(self) -> None:
         """Return when it is ready. Raises `EngineError` if it will not be."""
@@ -168,7 +168,7 @@ class PiskvorkDialect:
         self._talk = _Conversation(program, settings)
         self._shape: tuple[int, ...] | None = None
         self._board = ""
-        """What it has on its board, as `Game.board` writes it."""
+        """The position on its board, as `Game.board` writes it."""
 
     def greet(self) -> None:
         """Do nothing: a brain is ready when it has answered the size of a board."""

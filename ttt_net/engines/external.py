@@ -25,7 +25,7 @@ from ttt_net.strategies.strategy import ONE_SECOND, S, require_playable
 from ttt_net.strategies.swapping import beneath, is_first, may_swap
 
 ENGINE = "engine:"
-"""What stands before a command, or before settings as JSON, in the place of a strategy's name."""
+"""The prefix of a command, or of settings as JSON, where a strategy's name is expected."""
 _STARTS = 2
 """How often an engine is asked for one move."""
 

@@ -1,8 +1,8 @@
 """Run a program of others as a child: lines to it, lines from it, within bounds of length, number and time.
 
 Between questions it is stopped by a signal, with all that it has started, so it takes no processor time of anybody;
-where there are no such signals it is trusted to wait. What it prints to its standard error is kept for the log and for
-the sentence that says why it failed.
+where there are no such signals it is trusted to wait. Its standard error is kept for the log and for the
+error message if it fails.
 """
 
 import contextlib

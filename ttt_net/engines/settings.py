@@ -73,11 +73,11 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """How it is started, as a shell would split it; no shell is."""
     name: Annotated[str, Meta(max_length=40)] = ""
     protocol: Protocol | None = None
-    """What it speaks; unsaid, Piskvork's if its file is called pbrain-..., else ours."""
+    """Its dialect; by default Piskvork's if the file name begins with pbrain-..., else ours."""
     directory: str | None = None
     """Where it runs; unsaid, where its file of settings is, or where we are."""
     games: list[Annotated[str, Meta(max_length=40)]] = []
-    """What it plays, of all that it can; none named: all of that."""
+    """The games it plays; empty means all that it can play."""
     memory_mb: Annotated[int, Meta(ge=16, le=1_000_000)] = 1024
     """Address space that each of its processes may have."""
     cpus: Annotated[int, Meta(ge=1, le=256)] = 1
@@ -111,7 +111,7 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def title(self) -> str:
-        """What it is called: its name, or the name of its program."""
+        """Its name, or else the name of its program."""
         programs = [word for word in self.words if not word.startswith("-")] or self.words
         is_interpreter = Path(programs[0]).name.startswith(("python", "node", "java", "sh", "wine")) and programs[1:]
         return self.name or Path(programs[1] if is_interpreter else programs[0]).stem.removeprefix(PISKVORK_PREFIX)

@@ -42,7 +42,7 @@ NAMES = tuple(game.name for game in _NAMED)
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
 """How the games of a size are named: width, height and how many in a row."""
 SWAP = "+swap"
-"""What follows the name of a game to play it with the pie rule."""
+"""The suffix of a game's name that adds the pie rule."""
 SWAPPABLE = (*PATTERNS, "gomoku", "connect4", "tictactoe3d", "qubic", "scorefour")
 """The games that may be played with swap: those in which it is an advantage to begin."""
 

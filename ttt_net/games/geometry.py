@@ -20,7 +20,7 @@ class Direction(NamedTuple):
     """All lines of `k` cells that lead the same way through a board."""
 
     stride: int
-    """What to add to a cell to get the next one of its line; at least 1."""
+    """The number to add to a cell to get the next one of its line; at least 1."""
     line: int
     """The line from cell 0 on, as a bitboard; shifted by its lowest cell it is any of the others."""
     starts: int

@@ -57,7 +57,7 @@ class LineGame(Game[LineState]):
         self.size = prod(shape)
         self.full = (1 << self.size) - 1
         self.fall = width if len(shape) == 2 else -height * width
-        """What to add to a cell to get the cell that it rests on."""
+        """The number to add to a cell to get the cell below it."""
         self._floor = self.full ^ (self.full >> width) if self.fall > 0 else (1 << height * width) - 1
         self.line_count = count_lines(shape, k)
         self._bits = tuple(1 << n for n in range(self.size))

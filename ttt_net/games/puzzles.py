@@ -33,7 +33,7 @@ class DailyPuzzle(NamedTuple):
     why: str
     """Why it is the solution, in a sentence."""
     explanation: dict[str, Any]
-    """What that sentence is made of, as `Explanation.as_json` writes it."""
+    """The parts of that sentence, as `Explanation.as_json` writes it."""
 
 
 @lru_cache(maxsize=1)

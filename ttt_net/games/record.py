@@ -25,7 +25,7 @@ _BY_RULE = (Reason.LINE, Reason.DRAW)
 
 @dataclass(frozen=True)
 class RecordedPlayer:
-    """Who sat at a side; `bot` is the mark of a bot, None for people."""
+    """The player at a side; `bot` is the mark of a bot, None for people."""
 
     name: str
     bot: str | None = None

@@ -128,7 +128,7 @@ class _Draft:
     body: list[tuple[int, str]]
     length: int = 0
     refusal: Refusal | None = None
-    """What is wrong with its tags, or None."""
+    """The fault in its tags, or None."""
 
 
 def _split(text: str) -> list[_Draft]:

@@ -18,15 +18,15 @@ class RulePage:
     """The rules of one game in the words of a page that fits a screen of 80 by 24; every text is whole sentences."""
 
     goal: str
-    """What to do to win."""
+    """How to win."""
     special: str
-    """What is peculiar to this game, and how moves are written where that is."""
+    """The rules that set this game apart, and its notation if that is unusual."""
     tips: tuple[str, str]
     """Two things to look out for."""
     example: str
     """The moves of a short play that ends by a win, as they are written; empty where no play does."""
     caption: str
-    """What can be seen at the end of the example, for people who do not see the drawing."""
+    """A description of the end of the example, for people who cannot see the drawing."""
 
 
 _PAGES = {

@@ -12,7 +12,7 @@ UNKNOWN = "not known"
 
 
 class Value(NamedTuple):
-    """What a game is worth with best play by both, in words, and the source of that."""
+    """The value of a game with best play by both sides, in words, and its source."""
 
     value: str
     source: str

@@ -218,7 +218,7 @@ def sprt(score: Score, elo0: float, elo1: float) -> float:
 
 
 class PlayerWord(NamedTuple):
-    """Who plays, as words that another process understands: a name, what finds the player, and a level."""
+    """A player as words that another process understands: a name, a specification and a level."""
 
     name: str
     word: str

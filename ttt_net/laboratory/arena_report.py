@@ -242,7 +242,7 @@ def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> I
 def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
     """Return the games that a file has of an arena that was broken off. Raises `ConfigurationError` if of another.
 
-    What a killed arena had written of a line, without its end, is taken off the file: the game is played again.
+    A line that a killed arena left unfinished is removed from the file, and its game is played again.
     """
     if path is None or not path.exists():
         return []

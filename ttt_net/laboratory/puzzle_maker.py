@@ -32,7 +32,7 @@ EARLIEST = {"connect4": 14}
 MOST_CELLS = 64
 """Cells of the largest board on which it can be proved of every move whether it wins."""
 NODES = 400_000
-"""What a proof of all moves of a position may cost."""
+"""The most nodes that proving all moves of a position may take."""
 EASY_SHARE = 0.2
 """How many of the puzzles of the lowest grade are kept: they come up most often."""
 MOST_TRIED = 3_000

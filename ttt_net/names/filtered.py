@@ -1,7 +1,7 @@
 """Find words that a host does not want, also as they are disguised: by look-alikes, marks, case, spaces and digits.
 
-A line of a list is one word. It is found as a whole word; `word*` as the beginning of one, `*word*` anywhere. What is
-after `#` is a remark. Finding costs a look into a set for each word of a text, and one pass over it for each word with
+A line of a list is one word. It is found as a whole word; `word*` as the beginning of one, `*word*` anywhere. Text
+after `#` is a comment. Finding costs a look into a set for each word of a text, and one pass over it for each word with
 a star, of which there are few.
 """
 
@@ -17,7 +17,7 @@ MAX_STARS = 200
 MAX_LETTERS = 40
 """The longest word that is kept; a longer one is no word."""
 _MAX_CHARACTERS = 600
-"""What is looked at of a text: all of any that is said here."""
+"""The most characters of a text that are checked; no message here is longer."""
 _TOKEN = re.compile(r"[^\W_]+")
 _INNER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DIGITS = "0123456789"

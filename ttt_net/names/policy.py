@@ -9,7 +9,7 @@ from ttt_net.text import clean, width
 
 LEAST, MOST = 2, 20
 RULE = f"{LEAST} to {MOST} letters of one script, digits, single inner spaces, _ or -, beginning with a letter or digit"
-"""What is allowed, in words; each refusal says it. A letter that is two cells wide counts twice towards the most."""
+"""The rule for names in words; each refusal repeats it. A letter two cells wide counts twice towards the most."""
 
 SCRIPTS = frozenset({
     "LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "THAANA", "DEVANAGARI", "BENGALI", "GURMUKHI",

@@ -69,7 +69,7 @@ PROOF_SHARE = 0.4
 
 
 class Bound(Enum):
-    """What a remembered value says about the true one."""
+    """How a remembered value bounds the true one."""
 
     EXACT = "equal"
     LOWER = "at least"

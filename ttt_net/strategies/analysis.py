@@ -63,7 +63,7 @@ WHOLE_LINE = 1_000
 
 
 class Kept:
-    """What analyses of the positions of one match remember from one to the next.
+    """Results that analyses of one match share from one position to the next.
 
     No line of play that they tell is longer than `line_plies`, which saves time.
     """
@@ -85,7 +85,7 @@ class Kept:
 def analyse(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> Analysis:
     """Return the value of a position and of each of its moves, as exact as the limit lets it be.
 
-    What is `kept` is that of an earlier analysis of the same game.
+    `kept` comes from an earlier analysis of the same game.
     """
     kept = kept or Kept()
     side = game.to_move(state)

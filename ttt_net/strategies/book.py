@@ -24,11 +24,11 @@ WIDTH, HEIGHT = 7, 6
 DEEPEST = 8
 """Stones of the fullest positions that a book may have."""
 OFFSET = 32
-"""What is added to a score so that it is stored as a byte without a sign."""
+"""The offset added to a score so that it fits an unsigned byte."""
 LARGEST = 21
 """No score is larger, for either side."""
 ENTRY_BYTES = 5
-"""What an entry takes before compression: four bytes of its key, one of its score."""
+"""The size of an entry before compression: four bytes of key, one of score."""
 
 
 class Book:

@@ -21,7 +21,7 @@ Estimate = Callable[[Any], int]
 """A position's estimated value for the side to move; always smaller than `DECIDED`."""
 
 BOARD = 50
-"""What an open line of small boards is worth, in open lines of cells with as many marks."""
+"""The worth of an open line of small boards, in open lines of cells with as many marks."""
 
 
 def estimator(game: Game[Any]) -> Estimate:

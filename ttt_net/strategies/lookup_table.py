@@ -16,7 +16,7 @@ from ttt_net.strategies.threats import is_tictactoe
 
 ENTRIES = 3**9
 WEIGHTS = tuple(3 ** (8 - cell) for cell in range(9))
-"""What a mark in each cell adds to the number of the board, once for X and twice for O."""
+"""The amount each cell's mark adds to the number of the board, once for X and twice for O."""
 
 _ORDER = (4, 0, 2, 6, 8, 1, 3, 5, 7)
 _LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100)

@@ -45,7 +45,7 @@ MOST_CHECKED = 12
 
 
 class Grade(StrEnum):
-    """What kind of move it was, as far as that is proved.
+    """The grade of the move, as far as it is proved.
 
     Forced: there was no other. Only move: all others would have given something away. Best: none was better. Good: it
     kept a win or a loss, or nothing is known against it. Slower win, sooner loss: the same result, but not so well.
@@ -93,7 +93,7 @@ class Reviewed(NamedTuple):
 
     @property
     def lost(self) -> int | None:
-        """What the move gave away: 1 a win for a draw or a draw for a loss, 2 a win for a loss; None if not known."""
+        """The loss by the move: 1 a win for a draw or a draw for a loss, 2 a win for a loss; None if not known."""
         if self.was.result is None or self.could.result is None:
             return None
         return self.could.result - self.was.result
@@ -391,7 +391,7 @@ NEVER = 10_000
 
 
 class Lesson(NamedTuple):
-    """What to learn from a match; `ply` and `side` are None if no move gave anything away that is known.
+    """The lesson of a match; `ply` and `side` are None if no move is known to have given anything away.
 
     `ply` counts from 1 and is that of the move that was wrong; `better` has every move that was as good as the best.
     """

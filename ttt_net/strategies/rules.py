@@ -1,8 +1,8 @@
 """Rules, move by move, on a coded board (origin C, second approach).
 
 A blank cell counts 2, an X 3, an O 5. The product of a line then tells what is in it: 18 = 3·3·2 is a line that X can
-complete next, 50 = 5·5·2 one that O can. What to do follows from the number of the move alone; the rules were written
-for a player who has kept to them from the start, and where they name no free cell, the first free one is taken.
+complete next, 50 = 5·5·2 one that O can. The rule to apply follows from the move number alone; the rules were written
+for a player who has followed them from the start, and where they name no free cell, the first free one is taken.
 """
 
 import random

@@ -72,11 +72,11 @@ class Limit:
 
 
 ONE_SECOND = Limit(ms=1000)
-"""What a strategy keeps to when it is told nothing."""
+"""The limit of a strategy that is given none."""
 
 
 class Counts(NamedTuple):
-    """What a choice cost. `nodes` are positions looked at, `results` moves made, `tests` questions whether it is over.
+    """The cost of a choice. `nodes` are positions visited, `results` moves made, `tests` checks for the end.
 
     `cuts` are nodes left early because they could no longer matter, `hits` answers found in a table, `depth` the
     plies that were looked ahead to the full, and `ms` the time.
@@ -143,7 +143,7 @@ UNLIMITED = 1 << 62
 
 
 class Effort:
-    """What one search has spent so far, and whether it may go on; the one reader of the clock in this package."""
+    """The effort a search has spent and its limit; only this class reads the clock in this package."""
 
     def __init__(self, limit: Limit) -> None:
         self.nodes = self.results = self.tests = self.cuts = self.hits = self.depth = 0

@@ -44,7 +44,7 @@ EIGHT = U(8)
 COLUMN_TIES = (1, 3, 5, 7, 6, 4, 2)
 """Of two columns comes first, if nothing else tells, that with the larger number."""
 CELL_RANKS = ((7, 4, 3, 2), (9, 7, 5, 4), (13, 10, 7, 4), (14, 10, 6, 4), (11, 7, 5, 2), (11, 8, 7, 6))
-"""What a move is worth by its row, the lowest first, and the distance of its column from the middle.
+"""The worth of a move by its row, the lowest first, and by its column's distance from the middle.
 
 Being fixed, it leads searches by different ways to the same positions. An order learnt on the way takes far more nodes.
 """

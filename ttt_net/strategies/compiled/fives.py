@@ -82,7 +82,7 @@ TABLE = MOVES + (MOST_CELLS + 1) * MOST_CELLS
 BLOCK_WORDS = TABLE + (2 << LOG_TABLE)
 
 ALMOST_LOST = 50_000
-"""What a position is worth, less the marks on it, to the side that wins if only cells near marks count."""
+"""The value of a won position, less the marks on it, if only cells near marks count."""
 LONGEST_FOURS = 20
 """Fours of one side that are looked ahead at a position; how many positions that may take is in `FOURS_AT_NODE`."""
 BEYOND = 4

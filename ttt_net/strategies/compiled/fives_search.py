@@ -20,7 +20,7 @@ AT_ROOT = 60
 MOST_FOURS = 20
 """The longest win by continuous fours that is looked for before all else has so many, and one move more."""
 NODES_OF_FOURS = 500_000
-"""What that may cost, about half a second; such a search is nearly always over in a hundredth of it."""
+"""The node limit of that search, about half a second; nearly all searches need a hundredth of it."""
 MOST_THREATS = 6
 """The longest win by fours and open threes has so many, and then a run of fours; many take 15,000 positions."""
 SHARE_OF_THREATS = 0.1
@@ -28,7 +28,7 @@ SHARE_OF_THREATS = 0.1
 LOOKED_AT_IN_SECOND = 2_000_000
 """Positions that such a look takes in a second."""
 NODES_AT_NODE = 300
-"""What a look for wins by fours may cost at each position, if the depth is not limited."""
+"""The node limit of a look for wins by fours at each position, if the depth is not limited."""
 REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
 """After how many moves of the position to judge, and from which depth on, others are first looked at less deep."""
 

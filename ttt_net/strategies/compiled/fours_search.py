@@ -24,7 +24,7 @@ MOST_FOURS = 12
 """The longest win by continuous fours that is looked for before all else has so many, and one move more."""
 
 NODES_OF_FOURS = 500_000
-"""What that may cost, about a third of a second; such a search is nearly always over in a hundredth of it."""
+"""The node limit of that search, about a third of a second; nearly all searches need a hundredth of it."""
 
 
 class FoursSearch:

@@ -18,7 +18,7 @@ MOST_THREATS = 24
 """The longest win by threats that is looked for before all else has so many, and one move more."""
 
 NODES_OF_THREATS = 200_000
-"""What that may cost, about a twentieth of a second."""
+"""The node limit of that search, about a twentieth of a second."""
 
 LOG_BUCKETS = 16
 """A table of 131,072 positions."""

@@ -1,8 +1,8 @@
 """Monte Carlo tree search on line games of up to 64 cells, compiled: the tree in arrays, a playout in registers.
 
-Node 0 is the root; the children of a node are numbered on from `first_child`. What a node holds is from the view of
-the side that moved to it: `rewards` sum 1 for a win and -1 for a loss, `solved` is 1, 0, -1 or `UNKNOWN`, and `plies`
-the number of plies from there to a solved end. Boards are words with bit n for cell n, as in `LineState`.
+Node 0 is the root; the children of a node are numbered on from `first_child`. The fields of a node take the view
+of the side that moved to it: `rewards` sum 1 for a win and -1 for a loss, `solved` is 1, 0, -1 or `UNKNOWN`, and
+`plies` the number of plies from there to a solved end. Boards are words with bit n for cell n, as in `LineState`.
 """
 
 import numpy as np
@@ -33,12 +33,12 @@ NODE = np.dtype(
         ("plies", np.uint8),
     ]
 )
-"""What a node holds, in 16 bytes: the seven children of a node of Connect Four lie in two lines of the cache."""
+"""The fields of a node, 16 bytes: the seven children of a node of Connect Four lie in two lines of the cache."""
 
 TOGETHER = 8
 """So many lines are compared at once; the table of lines has a row of them for each cell, a multiple of it long."""
 NO_LINE = (1 << 64) - 1
-"""What the rows are filled up with: no side can hold all of 64 cells."""
+"""The padding of the rows: no side can hold all of 64 cells."""
 
 
 @njit(inline="always")

@@ -4,7 +4,7 @@ The side that is asked about is the maker, the other the breaker; the maker may 
 yes that comes with the fewest marks tells in how many plies the game is won, and two questions, one for each side,
 tell the value of any position. Boards and lines are words with bit n for cell n, as in `LineState`.
 
-What makes it fast is a bound that needs no search (Erdős and Selfridge, "On a combinatorial game", 1973). Let each line
+A bound that needs no search makes it fast (Erdős and Selfridge, "On a combinatorial game", 1973). Let each line
 that the breaker has not entered weigh 2^-n, where n are its empty cells. A mark of the maker doubles the lines through
 it, a mark of the breaker removes them. A breaker who always takes the heaviest cell removes at least what the maker's
 next mark can add, so the sum, taken when the maker is to move, never rises; a complete line would weigh 1, and one move

@@ -4,8 +4,8 @@ The board has a margin of four cells. Of each place and each of the four directi
 four places on either side hold a mark of side 0 (the low byte), and which one of side 1; the margin holds both. A table
 tells from a code what a mark of either side in the middle would make there: a five, an open four (two cells complete
 it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and fours are exact, as
-all that matters to them lies within four cells. What the four directions make together says how urgent a cell is, and
-the sum of what empty cells are worth is the estimate.
+all that matters to them lies within four cells. The four directions together tell how urgent a cell is, and
+the estimate is the sum of the worth of all empty cells.
 """
 
 from functools import cache
@@ -29,7 +29,7 @@ WORDS = 6
 
 DEAD, ONE_CLOSED, ONE_OPEN, TWO_CLOSED, TWO_HALF, TWO_OPEN, THREE_CLOSED, THREE_HALF, THREE_OPEN = range(9)
 FOUR_CLOSED, FOUR_OPEN, FIVE = range(9, 12)
-"""What a mark would make. An open three becomes an open four by two marks or more, a half open three by one."""
+"""The shape that a mark would make. An open three becomes an open four by two or more marks, a half open one by one."""
 KINDS = 12
 
 RANKS = (0, 1, 2, 5, 10, 14, 14, 36, 50, 60, 400, 2000)
@@ -61,7 +61,7 @@ TABLE_OF_SHAPES = SIDE_TO_MOVE + 1
 TABLE_OF_CELLS = TABLE_OF_SHAPES + (1 << 16)
 END = TABLE_OF_CELLS + (2 << 16)
 BASE_OF_SUMS = 1 << 63 | 1 << 31
-"""What both halves of a sum begin with, as cells may be worth less than nothing."""
+"""The start value of both halves of a sum, as cells may have negative worth."""
 EDGE = 3
 """The owner of a place outside of the board; 0 is nobody, else the side and one."""
 

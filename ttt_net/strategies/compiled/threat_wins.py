@@ -54,7 +54,7 @@ from ttt_net.strategies.compiled.shapes import (
 )
 
 SALT = U(1 << 9)
-"""What sets a position that is known to have no such win apart from one that is known to have none by fours."""
+"""The flag of a position known to have no such win at all, not only none by fours."""
 KEPT = MOST_CELLS // 2
 """Where the longest defence so far is kept in the row of moves of a position, behind the moves themselves."""
 

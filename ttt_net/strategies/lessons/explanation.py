@@ -156,7 +156,7 @@ class Explanation(NamedTuple):
     theirs: tuple[str, ...] = ()
     """The cells in which the other side does what is told; with `TRY_THREAT`, those that we threaten to win with."""
     row: MarkRow | None = None
-    """What they have in a line."""
+    """The marks they have in a line."""
     plies: int | None = None
     """After how many moves the game ends."""
     is_bound: bool = False

@@ -214,7 +214,7 @@ FEW = 3
 def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
     """Return a good move and the reason for it; None if the game is over.
 
-    What can be seen comes first, if it comes to a few moves; else one of the moves that a search likes best.
+    A reason that one can see comes first, if it fits a few moves only; else one of the moves that a search prefers.
     """
     if game.is_terminal(state):
         return None

@@ -56,7 +56,7 @@ class Mistake(NamedTuple):
     better: tuple[Move, ...]
     why: Explanation
     line: tuple[Move, ...] = ()
-    """What follows: the other side's moves and the answers, in turn."""
+    """The continuation: the other side's moves and the answers, in turn."""
 
     @property
     def reason(self) -> str:

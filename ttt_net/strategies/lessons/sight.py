@@ -36,7 +36,7 @@ class DoubleThreat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What can be seen in a position; `side` is to move and the other side is "they"."""
+    """The features one can see in a position; `side` is to move and the other side is "they"."""
 
     side: Side
     wins: tuple[Move, ...]
