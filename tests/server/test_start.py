@@ -132,10 +132,11 @@ def test_what_is_wrong_with_a_node_that_begins_anew_ends_it(
 
 
 @pytest.mark.parametrize("outcome", [True, SilentLogError("nothing comes")])
+@pytest.mark.parametrize("variable", ["NOTIFY_SOCKET", "INVOCATION_ID"])
 def test_a_service_manager_is_asked_to_start_a_node_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: bool | ConfigurationError
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, outcome: bool | ConfigurationError
 ) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", "/nowhere")
+    monkeypatch.setenv(variable, "/nowhere")
     assert start(Served(outcome), tmp_path, monkeypatch) == AGAIN
 
 

@@ -57,6 +57,7 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
         with inherited(os.environ) or listen(configuration.host or None, port) as listening:
             with quick_to_end():
                 from ttt_net.server.main import serve
+                from ttt_net.server.process.notify import is_managed
 
             port = listening.getsockname()[1]  # the same where any was asked for
             try:
@@ -66,7 +67,7 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
                 if is_first:
                     raise
                 log.error("%s", error)
-        if "NOTIFY_SOCKET" in os.environ:
+        if is_managed():
             return AGAIN  # the service manager has our port, and knows how long a start may take
         is_first = False
         gc.collect()  # the node before left cycles, which would be frozen with what the next one keeps

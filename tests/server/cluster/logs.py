@@ -14,7 +14,6 @@ import pytest
 from benchmarks.nats_servers import NatsServers
 from tests.patience import PATIENCE_S
 from ttt_net.server.cluster.jetstream import open_log
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 
 WAIT_S = float(PATIENCE_S)
@@ -68,7 +67,7 @@ class JetStreamCluster:
         self._nodes += 1
         urls = self._servers.urls
         turned = urls[self._nodes % len(urls) :] + urls[: self._nodes % len(urls)]
-        address = JetStreamAddress(turned, self._stream)
+        address = self._servers.address._replace(servers=turned, stream=self._stream)
         return await self._opened.enter_async_context(open_log(address, f"node{self._nodes}", WAIT_S))
 
     def another(self) -> "Cluster":

@@ -4,13 +4,12 @@ import asyncio
 import io
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import AsyncMock
 
 import pytest
-from nats.aio.client import Client
-from nats.js.api import ObjectInfo, RawStreamMsg, StreamConfig, StreamInfo, StreamState
+from nats.js.api import ObjectInfo, PubAck, RawStreamMsg, StreamConfig, StreamInfo, StreamState
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
@@ -19,15 +18,14 @@ from benchmarks.nats_servers import NatsServers, nats_server
 from tests.ports import reserved
 from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster import jetstream
+from ttt_net.server.cluster import jetstream, jetstream_connection
 from ttt_net.server.cluster.jetstream import JetStreamLog, JetStreamParts, open_log
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
-from ttt_net.server.settings.certificate import self_signed
+from ttt_net.server.cluster.jetstream_connection import JetStreamAddress, LogClient
 
 
 @pytest.fixture
 async def log(servers: NatsServers) -> AsyncIterator[JetStreamLog]:
-    async with open_log(JetStreamAddress(servers.urls), "a", WAIT_S) as opened:
+    async with open_log(servers.address, "a", WAIT_S) as opened:
         yield opened
 
 
@@ -44,7 +42,7 @@ async def test_what_was_acknowledged_is_heard_by_all_though_the_leader_is_killed
     servers: NatsServers, log: JetStreamLog
 ) -> None:
     victim = int((await log.leader()).removeprefix("n"))
-    async with open_log(JetStreamAddress(servers.urls[::-1]), "b", WAIT_S) as other:
+    async with open_log(servers.address._replace(servers=servers.urls[::-1]), "b", WAIT_S) as other:
         heard, heard_too = following(log), following(other)
         places = {}
         for number in range(30):
@@ -88,52 +86,31 @@ async def test_without_a_majority_nothing_is_known_and_nothing_is_acknowledged(
     assert await end_of(log) == place
 
 
-class Interrupted:
-    """The way to one server of NATS, on which words can be put into its mouth."""
+def noting_connections(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    """Return what each client is noted in as it begins to connect."""
+    connecting = Heard()
 
-    def __init__(self, target: int) -> None:
-        self.target = target
-        self.url = ""
-        self.clients: list[asyncio.StreamWriter] = []
-        self._tasks = asyncio.TaskGroup()
+    async def connect(client: LogClient, address: JetStreamAddress, node: str) -> None:
+        connecting(client)
+        await jetstream_connection.connect(client, address, node)
 
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Forward connections within the block; after it, those that are there end with their clients."""
-        async with self._tasks, await asyncio.start_server(self._forward, "127.0.0.1", 0) as server:
-            self.url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            yield
-
-    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.clients.append(writer)
-        other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self.target)
-        self._tasks.create_task(self._pump(reader, other_writer))
-        self._tasks.create_task(self._pump(other_reader, writer))
-
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            while data := await reader.read(65_536):
-                writer.write(data)
-                await writer.drain()
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
+    monkeypatch.setattr(jetstream, "connect", connect)
+    return connecting
 
 
 async def test_a_connection_that_its_library_gives_up_for_good_is_made_anew(
     servers: NatsServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jetstream, "RENEW_S", 3.0)
-    way = Interrupted(int(servers.urls[0].rpartition(":")[2]))
+    monkeypatch.setattr(jetstream, "RENEW_S", 1.0)
+    clients = noting_connections(monkeypatch)
     async with (
-        way.open(),
-        open_log(JetStreamAddress((way.url,)), "a", WAIT_S) as log,
-        open_log(JetStreamAddress(servers.urls), "b", WAIT_S) as other,
+        open_log(servers.address, "a", WAIT_S) as log,
+        open_log(servers.address, "b", WAIT_S) as other,
     ):
         heard, told = following(log), Heard()
         log.listen("news", told)
         await published_at_last(log, b"before")
-        way.clients[-1].write(b"-ERR 'maximum connections exceeded'\r\n")
+        await clients.calls[0].close()
         place = await published_at_last(other, b"meanwhile")
         last = None
         while last is None:
@@ -148,6 +125,51 @@ async def test_a_connection_that_its_library_gives_up_for_good_is_made_anew(
             other.tell("news", b"of b")
             await end_of(other)
         assert await told.one() == b"of b"
+
+
+async def test_a_node_is_back_after_its_server_stood_still_on_an_encrypted_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library reconnects by itself meanwhile, and waits for the goodbye of a server that sends none."""
+    if nats_server() is None:
+        pytest.skip("nats-server or openssl is not installed")
+    monkeypatch.setattr(jetstream_connection, "PING_S", 0.1)
+    monkeypatch.setattr(jetstream, "RENEW_S", 1.0)
+    monkeypatch.setattr(jetstream, "CONNECT_S", 0.5)
+    clients = noting_connections(monkeypatch)
+    servers = NatsServers(tmp_path, 1)
+    try:
+        servers.start()
+        async with open_log(servers.address, "a", WAIT_S) as log:
+            heard = following(log)
+            await published_at_last(log, b"before")
+            servers.pause(0)
+            await clients.first(3)
+            servers.resume(0)
+            last = await published_at_last(log, b"after")
+            assert (await heard.first(last))[-1] == (last, b"after")
+    finally:
+        servers.close()
+
+
+class Failing(JetStreamContext):
+    """A stream whose library fails in a way that it does not document."""
+
+    def __init__(self, failure: BaseException) -> None:
+        self.failure = failure
+
+    async def publish(self, *_: object, **__: object) -> PubAck:
+        raise self.failure
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the handler is closed"), asyncio.CancelledError(), OSError("gone")])
+async def test_any_failure_of_the_library_means_that_the_log_has_not_answered(failure: BaseException) -> None:
+    failing, client = Failing(failure), LogClient()
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        parts = JetStreamParts(client, failing, ObjectStore("t", "t", failing), "t", b"", AsyncMock())
+        log = JetStreamLog(parts, tasks)
+        assert await published(log, b"a") == [None]
+        log.cancel()
 
 
 class Deaf(JetStreamContext):
@@ -166,7 +188,7 @@ class Deaf(JetStreamContext):
 
 async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> None:
     deaf = Deaf()
-    client = Client()
+    client = LogClient()
     client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         log = JetStreamLog(JetStreamParts(client, deaf, ObjectStore("t", "t", deaf), "t", b"", AsyncMock()), tasks)
@@ -179,7 +201,7 @@ async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> No
 async def test_a_question_about_the_end_is_answered_though_the_answer_to_one_before_is_lost() -> None:
     deaf = Deaf()  # to the first question
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
-        log = JetStreamLog(JetStreamParts(Client(), deaf, ObjectStore("t", "t", deaf), "t", b"", AsyncMock()), tasks)
+        log = JetStreamLog(JetStreamParts(LogClient(), deaf, ObjectStore("t", "t", deaf), "t", b"", AsyncMock()), tasks)
         lost = Heard()
         log.end(lost)
         await deaf.is_asked.wait()
@@ -222,7 +244,7 @@ class Losing(JetStreamContext):
 async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream, "POLL_S", 0.02)
     losing = Losing()
-    client = Client()
+    client = LogClient()
     client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         log = JetStreamLog(JetStreamParts(client, losing, ObjectStore("t", "t", losing), "t", b"", AsyncMock()), tasks)
@@ -253,7 +275,7 @@ async def test_a_log_that_is_given_up_asks_no_more_for_what_was_never_answered(m
     """Those who fetch a batch outlive the round that fetches it, where another of the round was trimmed since."""
     monkeypatch.setattr(jetstream, "POLL_S", 0.02)
     trimmed = Trimmed()
-    client = Client()
+    client = LogClient()
     client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
     before = asyncio.all_tasks()
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
@@ -272,8 +294,8 @@ async def test_a_log_that_is_given_up_asks_no_more_for_what_was_never_answered(m
 async def test_a_log_that_is_left_filters_the_messages_of_asyncio_no_more(servers: NatsServers) -> None:
     noisy = logging.getLogger("asyncio")
     before = list(noisy.filters)
-    async with open_log(JetStreamAddress(servers.urls), "a", WAIT_S):
-        async with open_log(JetStreamAddress(servers.urls), "b", WAIT_S):
+    async with open_log(servers.address, "a", WAIT_S):
+        async with open_log(servers.address, "b", WAIT_S):
             pass
         assert len(noisy.filters) == len(before) + 1
     assert noisy.filters == before
@@ -302,7 +324,7 @@ async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for
     monkeypatch.setattr(jetstream, "STALL_S", 0.1)
     deaf = Deaf()
     async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
-        log = JetStreamLog(JetStreamParts(Client(), deaf, Stalling("t", "t", deaf), "t", b"", AsyncMock()), tasks)
+        log = JetStreamLog(JetStreamParts(LogClient(), deaf, Stalling("t", "t", deaf), "t", b"", AsyncMock()), tasks)
         done, into = Heard(), [io.BytesIO(), io.BytesIO()]
         for file, position in zip(into, (None, 7), strict=True):
             log.get_snapshot(file, done)
@@ -351,7 +373,7 @@ async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
             pass
 
 
-class Stubborn(Client):
+class Stubborn(LogClient):
     """A client that swallows a cancellation as it connects, as `asyncio.wait_for` of Python 3.11 may, and goes on."""
 
     async def connect(  # type: ignore[override]  # with what we give it
@@ -369,7 +391,7 @@ class Stubborn(Client):
 async def test_a_connection_that_is_given_up_is_not_tried_for_ever_though_the_cancellation_was_swallowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jetstream, "Client", Stubborn)
+    monkeypatch.setattr(jetstream, "LogClient", Stubborn)
     with pytest.raises(ConfigurationError, match="did not answer"):
         async with open_log(JetStreamAddress(("nats://127.0.0.1:1",)), "a", patience_s=0.05):
             pass
@@ -379,15 +401,11 @@ async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     if nats_server() is None:
-        pytest.skip("nats-server is not installed")
-    certificate, key = self_signed(tmp_path)
+        pytest.skip("nats-server or openssl is not installed")
     servers = NatsServers(tmp_path, 1)
-    with (tmp_path / "n0.conf").open("a") as configuration:
-        configuration.write(f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}\n')
     try:
         servers.start()
-        urls = tuple(url.replace("nats:", "tls:") for url in servers.urls)
-        async with open_log(JetStreamAddress(urls, replicas=1, authority=certificate), "a", WAIT_S) as log:
+        async with open_log(servers.address, "a", WAIT_S) as log:
             assert await published(log, b"a") == [1]
             servers.stop(0)
             while log.trouble is None:
@@ -399,21 +417,18 @@ async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
 
 async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> None:
     if nats_server() is None:
-        pytest.skip("nats-server is not installed")
+        pytest.skip("nats-server or openssl is not installed")
     servers = NatsServers(tmp_path, 1)
-    with (tmp_path / "n0.conf").open("a") as configuration:
-        configuration.write('authorization { user: "node", password: "secret" }\n')
     try:
         servers.start()
-        (url,) = servers.urls
-        address = JetStreamAddress((url.replace("//", "//node:secret@"),), replicas=1)
-        async with open_log(address, "a", WAIT_S) as log:
+        async with open_log(servers.address, "a", WAIT_S) as log:
             assert await published(log, b"ours") == [1]
-        for stranger in (url, url.replace("//", "//node:WRONG@")):
+        (url,) = servers.urls
+        for stranger in (url.replace("node:SECRET@", ""), url.replace("SECRET", "WRONG")):
             with pytest.raises(ConfigurationError, match=r"did not answer|refuses us") as raised:
-                async with open_log(JetStreamAddress((stranger,), replicas=1), "stranger", patience_s=1):
+                async with open_log(servers.address._replace(servers=(stranger,)), "stranger", patience_s=1):
                     pass
-            assert url in str(raised.value)
+            assert url.replace("node:SECRET@", "") in str(raised.value)
             assert "WRONG" not in str(raised.value)
     finally:
         servers.close()

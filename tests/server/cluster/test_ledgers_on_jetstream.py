@@ -11,7 +11,6 @@ from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.nodes import Node, names, running
 from ttt_net.errors import Refusal
 from ttt_net.server.cluster.jetstream import open_log
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.players import Player
 
 
@@ -30,9 +29,7 @@ async def test_names_are_taken_once_though_the_log_loses_its_leader_and_a_node_c
     servers: NatsServers, tmp_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:
-        logs = [
-            await stack.enter_async_context(open_log(JetStreamAddress(servers.urls), name, WAIT_S)) for name in "abc"
-        ]
+        logs = [await stack.enter_async_context(open_log(servers.address, name, WAIT_S)) for name in "abc"]
         nodes = [
             await stack.enter_async_context(running(log, name, tmp_path / f"{name}.sqlite"))
             for log, name in zip(logs, "abc", strict=True)
@@ -55,6 +52,6 @@ async def test_names_are_taken_once_though_the_log_loses_its_leader_and_a_node_c
             assert all(isinstance(answer, Player | Refusal) for answer in answers)
         assert acknowledged(given) <= set(names(nodes[0].replica))
         assert names(nodes[0].replica) == names(nodes[1].replica) == names(nodes[2].replica)
-    address = JetStreamAddress(servers.urls)
+    address = servers.address
     async with open_log(address, "d", WAIT_S) as log, running(log, "d", tmp_path / "d.sqlite") as newcomer:
         assert acknowledged(given) <= set(names(newcomer.replica))

@@ -1,15 +1,17 @@
 """What systemd hears: over a socket of our own."""
 
 import asyncio
+import io
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.server.process.notify import EXTENSION_S, StartExtension, keep_alive, notify, watchdog_s
+from ttt_net.server.process.notify import EXTENSION_S, StartExtension, is_managed, keep_alive, notify, watchdog_s
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -30,6 +32,26 @@ def test_the_manager_hears_it(manager: tuple[socket.socket, str]) -> None:
 @pytest.mark.parametrize("address", [None, "", "nonsense", "/nowhere/at/all", "@" + "x" * 200])
 def test_without_a_manager_nothing_happens(address: str | None) -> None:
     assert not notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
+
+
+class Terminal(io.StringIO):
+    """A standard input that people type into."""
+
+    def isatty(self) -> bool:
+        """Return True."""
+        return True
+
+
+def test_a_process_is_managed_if_systemd_or_another_manager_says_so_and_nobody_types_into_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert not is_managed({})
+    assert is_managed({"NOTIFY_SOCKET": "/nowhere"})
+    assert is_managed({"INVOCATION_ID": "0123"})
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert not is_managed({"INVOCATION_ID": "0123"})  # a shell of a desktop's terminal, which is itself a service
+    assert is_managed({"NOTIFY_SOCKET": "/nowhere"})
 
 
 def test_a_start_that_makes_progress_is_given_more_time_now_and_then(manager: tuple[socket.socket, str]) -> None:

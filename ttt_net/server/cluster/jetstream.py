@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.js.api import ObjectMeta, RawStreamMsg, StreamState
@@ -27,6 +26,8 @@ from ttt_net.server.cluster.jetstream_connection import (
     PAUSE_S,
     SNAPSHOT,
     JetStreamAddress,
+    LogClient,
+    as_silence,
     connect,
     create,
     kept_of,
@@ -53,8 +54,10 @@ RENEW_S = 8.0
 """After so long without an answer the connection is made anew: the client's library gives up for good where a server
 says something that it does not expect, and waits for what it has written to one that is gone.
 """
-CONNECT_S, CLOSE_S = 5.0, 2.0
-"""How long it may take to connect, and to end such a connection."""
+CONNECT_S = 5.0
+"""Longest time to connect."""
+SILENT_S = 30.0
+"""After so long without an answer new connections have not helped, and `on_silence` is called."""
 
 
 @asynccontextmanager
@@ -71,20 +74,20 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
 
 @asynccontextmanager
 async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> AsyncIterator["JetStreamLog"]:
-    client = Client()
+    client = LogClient()
     try:
         async with asyncio.timeout(patience_s):
             await connect(client, address, node)
             jetstream = client.jetstream(timeout=PATIENCE_S)
             store, secret = await create(jetstream, address)
-    except TimeoutError:
-        await client.close()
+    except (TimeoutError, RuntimeError):  # uvloop raises the latter where a server is gone
+        await client.discard()
         raise SilentLogError(
             f"the log at {address.shown} did not answer within {patience_s:.0f} s: "
             f"is nats-server running there, with JetStream and a majority of its servers?"
         ) from None
     except (NatsError, OSError, ValueError) as error:
-        await client.close()
+        await client.discard()
         raise ConfigurationError(f"the log at {address.shown} refuses us: {error}") from error
     failure: Exception | None = None
     try:
@@ -107,13 +110,13 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
 class JetStreamParts(NamedTuple):
     """What a connection to the log consists of."""
 
-    client: Client
+    client: LogClient
     jetstream: JetStreamContext
     store: ObjectStore
     name: str
     secret: bytes
     """What all nodes of this log share, and nobody else knows."""
-    connect: Callable[[Client], Awaitable[None]]
+    connect: Callable[[LogClient], Awaitable[None]]
     """Connects another client in the same way."""
 
 
@@ -124,7 +127,9 @@ class JetStreamLog:
         self._client, self._jetstream, self._store, self._name, self.secret, self._connect = parts
         self._subscribed: dict[str, Callable[[Msg], Awaitable[None]]] = {}
         """What hears each subject; on a new connection, too."""
-        self._answered_s = asyncio.get_running_loop().time()
+        self.on_silence: Callable[[], None] = lambda: None
+        """Called again and again once the log has not answered for `SILENT_S`."""
+        self._answered_s = self._renewed_s = asyncio.get_running_loop().time()
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
@@ -147,47 +152,46 @@ class JetStreamLog:
             task.cancel()
 
     async def close(self) -> None:
-        """End the connection, which may take `CLOSE_S`."""
-        with suppress(NatsError, OSError, TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                await self._client.close()
+        """Drop the connection."""
+        await self._client.discard()
 
     def look_after(self) -> None:
-        """See that there is a connection for as long as nobody has called `cancel`."""
+        """Keep a connection until `cancel` is called."""
         self._start(self._look_after())
 
     async def _look_after(self) -> None:
         loop = asyncio.get_running_loop()
         while not self._is_over:
             looked_s = loop.time()
-            await asyncio.sleep(POLL_S)
+            with as_silence("looking after the connection to the log"):
+                await asyncio.sleep(POLL_S)
             late_s = loop.time() - looked_s - POLL_S
             if late_s > POLL_S:
                 self._answered_s += late_s  # this process stood still itself, and could hear nothing
-            if self.silence_s > RENEW_S:
-                try:
+            if loop.time() - max(self._answered_s, self._renewed_s) > RENEW_S:
+                with as_silence("no connection to the log"):
                     await self._renew()
-                except (NatsError, OSError, TimeoutError) as error:
-                    log.warning("no connection to the log: %s", error or type(error).__name__)
-                self._answered_s = loop.time()
+                self._renewed_s = loop.time()
+            if self.silence_s > SILENT_S:
+                self.on_silence()
 
     @property
     def silence_s(self) -> float:
-        """For how long the log has answered nothing, and no part of a snapshot went to or fro."""
+        """Seconds since the log answered anything, or since a part of a snapshot was sent or received."""
         return asyncio.get_running_loop().time() - self._answered_s
 
     async def _renew(self) -> None:
-        """Connect anew, and hear there what was heard before."""
-        log.warning("the log has answered nothing for %.0f s: connecting anew", RENEW_S)
-        await self.close()
-        client = Client()
+        """Throw the connection away, connect again, and subscribe to the same subjects."""
+        log.warning("the log has not answered for %.0f s: connecting again", self.silence_s)
+        self._start(self._client.discard())
+        client = LogClient()
         try:
             async with asyncio.timeout(CONNECT_S):
                 await self._connect(client)
                 for subject in self._subscribed:
                     await client.subscribe(subject, cb=self._deliver)
         except BaseException:
-            await client.close()
+            self._start(client.discard())
             raise
         self._client, self._jetstream = client, client.jetstream(timeout=PATIENCE_S)
         self._store = store_of(self._name, self._jetstream)
@@ -201,12 +205,10 @@ class JetStreamLog:
 
     async def _publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
         place = None
-        try:
+        with as_silence():
             place = (await self._jetstream.publish(f"{self._name}.log", batch, timeout=PATIENCE_S)).seq
             self._answered()
-        except (NatsError, OSError, TimeoutError):
-            await asyncio.sleep(PAUSE_S)
-        _call(done, place)
+        await _pass_on(done, place)
 
     def end(self, done: Callable[[Position | None], None]) -> None:
         """Ask the leader of the stream for its end; an answer that is lost keeps no later question waiting."""
@@ -214,19 +216,17 @@ class JetStreamLog:
 
     async def _end(self, done: Callable[[Position | None], None]) -> None:
         end = None
-        try:
+        with as_silence():
             end = (await self._jetstream.stream_info(self._name)).state.last_seq
             self._answered()
-        except (NatsError, OSError, TimeoutError):
-            await asyncio.sleep(PAUSE_S)
-        _call(done, end)
+        await _pass_on(done, end)
 
     def trim(self, position: Position) -> None:
         """Purge the stream up to the position."""
         self._start(self._trim(position))
 
     async def _trim(self, position: Position) -> None:
-        with suppress(NatsError, OSError, TimeoutError):  # the next trim will do it
+        with as_silence():  # the next trim will do it
             await self._jetstream.purge_stream(self._name, seq=position + 1)
 
     # Following.
@@ -247,11 +247,13 @@ class JetStreamLog:
         await self._subscribe(f"{self._name}.delivered", delivered)
         while not self._is_over:  # looked at, since the client's library may swallow a cancellation
             self._is_behind.clear()
-            try:
-                if not await self._catch_up():
-                    break
-            except (NatsError, OSError, TimeoutError):
+            is_kept = None
+            with as_silence():
+                is_kept = await self._catch_up()
+            if is_kept is None:
                 await asyncio.sleep(PAUSE_S)
+            elif not is_kept:
+                break
             with suppress(TimeoutError):
                 async with asyncio.timeout(POLL_S):
                     await self._is_behind.wait()
@@ -293,7 +295,7 @@ class JetStreamLog:
         while not answer.done():
             if self._is_over:  # nothing is asked any more, and the library may have swallowed our cancellation
                 raise asyncio.CancelledError
-            self._start(_pass_on(ask, answer))
+            self._start(_set_answer(ask, answer))
             await asyncio.wait([answer], timeout=POLL_S)
         return answer.result()
 
@@ -307,11 +309,9 @@ class JetStreamLog:
         is_kept = False
         loop = asyncio.get_running_loop()
         reader = io.BufferedReader(DepartingFile(source, lambda: loop.call_soon_threadsafe(self._answered)))
-        try:
+        with as_silence("a snapshot could not be put into the log"):
             await self._store.put(SNAPSHOT, reader, ObjectMeta(name=SNAPSHOT, description=str(position)))
             is_kept = True
-        except (NatsError, OSError, TimeoutError) as error:
-            log.warning("a snapshot could not be put into the log: %s", error or type(error).__name__)
         _call(done, is_kept)
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
@@ -320,16 +320,16 @@ class JetStreamLog:
 
     async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         position: Position | None = None
-        try:
-            async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
-                arriving = ArrivingFile(into, limit, STALL_S, asyncio.get_running_loop(), lambda _: self._answered())
-                found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # written to, no more
-            position = int(found.info.description or "0")
-        except (ObjectNotFoundError, NotFoundError):
-            position = 0
-        except (NatsError, OSError, TimeoutError):
-            await asyncio.sleep(PAUSE_S)
-        _call(done, position)
+        with as_silence():
+            try:
+                async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
+                    loop = asyncio.get_running_loop()
+                    arriving = ArrivingFile(into, limit, STALL_S, loop, lambda _: self._answered())
+                    found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # only written to
+                position = int(found.info.description or "0")
+            except (ObjectNotFoundError, NotFoundError):
+                position = 0
+        await _pass_on(done, position)
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
         """Ask the stream, and the store."""
@@ -337,12 +337,10 @@ class JetStreamLog:
 
     async def _kept(self, done: Callable[[Retained | None], None]) -> None:
         kept = None
-        try:
+        with as_silence():
             kept = await kept_of(self._name, self._jetstream)
             self._answered()
-        except (NatsError, OSError, TimeoutError):
-            await asyncio.sleep(PAUSE_S)
-        _call(done, kept)
+        await _pass_on(done, kept)
 
     # Beside the log.
 
@@ -352,7 +350,7 @@ class JetStreamLog:
             self._start(self._tell(subject, data))
 
     async def _tell(self, subject: str, data: bytes) -> None:
-        with suppress(NatsError, OSError):
+        with as_silence():
             await self._client.publish(f"{self._name}.told.{subject}", data)
 
     def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
@@ -367,7 +365,7 @@ class JetStreamLog:
         is_new = subject not in self._subscribed
         self._subscribed[subject] = heard
         if is_new:
-            with suppress(NatsError):  # of a connection that is made anew
+            with as_silence():  # of a connection that is made anew
                 await self._client.subscribe(subject, cb=self._deliver)
 
     async def _deliver(self, message: Msg) -> None:
@@ -379,7 +377,7 @@ class JetStreamLog:
 
     async def _ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         answer = None
-        with suppress(NatsError, OSError, TimeoutError):
+        with as_silence():
             answer = (await self._client.request(f"{self._name}.asked.{subject}", question, timeout=PATIENCE_S)).data
         _call(done, answer)
 
@@ -400,7 +398,7 @@ class JetStreamLog:
         self._start(self._subscribe(f"{self._name}.asked.{subject}", asked))
 
     async def _respond(self, message: Msg, data: bytes) -> None:
-        with suppress(NatsError, OSError):
+        with as_silence():
             await message.respond(data)
 
     async def leader(self) -> str:
@@ -414,7 +412,7 @@ class JetStreamLog:
         return None if self._client.is_connected else "no server of the log can be reached"
 
 
-async def _pass_on(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T]) -> None:
+async def _set_answer(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T]) -> None:
     """Ask, and set what comes of it as the answer, unless there is one by now."""
     try:
         found = await ask()
@@ -424,6 +422,13 @@ async def _pass_on(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T])
     else:
         if not answer.done():
             answer.set_result(found)
+
+
+async def _pass_on(done: Callable[[_T | None], None], answer: _T | None) -> None:
+    """Call `done` with an answer; with None after a pause, since callers try again at once."""
+    if answer is None:
+        await asyncio.sleep(PAUSE_S)
+    _call(done, answer)
 
 
 def _call(callback: Callable[..., None], *args: object) -> None:

@@ -1,4 +1,8 @@
-"""Connect to NATS JetStream, and create what the log consists of there: a stream, a store of snapshots, a secret."""
+"""Connect to NATS JetStream, and create what the log consists of there: a stream, a store of snapshots, a secret.
+
+A connection is thrown away at its end, never closed politely: a server that stands still answers no goodbye. Whatever
+the client's library raises, `as_silence` turns into no answer.
+"""
 
 import asyncio
 import base64
@@ -9,9 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import ParseResult
 
 import msgspec
 from nats.aio.client import Client
+from nats.aio.transport import TcpTransport
 from nats.errors import Error as NatsError
 from nats.js.api import (
     DiscardPolicy,
@@ -34,7 +40,11 @@ log = logging.getLogger(__name__)
 SNAPSHOT = "journal"
 """The name of the one object in the store of snapshots."""
 PAUSE_S = 0.1
-"""How long a refusal is kept back: those who are told of one try again at once."""
+"""Delay before a failure is passed on: those who receive one try again at once."""
+PING_S, MAX_PINGS = 1.0, 2
+"""The library gives a connection up once this many pings, sent at this interval, have no answer."""
+DISCARD_S = 2.0
+"""Longest time to end what the library still does for a connection that was thrown away."""
 
 
 class JetStreamAddress(NamedTuple):
@@ -57,6 +67,85 @@ class JetStreamAddress(NamedTuple):
         return ", ".join(map(without_login, self.servers))
 
 
+class DisposableTransport(TcpTransport):
+    """A connection that is dropped when it is closed.
+
+    With TLS, the library's own waits up to 30 s for the goodbye of a server that stands still. If that wait is
+    cancelled, so is every later one, with a `CancelledError` that nobody asked for.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # of the library, as those below
+        self._is_open = False
+
+    def __bool__(self) -> bool:
+        """Return True, so that the client does not replace this with a transport of its own."""
+        return True
+
+    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
+        """Open another connection."""
+        await super().connect(uri, buffer_size, connect_timeout)
+        self._is_open = True
+
+    def write(self, payload: bytes) -> None:
+        """Send, unless the connection was dropped."""
+        if self._is_open:
+            super().write(payload)  # type: ignore[no-untyped-call]
+
+    def writelines(self, payload: list[bytes]) -> None:
+        """Send, unless the connection was dropped."""
+        if self._is_open:
+            super().writelines(payload)  # type: ignore[no-untyped-call]
+
+    async def drain(self) -> None:
+        """Wait until there is room to send, unless the connection was dropped."""
+        if self._is_open:
+            await super().drain()  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        """Drop the connection, with all that is unsent."""
+        self._is_open = False
+        if self._io_writer is not None:
+            self._io_writer.transport.abort()
+
+    async def wait_closed(self) -> None:
+        """Return at once."""
+
+
+class LogClient(Client):
+    """A client of NATS whose connections can be thrown away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._transport: DisposableTransport = DisposableTransport()
+
+    async def discard(self) -> None:
+        """Drop the connection, and end all that goes on for it. Waits for no server."""
+        self._transport.close()
+        with as_silence():
+            async with asyncio.timeout(DISCARD_S):
+                await self.close()
+
+
+@contextmanager
+def as_silence(what: str | None = None) -> Iterator[None]:
+    """End the block quietly if the library fails in it: the log has not answered. With `what`, log it as a warning.
+
+    The library raises more than it documents: `RuntimeError` where uvloop has closed a socket, and `CancelledError`
+    where it cancels its own futures. Only a cancellation that somebody requested is passed on.
+    """
+    try:
+        yield
+    except (NatsError, OSError, TimeoutError, RuntimeError) as error:
+        if what is not None:
+            log.warning("%s: %s", what, str(error) or type(error).__name__)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        log.warning("%s: the library cancelled it", what or "a request to the log")
+
+
 @contextmanager
 def without_complaints() -> Iterator[None]:
     """Keep a warning of asyncio out of the logs: nats-py encrypts a stream unknown to it, which it tells at its end."""
@@ -72,7 +161,7 @@ def without_complaints() -> Iterator[None]:
         complaining.removeFilter(is_news)
 
 
-async def connect(client: Client, address: JetStreamAddress, node: str) -> None:
+async def connect(client: LogClient, address: JetStreamAddress, node: str) -> None:
     """Connect to one of the servers, and to another whenever that one is gone."""
     tls = None
     if address.authority is not None or any(server.startswith("tls://") for server in address.servers):
@@ -81,7 +170,7 @@ async def connect(client: Client, address: JetStreamAddress, node: str) -> None:
             tls.load_verify_locations(address.authority)
 
     async def note(error: Exception) -> None:
-        log.warning("the log: %s", error or type(error).__name__)
+        log.warning("the log: %s", str(error) or type(error).__name__)
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # the library may have swallowed that, and would connect for ever
             raise asyncio.CancelledError
@@ -95,8 +184,8 @@ async def connect(client: Client, address: JetStreamAddress, node: str) -> None:
         connect_timeout=1,
         reconnect_time_wait=0.2,  # type: ignore[arg-type]  # seconds, of any kind
         max_reconnect_attempts=-1,
-        ping_interval=1,
-        max_outstanding_pings=2,
+        ping_interval=PING_S,  # type: ignore[arg-type]  # seconds, of any kind
+        max_outstanding_pings=MAX_PINGS,
     )
 
 
@@ -111,7 +200,7 @@ async def create(jetstream: JetStreamContext, address: JetStreamAddress) -> tupl
                 await jetstream.add_stream(_stream_of(address))
             return await _store(jetstream, address), await _secret(jetstream, address)
         except NatsError as error:
-            log.info("the log is not ready yet: %s", error or type(error).__name__)
+            log.info("the log is not ready yet: %s", str(error) or type(error).__name__)
             await asyncio.sleep(PAUSE_S)
 
 

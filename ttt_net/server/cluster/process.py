@@ -1,6 +1,7 @@
 """Run one node of a cluster in this process: its connection to the log, its tables, and its place among the others."""
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +22,8 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.process.notify import StartExtension
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
+
+log = logging.getLogger(__name__)
 
 JOIN_S = 60.0
 """How long a node that starts waits for an answer of the log, or for the next part of a snapshot."""
@@ -52,10 +55,19 @@ class RunningNode:
         self._node.begin_anew = self._begin_anew
         self._end = begin_anew
         self._has_left = asyncio.Event()
+        self._has_given_up = False
+        parts.stream.on_silence = self._give_up
 
     def _begin_anew(self) -> None:
         wait_s = 0.0 if self._parts.ledger.epoch else PAUSE_S  # the newest snapshot may be no help
         asyncio.get_running_loop().call_later(wait_s, self._end)
+
+    def _give_up(self) -> None:
+        """Begin anew, with nothing of this connection to the log left."""
+        if not self._has_given_up:
+            self._has_given_up = True
+            log.error("the log has not answered for %.0f s: this node begins anew", self._parts.stream.silence_s)
+            self._end()
 
     async def run(self) -> None:
         """Take part until `stop`, and the others know that this node goes."""

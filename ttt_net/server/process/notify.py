@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Mapping
 
@@ -29,6 +30,18 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
         log.warning("cannot notify the service manager: %s", error)
         return False
     return True
+
+
+def is_managed(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a service manager runs this process, and starts it again when it asks for that.
+
+    systemd sets `INVOCATION_ID` for each of its services. Shells in a desktop's terminals inherit it too, so it does
+    not count where standard input is a terminal.
+    """
+    if "NOTIFY_SOCKET" in environment:
+        return True
+    has_terminal = sys.stdin is not None and sys.stdin.isatty()
+    return "INVOCATION_ID" in environment and not has_terminal
 
 
 class StartExtension:
