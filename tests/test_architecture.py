@@ -72,10 +72,8 @@ ALLOWED: dict[str, set[str]] = {
 INSIDE = {
     "strategies": """
         strategy threats heuristic swapping vanishing book rules tactics lookahead tree *
-        compiled.kernel_cache compiled.deadline compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
-        compiled.lines compiled.patterns compiled.fours compiled.shape_worth compiled.shapes compiled.fives
-        compiled.threat_wins
-        compiled.connect4_board compiled.connect4_parity
+        compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
+        compiled.lines compiled.fours compiled.shapes compiled.fives compiled.threat_wins compiled.connect4_board
         compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
         compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search
         compiled.playout_tree
@@ -127,7 +125,7 @@ CLOCK_CALLS = {"now", "today", "utcnow"}
 EXCEPTIONS = {
     ("strategies.strategy", "time"),
     ("strategies.engine", "threading"),
-    ("strategies.compiled.deadline", "threading"),
+    ("strategies.compiled.kernel_driver", "threading"),
     ("programs", "signal"),
 }
 """Strategies read the monotonic clock in one place, to keep a time limit; a second thread holds compiled searches to

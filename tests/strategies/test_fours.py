@@ -12,7 +12,7 @@ from ttt_net.strategies.threats import completing_cells, own_and_other
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.compiled import patterns
+from ttt_net.strategies.compiled import fours
 from ttt_net.strategies.compiled.fours_search import FoursSearch, empty_board
 from ttt_net.strategies.compiled.line_search import LineSearch
 
@@ -53,7 +53,7 @@ def slow_win_by_fours(game: LineGame, own: int, other: int, fours: int) -> int |
 @pytest.mark.parametrize("name", ["gomoku", "mnk:9x9,4", "mnk:19x19,6", "mnk:11x7,3"])
 def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -> None:
     game, rng = line_game(name), random.Random(3)
-    search, kept = a_search(game), slice(patterns.SCORE, patterns.RANDOM)
+    search, kept = a_search(game), slice(fours.SCORE, fours.RANDOM)
     for stones in (3, 9, 5, 10):
         state, fresh = random_position(game, stones, rng), a_search(game)
         search.hold(state)
@@ -63,7 +63,7 @@ def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -
             completing = {
                 cell
                 for cell in list_cells(game.full & ~(own | other))
-                if search.block[patterns.PATTERN + side * patterns.MOST_CELLS + cell] & patterns.COMPLETES
+                if search.block[fours.PATTERN + side * fours.MOST_CELLS + cell] & fours.COMPLETES
             }
             assert completing == set(list_cells(completing_cells(game.lines, own, other)))
     search.hold(game.initial)

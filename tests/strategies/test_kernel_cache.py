@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.strategies.compiled.kernel_cache import use_versioned_cache
+from ttt_net.strategies.compiled import use_versioned_cache
 
 
 @pytest.fixture

@@ -23,11 +23,9 @@ from ttt_net.strategies.compiled import (
     alphabeta,
     connect4,
     connect4_board,
-    connect4_parity,
     fives,
     fours,
     lines,
-    patterns,
     playouts,
     proof,
     shapes,
@@ -85,7 +83,7 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
 
 
 def test_the_search_of_large_boards() -> None:
-    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(alphabeta, patterns, fours)["search"], 0
+    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(alphabeta, fours)["search"], 0
     for seed in range(4):
         state, blocks = random_state(game, 4, random.Random(seed)), []
         for _ in range(2):
@@ -134,7 +132,7 @@ def test_the_look_for_wins_by_threats() -> None:
 
 
 def test_the_solver_of_connect_four() -> None:
-    game, solve = line_game("connect4"), uncompiled(connect4_board, connect4_parity, connect4)["solve"]
+    game, solve = line_game("connect4"), uncompiled(connect4_board, connect4)["solve"]
     for plies, seed in ((24, 1), (26, 2), (30, 3)):
         state = random_state(game, plies, random.Random(seed))
         blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]

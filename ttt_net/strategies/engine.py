@@ -1,7 +1,7 @@
 """Load compiled searches when they are first needed; do without them where numba is not installed.
 
-Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, where
-`compiled/kernel_cache.py` says: the first use ever takes five to fifteen seconds, later ones about one.
+Nothing else in the package imports numba or numpy. numba keeps the compiled code on disk, where
+`compiled/__init__.py` says: the first use ever takes five to fifteen seconds, later ones about one.
 `warm` pays that in the background, so that nobody has to wait for a compiler.
 """
 

@@ -12,6 +12,7 @@ from ttt_net.strategies.compiled.connect4_board import (
     BOTTOM,
     CELLS,
     COLUMN,
+    OFFSET,
     ONE,
     SEVEN,
     THREE,
@@ -19,10 +20,11 @@ from ttt_net.strategies.compiled.connect4_board import (
     WIDTH,
     ZERO,
     by_column,
+    lower_bound,
     mirrored,
+    upper_bound,
     winning_cells,
 )
-from ttt_net.strategies.compiled.connect4_parity import OFFSET, lower_bound, upper_bound
 from ttt_net.strategies.compiled.lanes import (
     count_each,
     lane_numbers,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_net.games.line import LineState
 from ttt_net.strategies.compiled import connect4 as kernel
-from ttt_net.strategies.compiled.deadline import held_to
+from ttt_net.strategies.compiled.kernel_driver import held_to
 from ttt_net.strategies.strategy import Effort, Stopped
 from ttt_net.strategies.threats import own_and_other
 

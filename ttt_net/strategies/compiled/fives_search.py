@@ -1,7 +1,6 @@
 """The compiled search of five in a row on large boards, as iterative deepening sees it."""
 
 import random
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +11,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fives as kernel
 from ttt_net.strategies.compiled import shapes, threat_wins
 from ttt_net.strategies.compiled.alphabeta import BUDGET, INFINITY, NO_MOVE
-from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
+from ttt_net.strategies.compiled.kernel_driver import CompiledSearch, HeldPosition, Kernel
 from ttt_net.strategies.strategy import UNLIMITED, WIN, Effort, is_decided
 
 AT_ROOT = 60
@@ -33,22 +32,22 @@ REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
 """After how many moves of the position to judge, and from which depth on, others are first looked at less deep."""
 
 
-class FivesSearch:
-    """One search of five in a row on a large board; made for one choice and then dropped."""
+class FivesSearch(CompiledSearch):
+    """A search of five in a row on a large board."""
 
     exact_plies: int | None = 5
     """A win in one or three is never overlooked; so a win in five is the soonest."""
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         del rng  # its order of moves follows from the position
-        self.game, self.effort = game, effort
-        self.block = np.zeros(kernel.BLOCK_WORDS, dtype=np.uint64)
+        block = np.zeros(kernel.BLOCK_WORDS, dtype=np.uint64)
         board = empty_board(game)
-        self.block[: len(board)] = board
-        self.block[BUDGET] = effort.max_nodes
-        self.block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
-        self._address = np.uint64(self.block.ctypes.data)
-        self.hold = HeldPosition(game, shapes.mark, self.block).hold
+        block[: len(board)] = board
+        block[BUDGET] = effort.max_nodes
+        block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
+        self.hold = HeldPosition(game, shapes.mark, block).hold
+        functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
+        super().__init__(game, effort, functions, block, self.hold)
         self._looked_at = 0
         self._share_of_replies, self._spent_on_replies = self._share(), 0
         self._looks: dict[LineState, int] = {}
@@ -57,21 +56,6 @@ class FivesSearch:
         """The values of moves after which the other side wins by threats, by the positions after them."""
         self._proved: dict[LineState, Move] = {}
         """The moves of those wins, and of the longest defence."""
-        functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
-        self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
-        self._threats, self._replies = (
-            KernelDriver(game, effort, functions._replace(win=win), self.block, self.hold)
-            for win in (threat_wins.win_by_threats, threat_wins.loss_to_threats)
-        )
-
-    @property
-    def guesses(self) -> int:
-        """How many values so far rest on an estimate, or on a look at the best moves only."""
-        return self._driver.guesses
-
-    def running(self) -> AbstractContextManager[None]:
-        """Return what ends the search when its limit is reached."""
-        return self._driver.running()
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
@@ -92,7 +76,7 @@ class FivesSearch:
     def win_by_fours(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
         self.block[shapes.FOURS_LEFT] = NODES_OF_FOURS
-        return self._driver.shortest_win(state, MOST_FOURS)
+        return self.shortest_win(state, MOST_FOURS)
 
     def win_by_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
         """Return the play of a win by fours and open threes against the longest defence; raises `Stopped`.
@@ -100,12 +84,12 @@ class FivesSearch:
         It is one by the fewest threats before a run of fours, and looked for in so many positions at most.
         """
         self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
-        return self._threats.shortest_win(state, MOST_THREATS)
+        return self.shortest_win(state, MOST_THREATS, threat_wins.win_by_threats)
 
     def loss_to_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
         """Return the same for the side that has just moved, with a threat; raises `Stopped`."""
         self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
-        return self._replies.shortest_win(state, MOST_THREATS)
+        return self.shortest_win(state, MOST_THREATS, threat_wins.loss_to_threats)
 
     def _share(self) -> int:
         """Return the most positions that a look for wins by threats may take, a part of the rest of the limit."""
@@ -156,14 +140,14 @@ class FivesSearch:
         if alpha > -INFINITY and beta == INFINITY:  # it has to be better than another: first see whether it is
             less = (self._looked_at > REDUCED_AFTER) + (self._looked_at > MUCH_REDUCED_AFTER)
             for rest in (depth - less, depth) if less and depth >= REDUCED_FROM else (depth,):
-                value = self._driver.value_of_move(state, move, rest, alpha, alpha + 1)
+                value = super().value_of_move(state, move, rest, alpha, alpha + 1)
                 if value <= alpha:
                     return value
-        return self._driver.value_of_move(state, move, depth, alpha, beta)
+        return super().value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        return self._proved[state] if state in self._proved else self._driver.best_move(state)
+        return self._proved[state] if state in self._proved else super().remembered(state)
 
 
 @lru_cache(maxsize=4)

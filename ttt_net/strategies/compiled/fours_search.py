@@ -1,7 +1,6 @@
 """The compiled search of large boards, as iterative deepening sees it."""
 
 import random
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
@@ -11,9 +10,8 @@ from ttt_net.games import Move
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fours as kernel
-from ttt_net.strategies.compiled import patterns
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NO_MOVE
-from ttt_net.strategies.compiled.kernel_driver import HeldPosition, Kernel, KernelDriver
+from ttt_net.strategies.compiled.kernel_driver import CompiledSearch, HeldPosition, Kernel
 from ttt_net.strategies.heuristic import line_worth
 from ttt_net.strategies.strategy import Effort
 
@@ -27,32 +25,20 @@ NODES_OF_FOURS = 500_000
 """The node limit of that search, about a third of a second; nearly all searches need a hundredth of it."""
 
 
-class FoursSearch:
-    """One search of a line game on a large board; made for one choice and then dropped."""
+class FoursSearch(CompiledSearch):
+    """A search of a line game on a large board."""
 
     exact_plies: int | None = 5
     """A win in three makes two lines lack one mark, and is never overlooked; so a win in five is the soonest."""
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         del rng  # its order of moves follows from the position
-        self.game, self.effort = game, effort
-        self.block = empty_board(game).copy()
-        """The memory of the kernel, whose words it names."""
-        self.block[BUDGET] = effort.max_nodes
-        self.block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
-        self._address = np.uint64(self.block.ctypes.data)
-        self.hold = HeldPosition(game, patterns.mark, self.block).hold
+        block = empty_board(game).copy()
+        block[BUDGET] = effort.max_nodes
+        block[kernel.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
+        self.hold = HeldPosition(game, kernel.mark, block).hold
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
-        self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
-
-    @property
-    def guesses(self) -> int:
-        """How many values so far rest on an estimate, or on a look at the best moves only."""
-        return self._driver.guesses
-
-    def running(self) -> AbstractContextManager[None]:
-        """Return what ends the search when its limit is reached."""
-        return self._driver.running()
+        super().__init__(game, effort, functions, block, self.hold)
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
@@ -64,16 +50,8 @@ class FoursSearch:
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
-        self.block[patterns.FOURS_LEFT] = NODES_OF_FOURS
-        return self._driver.shortest_win(state, MOST_FOURS)
-
-    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        return self._driver.value_of_move(state, move, depth, alpha, beta)
-
-    def remembered(self, state: LineState) -> Move | None:
-        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        return self._driver.best_move(state)
+        self.block[kernel.FOURS_LEFT] = NODES_OF_FOURS
+        return self.shortest_win(state, MOST_FOURS)
 
 
 @lru_cache(maxsize=4)
@@ -85,22 +63,22 @@ def empty_board(game: LineGame) -> Any:
     starts = np.cumsum([0, *map(len, game.lines_through)])
     cells_of, marks = kernel.LINES + len(through), kernel.LINES + len(through) + len(cells) * game.k
     block = np.zeros(marks + 2 * len(cells), dtype=np.uint64)
-    block[patterns.SIZE], block[patterns.IN_LINE], block[patterns.OPEN] = game.size, game.k, len(cells)
-    block[patterns.THROUGH], block[patterns.CELLS_OF], block[patterns.MARKS] = kernel.LINES, cells_of, marks
-    block[patterns.HASH] = 1 << 63
+    block[kernel.SIZE], block[kernel.IN_LINE], block[kernel.OPEN] = game.size, game.k, len(cells)
+    block[kernel.THROUGH], block[kernel.CELLS_OF], block[kernel.MARKS] = kernel.LINES, cells_of, marks
+    block[kernel.HASH] = 1 << 63
     block[kernel.LINES : cells_of] = through
     block[cells_of:marks] = [cell for line in cells for cell in line]
-    block[patterns.STARTS : patterns.STARTS + game.size + 1] = starts
-    contributions = [4**n << int(patterns.RANK) for n in range(game.k)]
+    block[kernel.STARTS : kernel.STARTS + game.size + 1] = starts
+    contributions = [4**n << int(kernel.RANK) for n in range(game.k)]
     contributions[-1] |= 1
     if game.k > 1:
         contributions[-2] |= 1 << 8
-    block[patterns.CONTRIBUTION : patterns.CONTRIBUTION + game.k] = contributions
+    block[kernel.CONTRIBUTION : kernel.CONTRIBUTION + game.k] = contributions
     worth = line_worth(game)
-    block[patterns.WORTH : patterns.WORTH + len(worth)] = worth
-    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * patterns.MOST_CELLS, dtype=np.uint64)
-    block[patterns.RANDOM : patterns.RANDOM + len(bits)] = bits
-    for side in (0, patterns.MOST_CELLS):
+    block[kernel.WORTH : kernel.WORTH + len(worth)] = worth
+    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * kernel.MOST_CELLS, dtype=np.uint64)
+    block[kernel.RANDOM : kernel.RANDOM + len(bits)] = bits
+    for side in (0, kernel.MOST_CELLS):
         for cell, lines in enumerate(game.lines_through):
-            block[patterns.PATTERN + side + cell] = len(lines) * contributions[0]
+            block[kernel.PATTERN + side + cell] = len(lines) * contributions[0]
     return block

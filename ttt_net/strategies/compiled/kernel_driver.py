@@ -1,7 +1,8 @@
-"""Ask a compiled alpha-beta search: the position it holds, its limit, the nodes it counts, the values it gives."""
+"""Drive compiled kernels: hold a search to its limit, ask an alpha-beta kernel, keep the position in its memory."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,36 @@ from ttt_net.games import Move
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled.alphabeta import BUDGET, COMPLETE, CUTS, GUESSES, HITS, NO_MOVE, NODES, STOPPED
-from ttt_net.strategies.compiled.deadline import held_to
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, from_above
+
+POLL_SECONDS = 0.002
+"""How often a running search is compared with its limit."""
+
+
+@contextmanager
+def held_to(effort: Effort, words: Any, budget: int) -> Iterator[None]:
+    """Set the word number `budget` to 0 as soon as the limit is reached while the body runs."""
+    finished = threading.Event()
+    if effort.is_over():
+        words[budget] = 0
+
+    def poll() -> None:
+        while not finished.wait(POLL_SECONDS):
+            if effort.is_over():
+                words[budget] = 0
+                return
+
+    poller = threading.Thread(target=poll, name="search limit", daemon=True)
+    poller.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        poller.join()
 
 
 class Kernel(NamedTuple):
-    """The compiled functions: each takes a position as `KernelDriver` was given it, then the block's address.
+    """The compiled functions: each takes a position as `CompiledSearch` was given it, then the block's address.
 
     `win` also takes the marks on the board and the most threats, `search` the marks, the depth and the window. The play
     of a win lies in the block from the word `play` on, by the marks on the board.
@@ -27,8 +52,14 @@ class Kernel(NamedTuple):
     play: int
 
 
-class KernelDriver:
-    """Ask a kernel about positions of a game; `position` tells what it is given of one. All may raise `Stopped`."""
+class CompiledSearch:
+    """One compiled alpha-beta search of a line game, as iterative deepening uses it; made for one choice, then dropped.
+
+    `block` is the memory of the kernel, whose words the kernel names. `position` returns a position as the kernel takes
+    it. All questions raise `Stopped` when the limit is reached.
+    """
+
+    exact_plies: int | None = None
 
     def __init__(
         self,
@@ -38,49 +69,52 @@ class KernelDriver:
         block: Any,
         position: Callable[[LineState], tuple[Any, ...]],
     ) -> None:
-        self._game, self._effort, self._kernel, self._block, self._position = game, effort, kernel, block, position
+        self.game, self.effort, self.block = game, effort, block
+        self._kernel, self._position = kernel, position
         self._address = np.uint64(block.ctypes.data)
 
     @property
     def guesses(self) -> int:
-        """How many values so far rest on an estimate, or on a look at the best moves only."""
-        return int(self._block[GUESSES])
+        """The number of values so far that rest on an estimate, or on a look at the best moves only."""
+        return int(self.block[GUESSES])
 
     def running(self) -> AbstractContextManager[None]:
-        """Return what ends the search when its limit is reached."""
-        return held_to(self._effort, self._block, BUDGET)
+        """Return a context that ends the search when its limit is reached."""
+        return held_to(self.effort, self.block, BUDGET)
 
-    def shortest_win(self, state: LineState, threats: int) -> tuple[Move, ...] | None:
-        """Return the play of the win by the fewest threats, if there is one by so many."""
-        position, ply = self._position(state), state.ply
+    def shortest_win(
+        self, state: LineState, threats: int, win: Callable[..., int] | None = None
+    ) -> tuple[Move, ...] | None:
+        """Return the play of the win with the fewest threats, up to `threats`; `win` replaces the kernel's question."""
+        position, ply, ask_win = self._position(state), state.ply, win or self._kernel.win
         for most in range(threats + 1):
-            if won := self._ask(self._kernel.win, *position, ply, most):
-                return tuple(int(move) for move in self._block[self._kernel.play + ply : self._kernel.play + won])
+            if won := self._ask(ask_win, *position, ply, most):
+                return tuple(int(move) for move in self.block[self._kernel.play + ply : self._kernel.play + won])
         return None
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a move's value for who makes it; outside the window, a bound of it."""
-        child = self._game.result(state, move)
-        self._effort.results += 1
-        if self._game.is_terminal(child):
+        """Return a move's value for the player who makes it; outside the window, a bound of it."""
+        child = self.game.result(state, move)
+        self.effort.results += 1
+        if self.game.is_terminal(child):
             return WIN - 1 if child.has_line else 0
         window = -from_above(beta, state.ply), -from_above(alpha, state.ply)
         depth = min(depth - 1, COMPLETE - 1)
         value = self._ask(self._kernel.search, *self._position(child), child.ply, depth, *window)
         return from_above(-value, -state.ply)
 
-    def best_move(self, state: LineState) -> Move | None:
-        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        if self._game.is_terminal(state):
+    def remembered(self, state: LineState) -> Move | None:
+        """Return the move that completes a line, is forced, or was found best, if one of these is known."""
+        if self.game.is_terminal(state):
             return None
         found = int(self._kernel.best_move(*self._position(state), self._address))
         return None if found == NO_MOVE else found
 
     def _ask(self, question: Callable[..., int], *arguments: Any) -> int:
-        self._block[NODES] = self._effort.nodes
+        self.block[NODES] = self.effort.nodes
         answer = int(question(*arguments, self._address))
-        self._effort.nodes = int(self._block[NODES])
-        self._effort.cuts, self._effort.hits = int(self._block[CUTS]), int(self._block[HITS])
+        self.effort.nodes = int(self.block[NODES])
+        self.effort.cuts, self.effort.hits = int(self.block[CUTS]), int(self.block[HITS])
         if answer == STOPPED:
             raise Stopped
         return answer

@@ -1,7 +1,6 @@
 """The compiled alpha-beta search, as iterative deepening sees it."""
 
 import random
-from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.alphabeta import BUDGET
-from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
+from ttt_net.strategies.compiled.kernel_driver import CompiledSearch, Kernel
 from ttt_net.strategies.heuristic import line_worth, promise
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import own_and_other
@@ -24,15 +23,11 @@ LOG_BUCKETS = 16
 """A table of 131,072 positions."""
 
 
-class LineSearch:
-    """One search of a line game; made for one choice and then dropped."""
-
-    exact_plies: int | None = None
+class LineSearch(CompiledSearch):
+    """A search of a line game of up to 64 cells."""
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
-        self.game, self.effort = game, effort
-        self.block = block = block_of(game, effort, LOG_BUCKETS, kernel.TABLE + (2 * kernel.ENTRY << LOG_BUCKETS))
-        """The memory of the kernel, whose words it names."""
+        block = block_of(game, effort, LOG_BUCKETS, kernel.TABLE + (2 * kernel.ENTRY << LOG_BUCKETS))
         block[kernel.THREATS] = kernel.DEPTH_OF_THREATS if effort.max_depth is None else 0
         worth = [*line_worth(game), 0]
         block[kernel.WORTH : kernel.WORTH + len(worth)] = worth
@@ -40,16 +35,7 @@ class LineSearch:
             for side in (0, 64):
                 block[kernel.MERIT + side + cell] = 2 * lines + rng.randrange(2)
         functions = Kernel(kernel.win_by_threats, kernel.search, kernel.best_cell, kernel.PLAY)
-        self._driver = KernelDriver(game, effort, functions, block, words)
-
-    @property
-    def guesses(self) -> int:
-        """How many values so far rest on an estimate."""
-        return self._driver.guesses
-
-    def running(self) -> AbstractContextManager[None]:
-        """Return what ends the search when its limit is reached."""
-        return self._driver.running()
+        super().__init__(game, effort, functions, block, words)
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the legal moves, those first that have cut off most."""
@@ -59,15 +45,7 @@ class LineSearch:
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
         self.block[kernel.THREATS_LEFT] = NODES_OF_THREATS
-        return self._driver.shortest_win(state, MOST_THREATS)
-
-    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        return self._driver.value_of_move(state, move, depth, alpha, beta)
-
-    def remembered(self, state: LineState) -> Move | None:
-        """Return the move that wins at once, or has to be made, or was found best, if one of these is known."""
-        return self._driver.best_move(state)
+        return self.shortest_win(state, MOST_THREATS)
 
 
 def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "np.typing.NDArray[np.uint64]":

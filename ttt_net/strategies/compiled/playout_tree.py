@@ -13,7 +13,7 @@ from ttt_net.games.ultimate import ANY, UltimateGame, UltimateState
 from ttt_net.strategies.compiled import large_playouts as large
 from ttt_net.strategies.compiled import playouts as kernel
 from ttt_net.strategies.compiled import ultimate_playouts as ultimate
-from ttt_net.strategies.compiled.deadline import held_to
+from ttt_net.strategies.compiled.kernel_driver import held_to
 from ttt_net.strategies.strategy import WIN, Choice, Effort, is_soonest
 from ttt_net.strategies.threats import own_and_other
 

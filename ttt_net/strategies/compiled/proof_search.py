@@ -9,7 +9,7 @@ from ttt_net.games.geometry import list_cells, symmetries
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines, proof
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NODES
-from ttt_net.strategies.compiled.deadline import held_to
+from ttt_net.strategies.compiled.kernel_driver import held_to
 from ttt_net.strategies.compiled.line_search import block_of
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import own_and_other, wins

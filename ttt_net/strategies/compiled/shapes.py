@@ -1,11 +1,15 @@
-"""The shapes that marks make in lines of nine cells, for five in a row, kept up to date mark by mark, compiled.
+"""The shapes that marks make in lines of nine cells, for five in a row, updated mark by mark, and their worth.
 
 The board has a margin of four cells. Of each place and each of the four directions a code of 16 bits says which of the
 four places on either side hold a mark of side 0 (the low byte), and which one of side 1; the margin holds both. A table
-tells from a code what a mark of either side in the middle would make there: a five, an open four (two cells complete
-it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and fours are exact, as
-all that matters to them lies within four cells. The four directions together tell how urgent a cell is, and
+maps a code to the shape that a mark of either side in the middle would make there: a five, an open four (two cells
+complete it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and fours are
+exact, as all that matters to them lies within four cells. The four directions together tell how urgent a cell is, and
 the estimate is the sum of the worth of all empty cells.
+
+A cell's worth is the sum over its six pairs of directions. A weight is in tenths of 1/256 of a logit of the chance to
+win. Logistic regression fitted the weights to the values of a search of 2,500 to 3,000 nodes in 40,000 positions from
+matches with itself, after up to three random moves. docs/developing/experiments.md lists other attempts.
 """
 
 from functools import cache
@@ -16,7 +20,52 @@ import numpy as np
 from numba import njit, types
 
 from ttt_net.strategies.compiled.memory import peek, poke, trailing_zeros
-from ttt_net.strategies.compiled.shape_worth import FINER, worth_of
+
+PER_WORTH = 10
+FINER = 2
+"""By how many bits the worth of cells is finer than an estimate, which so has 64 to a logit."""
+
+# fmt: off
+TO_MOVE = (
+    (-5,),
+    (0, -1),
+    (-4, 1, 1),
+    (1, 1, 6, 1),
+    (5, 3, 7, 8, 11),
+    (9, 5, 14, 11, 29, 43),
+    (11, 6, 17, 14, 27, 48, 17),
+    (47, 99, 67, 67, 115, 248, 179, 865),
+    (35, 45, 68, 41, 217, 279, 167, 1091, 1072),
+    (57, 97, 70, 128, 352, 515, 302, 486, 479, 54),
+    (-1, 0, 0, 1, 2, 5, 3, 26, 22, 27, 0),
+    (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+)
+"""By two kinds, the greater one first: for the side that is to move."""
+
+NOT_TO_MOVE = (
+    (-4,),
+    (-2, 0),
+    (-3, 0, 0),
+    (-1, 3, 3, 4),
+    (2, -3, 9, 14, 14),
+    (13, -1, 15, 10, 27, 31),
+    (4, 11, 9, 7, 27, 48, 24),
+    (46, 56, 51, 41, 59, 83, 97, 316),
+    (12, 1, 56, 92, 82, 128, 122, 214, 436),
+    (45, 91, 52, 131, 188, 209, 347, 1310, 1167, 1221),
+    (445, 355, 275, 618, 654, 454, 805, 831, 891, 559, 0),
+    (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+)
+"""The same for the other side."""
+# fmt: on
+
+
+def worth_of(kinds: tuple[int, ...]) -> tuple[int, int]:
+    """Return what an empty cell with these kinds is worth to a side: if that is to move, and if it is not."""
+    pairs = [(max(a, b), min(a, b)) for n, a in enumerate(kinds) for b in kinds[n + 1 :]]
+    if_to_move, if_not = (sum(table[a][b] for a, b in pairs) / PER_WORTH for table in (TO_MOVE, NOT_TO_MOVE))
+    return round(if_to_move), round(if_not)
+
 
 U = np.uint64
 ZERO, ONE, MINUS_ONE = U(0), U(1), U((1 << 64) - 1)
