@@ -16,10 +16,8 @@ ROOT = Path(__file__).parent.parent
 MOST_WORDS = 35
 PAGES_NOT_YET_PLAIN = {
     "CHANGELOG.md",
-    "README.md",
     "docs/developing/architecture.md",
     "docs/bots.md",
-    "docs/client.md",
     "docs/cluster.md",
     "docs/configuration.md",
     "docs/engines.md",

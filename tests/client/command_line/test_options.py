@@ -202,7 +202,7 @@ def test_a_bot_that_stays_has_more_places_than_one_that_plays_a_number_of_games(
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/client.md", "docs/hosting.md", "docs/bots.md", "docs/engines.md"])
-def test_what_the_pages_say_can_be_typed(page: str) -> None:
+def test_the_client_accepts_the_commands_in_the_docs(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     commands = re.findall(r"^python client\.py([^\[\n`]*)$|`python client\.py([^\[`]*)`", text, re.MULTILINE)
     for one, other in commands:
