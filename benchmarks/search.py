@@ -27,8 +27,8 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.compiled.connect4_search import Connect4Search
 from ttt_net.strategies.engine import connect4_search
+from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import Effort
-from ttt_net.strategies.threats import own_and_other, wins
 
 GROUPS = ((28, 36, 200), (14, 27, 200), (6, 13, 40))
 """Fewest and most stones of a group, and how many positions are drawn."""

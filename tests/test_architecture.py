@@ -71,13 +71,13 @@ ALLOWED: dict[str, set[str]] = {
 
 INSIDE = {
     "strategies": """
-        strategy threats heuristic swapping vanishing book rules tactics lookahead tree *
+        strategy heuristic vanishing book rules tactics lookahead tree *
         compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
         compiled.lines compiled.fours compiled.shapes compiled.fives compiled.threat_wins compiled.connect4_board
         compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
         compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search
         compiled.playout_tree
-        compiled engine connect4 deepening alphabeta mcts level catalogue analysis
+        compiled engine connect4 deepening alphabeta mcts level analysis
         lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons coaching
     """,
     "engines": "launch settings program dialects external",

@@ -11,7 +11,7 @@ from ttt_net.client.film import LETTER, MARGIN, MAX_PLIES, film_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
-from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer
 
 PLAYERS = (RecordedPlayer("Ann <script>"), RecordedPlayer("Mia", "alphabeta"))
 

@@ -15,8 +15,18 @@ from tests.games.plays import game_names, random_play, seeds
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.game import Outcome, Reason
-from ttt_net.games.record import MAX_CLOCK_MS, Record, RecordedMove, RecordedPlayer, TimeLimit
-from ttt_net.games.records import MAX_RECORD_LENGTH, read_record, read_records, write_record, write_records
+from ttt_net.games.records import (
+    MAX_CLOCK_MS,
+    MAX_RECORD_LENGTH,
+    Record,
+    RecordedMove,
+    RecordedPlayer,
+    TimeLimit,
+    read_record,
+    read_records,
+    write_record,
+    write_records,
+)
 
 RECORD = """\
 Game: tictactoe

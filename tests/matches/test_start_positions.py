@@ -10,8 +10,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
-from ttt_net.games.records import read_record, write_record
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, read_record, write_record
 from ttt_net.matches.match import Match, record_of
 from ttt_net.matches.referee import decide, rematch
 from ttt_net.strategies import Limit

@@ -7,8 +7,8 @@ from ttt_net.games import find_game
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.heuristic import completing_cells, own_and_other
 from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped, is_decided
-from ttt_net.strategies.threats import completing_cells, own_and_other
 
 pytest.importorskip("numba")
 

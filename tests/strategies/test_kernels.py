@@ -12,8 +12,8 @@ from tests.strategies.positions import line_game, random_state
 from tests.strategies.uncompiled import uncompiled
 from ttt_net.games.line import LineGame
 from ttt_net.games.ultimate import UltimateGame
+from ttt_net.strategies.heuristic import own_and_other
 from ttt_net.strategies.strategy import WIN, Effort, Limit
-from ttt_net.strategies.threats import own_and_other
 
 pytest.importorskip("numba")
 

@@ -12,8 +12,8 @@ from ttt_net.laboratory.arena import Entrant, play, random_opening
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.alphabeta import PlainSearch
 from ttt_net.strategies.deepening import Deepening
+from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
-from ttt_net.strategies.threats import own_and_other, wins
 
 pytest.importorskip("numba")
 

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ttt_net.games import Game, find_game
-from ttt_net.games.record import Record, first_position
+from ttt_net.games.records import Record, first_position
 from ttt_net.text import clean
 
 CELL, GAP, MARGIN, HEAD = 44, 24, 20, 54

@@ -20,8 +20,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.game import EMPTY, Game
 from ttt_net.games.notation import draw_diagram
-from ttt_net.games.record import Record, result_of
-from ttt_net.games.records import write_clock
+from ttt_net.games.records import Record, result_of, write_clock
 from ttt_net.text import counted
 
 _FORWARD = (Keys.Right, Keys.Down, Keys.Enter, Keys.ControlJ, " ", "l", "j")

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ttt_net.client.records import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
-from ttt_net.games.record import Record
-from ttt_net.games.records import read_each
+from ttt_net.games.records import Record, read_each
 from ttt_net.matches.match import record_of
 from ttt_net.server.journal import JOURNAL_FILE, finished_matches, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA

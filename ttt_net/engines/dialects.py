@@ -18,8 +18,8 @@ from ttt_net.games import Game, Move
 from ttt_net.games.game import EMPTY
 from ttt_net.games.notation import read_move, write_move, write_position
 from ttt_net.strategies import Limit
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import DECIDED, WIN, S
-from ttt_net.strategies.threats import is_line_game
 from ttt_net.text import clean
 
 VERSION = "tti 1"

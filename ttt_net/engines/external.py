@@ -21,8 +21,7 @@ from ttt_net.games import Game, Move
 from ttt_net.games.swap import SwapGame
 from ttt_net.strategies import Choice, Counts, Limit, Strategy, find_strategy
 from ttt_net.strategies.level import Levelled
-from ttt_net.strategies.strategy import ONE_SECOND, S, require_playable
-from ttt_net.strategies.swapping import beneath, is_first, may_swap
+from ttt_net.strategies.strategy import ONE_SECOND, S, beneath, is_first, may_swap, require_playable
 
 ENGINE = "engine:"
 """The prefix of a command, or of settings as JSON, where a strategy's name is expected."""

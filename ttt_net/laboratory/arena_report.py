@@ -18,8 +18,7 @@ from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, Move, Outcome, Reason, find_game
 from ttt_net.games.notation import read_move, write_move
-from ttt_net.games.record import MAX_TEXT_LENGTH, Record, RecordedMove, RecordedPlayer
-from ttt_net.games.records import write_record
+from ttt_net.games.records import MAX_TEXT_LENGTH, Record, RecordedMove, RecordedPlayer, write_record
 from ttt_net.laboratory.arena import (
     SPRT_BOUND,
     ArenaGame,

@@ -16,12 +16,12 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, Move, find_game
 from ttt_net.games.notation import write_position
 from ttt_net.strategies.analysis import Kept, Verdict, analyse
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.hints import hint
 from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.strategy import Limit
 from ttt_net.strategies.tactics import Tactics
-from ttt_net.strategies.threats import is_line_game
 
 CARELESS = 0.35
 """How often a move of the matches is any legal one."""

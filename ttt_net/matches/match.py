@@ -24,7 +24,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import SIDES, Clock, TimeControl
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.absence import Absences
 from ttt_net.matches.description import describe_clock, describe_game, describe_position
 

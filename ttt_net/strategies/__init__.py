@@ -1,6 +1,53 @@
-"""Minds that choose a move: one file per idea, side by side, to be compared; knows rules and nothing else."""
+"""Strategies that choose a move, one file per idea, and a way to find each by name; they know only the rules."""
 
-from ttt_net.strategies.catalogue import NAMES, find_strategy
+import random
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.strategies.alphabeta import AlphaBeta
+from ttt_net.strategies.level import Levelled
+from ttt_net.strategies.lookahead import LookAhead
+from ttt_net.strategies.lookup_table import LookupTable
+from ttt_net.strategies.magic import Magic
+from ttt_net.strategies.mcts import MonteCarlo
+from ttt_net.strategies.minimax import Minimax
+from ttt_net.strategies.random_moves import RandomMoves
+from ttt_net.strategies.rules import Rules
 from ttt_net.strategies.strategy import Choice, Counts, Limit, Strategy
+from ttt_net.strategies.tactics import Tactics
+
+_MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
+    RandomMoves.name: RandomMoves,
+    LookupTable.name: LookupTable,
+    Rules.name: Rules,
+    Magic.name: Magic,
+    Tactics.name: Tactics,
+    LookAhead.name: LookAhead,
+    Minimax.name: Minimax,
+    AlphaBeta.name: AlphaBeta,
+    MonteCarlo.name: MonteCarlo,
+}
+
+NAMES = tuple(_MAKERS)
+"""The strategies that there are, from the plainest to the strongest."""
+_MOST_COMPARED = 40
+"""Characters of an unknown name that are held against those that there are."""
+
+
+def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
+    """Return a new strategy of that name, whose chances follow from `seed`, at full strength or at a level, 1 to 8.
+
+    Raises `ConfigurationError` if the name or level is unknown, and says what there is.
+    """
+    if name not in _MAKERS:
+        likely = "".join(
+            f"did you mean {near}? " for near in get_close_matches(name[:_MOST_COMPARED].lower(), NAMES, 1)
+        )
+        raise ConfigurationError(f"unknown strategy {name!r}; {likely}there are: {', '.join(NAMES)}")
+    rng = random.Random(seed)
+    strategy = _MAKERS[name](rng)
+    return strategy if level is None else Levelled(strategy, level, rng)
+
 
 __all__ = ["NAMES", "Choice", "Counts", "Limit", "Strategy", "find_strategy"]

@@ -42,12 +42,15 @@ from ttt_net.strategies.strategy import (
     Limit,
     S,
     Stopped,
+    beneath,
     from_above,
     is_decided,
+    is_first,
+    may_swap,
+    or_swap,
     plies_to_end,
     require_playable,
 )
-from ttt_net.strategies.swapping import beneath, is_first, may_swap, or_swap
 from ttt_net.strategies.tactics import busiest_moves, urgent_moves
 from ttt_net.strategies.vanishing import VanishingSolver
 

@@ -11,10 +11,21 @@ from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
-from ttt_net.strategies.heuristic import promise
-from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
-from ttt_net.strategies.swapping import beneath, is_first, may_swap, value_of_swap
-from ttt_net.strategies.threats import is_line_game
+from ttt_net.strategies.heuristic import is_line_game, promise
+from ttt_net.strategies.strategy import (
+    WIN,
+    Counts,
+    Effort,
+    Limit,
+    S,
+    Stopped,
+    beneath,
+    is_decided,
+    is_first,
+    may_swap,
+    plies_to_end,
+    value_of_swap,
+)
 from ttt_net.strategies.vanishing import VanishingSolver
 
 if TYPE_CHECKING:

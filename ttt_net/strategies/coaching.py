@@ -11,8 +11,7 @@ from typing import Any
 
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
-from ttt_net.games.record import first_position
-from ttt_net.games.records import read_records
+from ttt_net.games.records import first_position, read_records
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.lessons.hints import advise, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, winner_of

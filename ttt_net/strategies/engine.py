@@ -24,8 +24,8 @@ from ttt_net.games.line import LineGame
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.book import DEEPEST
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import Effort
-from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_search import Connect4Search

@@ -1,4 +1,4 @@
-"""Estimate a position whose end there is no time to see, and order its moves for a search.
+"""Think in lines: find cells that complete one, estimate an undecided position, order moves for a search.
 
 An estimate counts open lines: k cells in a row that hold marks of one side alone can still be completed, and the more
 marks they hold the sooner. Ultimate is two such games, one on the boards and one inside them. Where a line says
@@ -7,7 +7,7 @@ nothing about who will win (wild, vanishing), nothing is estimated.
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from ttt_net.games import Game
 from ttt_net.games.geometry import winning_lines
@@ -16,6 +16,38 @@ from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.wild import WildGame
 from ttt_net.strategies.strategy import DECIDED
+
+
+def is_line_game(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether the game is won by a line of one's own marks, and by nothing else."""
+    return type(game) is LineGame and not game.misere
+
+
+def is_tictactoe(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether it is three in a row on a flat 3×3 board, whatever its name."""
+    return is_line_game(game) and game.shape == (3, 3) and game.k == 3 and not game.gravity
+
+
+def own_and_other(state: LineState) -> tuple[int, int]:
+    """Return the bitboard of the side to move, and that of the other side."""
+    return (state.second, state.first) if state.ply & 1 else (state.first, state.second)
+
+
+def completing_cells(lines: tuple[int, ...], own: int, other: int) -> int:
+    """Return the empty cells that would complete one of the lines for `own`, as a bitboard; reachable or not."""
+    cells = 0
+    for line in lines:
+        missing = line & ~own
+        if not missing & other and not missing & (missing - 1):
+            cells |= missing
+    return cells
+
+
+def wins(game: LineGame, state: LineState, own: int, other: int) -> list[int]:
+    """Return the moves, legal now, that would complete a line for `own`, on either side's turn."""
+    cells = completing_cells(game.lines, own, other)
+    return [move for move in game.actions(state) if cells >> move & 1]
+
 
 Estimate = Callable[[Any], int]
 """A position's estimated value for the side to move; always smaller than `DECIDED`."""

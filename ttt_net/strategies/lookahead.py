@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Effort, Limit, S, Stopped, require_playable
-from ttt_net.strategies.threats import is_line_game
 
 DEFAULT_DEPTH = 2
 

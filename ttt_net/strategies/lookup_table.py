@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from ttt_net.games import Game, Move
+from ttt_net.strategies.heuristic import is_tictactoe
 from ttt_net.strategies.strategy import ONE_SECOND, WIN, Choice, Counts, Limit, S, require_playable
-from ttt_net.strategies.threats import is_tictactoe
 
 ENTRIES = 3**9
 WEIGHTS = tuple(3 ** (8 - cell) for cell in range(9))

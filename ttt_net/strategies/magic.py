@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 from ttt_net.games import Game, Move
 from ttt_net.games.geometry import cells_of
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.heuristic import promise
+from ttt_net.strategies.heuristic import is_line_game, is_tictactoe, own_and_other, promise
 from ttt_net.strategies.rules import coded, rule
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, require_playable
-from ttt_net.strategies.threats import is_line_game, is_tictactoe, own_and_other
 
 SQUARE = (8, 3, 4, 1, 5, 9, 6, 7, 2)
 SQUARE_SUM = 15

@@ -16,6 +16,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.strategies.engine import EXPLORATION, has_playouts, is_installed, is_large, is_small, playout_tree
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -24,13 +25,14 @@ from ttt_net.strategies.strategy import (
     Limit,
     S,
     Stopped,
+    beneath,
     is_soonest,
+    may_swap,
+    or_swap,
     plies_to_end,
     require_playable,
 )
-from ttt_net.strategies.swapping import beneath, may_swap, or_swap
 from ttt_net.strategies.tactics import busiest_moves, urgent_moves
-from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree

@@ -25,8 +25,19 @@ from ttt_net.strategies.lessons.mistakes import (
     seen_mistake,
 )
 from ttt_net.strategies.lessons.sight import Sight, look
-from ttt_net.strategies.strategy import WIN, Choice, Counts, Effort, Limit, S, Stopped, from_above
-from ttt_net.strategies.swapping import beneath, is_first, may_swap
+from ttt_net.strategies.strategy import (
+    WIN,
+    Choice,
+    Counts,
+    Effort,
+    Limit,
+    S,
+    Stopped,
+    beneath,
+    from_above,
+    is_first,
+    may_swap,
+)
 
 MANY_PLIES = 4
 """A win that comes so much later, or a loss that comes so much sooner, is worth a sign."""

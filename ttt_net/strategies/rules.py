@@ -11,8 +11,8 @@ from math import prod
 from typing import Any
 
 from ttt_net.games import Game, Move
+from ttt_net.strategies.heuristic import is_tictactoe
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, require_playable
-from ttt_net.strategies.threats import is_tictactoe
 
 BLANK, X, O = 2, 3, 5  # noqa: E741 - the name of the mark
 CENTRE = 5

@@ -3,16 +3,19 @@
 A value is an integer from the view of the side to move. A win that will be complete in n plies is `WIN - n`, a loss
 `n - WIN`, a draw 0; what lies between, up to `DECIDED`, is an estimate: the higher, the better. So a sooner win and
 a later loss are worth more, and a search only ever compares numbers.
+
+Strategies play a game with the pie rule as the game beneath it, as soon as one move has been made.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import add
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.games import Game, Move
+from ttt_net.games.swap import SwapGame, SwapState
 
 S = TypeVar("S")
 
@@ -173,3 +176,32 @@ class Effort:
         """Return what has been spent up to now."""
         ms = (time.monotonic() - self._started) * 1000
         return Counts(self.nodes, self.results, self.tests, self.cuts, self.hits, self.depth, ms)
+
+
+def beneath(game: Game[S], state: S) -> tuple[Game[S], S]:
+    """Return the game and the position to think about: those beneath, once it is settled who has the first move."""
+    if isinstance(game, SwapGame) and isinstance(state, SwapState) and state.moves > 1:
+        return game.base, state.position
+    return game, state
+
+
+def is_first(state: object) -> TypeGuard[SwapState]:
+    """Tell whether the side to move makes the first move, which may then be taken over."""
+    return isinstance(state, SwapState) and state.moves == 0
+
+
+def may_swap(state: object) -> TypeGuard[SwapState]:
+    """Tell whether the side to move may take over the first move."""
+    return isinstance(state, SwapState) and state.moves == 1
+
+
+def value_of_swap(value: int) -> int:
+    """Return what a swap is worth in a position of that value: its other side, and one ply more to the end."""
+    return -value - (value < 0) + (value > 0) if is_decided(value) else -value
+
+
+def or_swap(choice: Choice, swap: int) -> Choice:
+    """Return a choice in the game beneath, or the swap if the position is worse than nothing for who is to move."""
+    if choice.value is None or choice.value >= 0:
+        return choice
+    return choice._replace(move=swap, value=value_of_swap(choice.value), line=(swap, *choice.line))

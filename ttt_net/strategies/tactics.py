@@ -11,8 +11,8 @@ from typing import Any
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, wins
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, require_playable
-from ttt_net.strategies.threats import completing_cells, is_line_game, own_and_other, wins
 
 
 class Tactics:

@@ -17,8 +17,7 @@ from ttt_net.client.records import save_record
 from ttt_net.client.screens.analysis import turning_point
 from ttt_net.client.update import update
 from ttt_net.games import Outcome, Reason
-from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
-from ttt_net.games.records import write_record
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,

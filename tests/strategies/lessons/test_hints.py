@@ -15,10 +15,10 @@ from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_move, read_position
 from ttt_net.strategies import engine
+from ttt_net.strategies.heuristic import completing_cells, own_and_other
 from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
 from ttt_net.strategies.review import Reviewed, lesson_of, review
 from ttt_net.strategies.strategy import Effort, Limit
-from ttt_net.strategies.threats import completing_cells, own_and_other
 
 
 def after(name: str, text: str) -> tuple[Game[Any], Any]:

@@ -4,8 +4,7 @@ import json
 
 from ttt_net.client.records import records_file
 from ttt_net.errors import ConfigurationError
-from ttt_net.games.record import Record, result_of
-from ttt_net.games.records import read_each
+from ttt_net.games.records import Record, read_each, result_of
 from ttt_net.programs import VERBS
 from ttt_net.text import clean, counted, name_key
 

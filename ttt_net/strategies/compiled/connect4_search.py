@@ -7,8 +7,8 @@ import numpy as np
 from ttt_net.games.line import LineState
 from ttt_net.strategies.compiled import connect4 as kernel
 from ttt_net.strategies.compiled.kernel_driver import held_to
+from ttt_net.strategies.heuristic import own_and_other
 from ttt_net.strategies.strategy import Effort, Stopped
-from ttt_net.strategies.threats import own_and_other
 
 LOG_BUCKETS = 15
 """512 KB of table. It is to fit the cache of one core with room to spare: more makes the search slower, not faster."""

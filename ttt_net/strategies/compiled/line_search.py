@@ -9,9 +9,8 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.alphabeta import BUDGET
 from ttt_net.strategies.compiled.kernel_driver import CompiledSearch, Kernel
-from ttt_net.strategies.heuristic import line_worth, promise
+from ttt_net.strategies.heuristic import line_worth, own_and_other, promise
 from ttt_net.strategies.strategy import Effort
-from ttt_net.strategies.threats import own_and_other
 
 MOST_THREATS = 24
 """The longest win by threats that is looked for before all else has so many, and one move more."""

@@ -14,8 +14,8 @@ from ttt_net.strategies.compiled import large_playouts as large
 from ttt_net.strategies.compiled import playouts as kernel
 from ttt_net.strategies.compiled import ultimate_playouts as ultimate
 from ttt_net.strategies.compiled.kernel_driver import held_to
+from ttt_net.strategies.heuristic import own_and_other
 from ttt_net.strategies.strategy import WIN, Choice, Effort, is_soonest
-from ttt_net.strategies.threats import own_and_other
 
 CAPACITY = 1 << 21
 """Nodes of a tree, in 32 MB. When it is full, playouts go on from its leaves."""

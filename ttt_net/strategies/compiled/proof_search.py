@@ -11,8 +11,8 @@ from ttt_net.strategies.compiled import lines, proof
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NODES
 from ttt_net.strategies.compiled.kernel_driver import held_to
 from ttt_net.strategies.compiled.line_search import block_of
+from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
-from ttt_net.strategies.threats import own_and_other, wins
 
 LOG_BUCKETS = 18
 """A table of half a million positions, 12 MB. (Four times as many: 7x4, four in a row, takes as long.)"""

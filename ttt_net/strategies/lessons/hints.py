@@ -13,6 +13,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.engine import is_large, threat_search
+from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other
 from ttt_net.strategies.lessons.explanation import (
     Explanation,
     ExplanationKind,
@@ -22,9 +23,19 @@ from ttt_net.strategies.lessons.explanation import (
     row_of_threat,
 )
 from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
-from ttt_net.strategies.strategy import WIN, Choice, Counts, Effort, Limit, S, is_decided, plies_to_end
-from ttt_net.strategies.swapping import beneath, is_first, may_swap
-from ttt_net.strategies.threats import completing_cells, is_line_game, own_and_other
+from ttt_net.strategies.strategy import (
+    WIN,
+    Choice,
+    Counts,
+    Effort,
+    Limit,
+    S,
+    beneath,
+    is_decided,
+    is_first,
+    may_swap,
+    plies_to_end,
+)
 
 MOST_NODES = 20_000
 """Positions that one look for such a win may take, some 20 ms; so nearly all are found that there are."""

@@ -7,6 +7,7 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineState
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.heuristic import is_line_game, own_and_other
 from ttt_net.strategies.lessons.explanation import (
     Explanation,
     ExplanationKind,
@@ -25,9 +26,7 @@ from ttt_net.strategies.lessons.sight import (
     look,
     makes_two_rows,
 )
-from ttt_net.strategies.strategy import S
-from ttt_net.strategies.swapping import beneath, may_swap
-from ttt_net.strategies.threats import is_line_game, own_and_other
+from ttt_net.strategies.strategy import S, beneath, may_swap
 
 
 class Kind(IntEnum):

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.strategy import WIN, S
-from ttt_net.strategies.swapping import beneath, is_first, may_swap
-from ttt_net.strategies.threats import completing_cells, is_line_game
+from ttt_net.strategies.heuristic import completing_cells, is_line_game
+from ttt_net.strategies.strategy import WIN, S, beneath, is_first, may_swap
 
 WIN_IN_1, WIN_IN_3 = WIN - 1, WIN - 3
 LOSS_IN_2, LOSS_IN_4 = 2 - WIN, 4 - WIN
