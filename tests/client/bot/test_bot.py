@@ -21,6 +21,7 @@ from ttt_net.messages import (
     AbortRequest,
     AgreeRequest,
     AnswerRequest,
+    AwayInfo,
     Challenged,
     ChallengeOver,
     ClaimRequest,
@@ -177,7 +178,20 @@ async def test_a_bot_with_its_hands_full_claims_the_match_whose_opponent_went_fi
         await link.tells(away, Presence("m1", side=0, online=False))
         await link.tells(Refused(seek.id, Code.TOO_MANY_MATCHES, "too many", retry_after_ms=1))
         claim = await link.hears(ClaimRequest)
-        assert (claim.match, claim.kind) == ("m1", "win")
+        assert (claim.match, claim.kind) == ("m1", "draw"), "nobody loses a casual match by a bad link"
+
+
+@pytest.mark.parametrize(("is_rated", "kind"), [(True, "win"), (False, "draw")])
+async def test_a_bot_claims_again_when_the_server_says_that_the_grace_goes_on(*, is_rated: bool, kind: str) -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await seated(server, rated=is_rated)
+        await link.tells(Presence("m1", side=0, online=False, away=AwayInfo(0, on_purpose=False, claim_in_ms=1)))
+        for _ in range(3):
+            claim = await link.hears(ClaimRequest)
+            assert (claim.match, claim.kind) == ("m1", kind)
+            await link.tells(Refused(claim.id, Code.OPPONENT_HERE, "they may come back", retry_after_ms=1))
+        claim = await link.hears(ClaimRequest)
+        await link.tells(ok(claim.id))
 
 
 async def test_a_bot_leaves_a_game_that_it_does_not_know() -> None:

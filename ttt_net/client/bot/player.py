@@ -193,10 +193,10 @@ class Bot:
                 loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
 
     def _end_abandoned(self, name: str) -> None:
-        """Call a match a draw whose opponent has not come back within their grace; nobody shall lose by a bad link."""
+        """Claim a match whose opponent has not come back within their grace: a rated one is won, a casual one drawn."""
         match = self.world.matches.get(name)
         if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
-            self._say(ClaimRequest(0, match=name, kind="draw"))
+            self._say(ClaimRequest(0, match=name, kind="win" if match.rated else "draw"))
 
     def _seek(self) -> None:
         """Look for an opponent while a place is free."""
@@ -317,6 +317,8 @@ class Bot:
             case AnswerRequest():
                 self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
+            case ClaimRequest() if refusal.retry_after_ms is not None:  # the server's clock is behind ours
+                loop.call_later(refusal.retry_after_ms / 1000 + _MARGIN_S, self._end_abandoned, request.match)
             case PlayRequest() if refusal.code == Code.ADJOURNED:
                 self.asked.pop(request.match, None)
             case PlayRequest() if refusal.code == Code.STORAGE:
@@ -328,8 +330,7 @@ class Bot:
         """Make room by claiming the match whose opponent has been away the longest."""
         away = [name for name in self._away_since_ms if name in self.world.matches]
         if away:
-            oldest = min(away, key=lambda name: self._away_since_ms[name])
-            self._say(ClaimRequest(0, match=oldest, kind="win"))
+            self._end_abandoned(min(away, key=lambda name: self._away_since_ms[name]))
 
     def _play_again(self, play: PlayRequest) -> None:
         if self.asked.get(play.match) == play.ply:
