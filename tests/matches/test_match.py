@@ -466,7 +466,7 @@ def test_a_player_who_is_here_cannot_be_claimed_against() -> None:
     follows(match, ">> X claim win\n<< refused opponent_here")
     match.absences.went(1, 0, on_purpose=False)
     follows(match, ">> X at 59s claim win\n<< refused opponent_here\n>> O at 99s claim win\n<< refused opponent_here")
-    match.absences.returned(1)
+    match.absences.returned(1, 99 * SECOND)
     follows(match, ">> X at 99s claim win\n<< refused opponent_here")
 
 
@@ -500,7 +500,7 @@ def test_an_adjourned_match_waits_for_both_with_its_clock_standing_still() -> No
     match.absences.went(1, 0, on_purpose=False)
     match.run_clock(0)
     follows(match, ">> X at 500s flag\n<< ok\n>> X at 500s play 2\n<< refused adjourned")
-    match.absences.returned(1)
+    match.absences.returned(1, 500 * SECOND)
     follows(match, ">> X at 500s play 2\n<< 5 X played 2\n>> O at 680s flag\n<< 6 X won: time")
 
 
@@ -613,7 +613,7 @@ def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
             if said == "O goes":
                 match.absences.went(1, now_ms, on_purpose=bool(wait_ms % 2))
             else:
-                match.absences.returned(1)
+                match.absences.returned(1, now_ms)
             continue
         before = msgspec.to_builtins(match.snapshot(None, (True, True), now_ms))
         for event in flag_fall(match, now_ms):
@@ -666,7 +666,7 @@ def test_an_adjourned_match_that_is_read_again_has_the_clock_that_it_was_adjourn
 def test_no_offer_from_before_takes_an_adjourned_match_up_again() -> None:
     match = adjourned()
     follows(match, ">> O at 3651s offer takeback\n<< refused adjourned")
-    match.absences.returned(0)
+    match.absences.returned(0, 3_651 * SECOND)
     follows(
         match, ">> O at 3652s offer takeback\n<< 6 O offered takeback\n>> X offer takeback\n<< 7 O took back to ply 1"
     )

@@ -194,7 +194,7 @@ class Play(RuleBasedStateMachine):
     def come_back(self, side: int) -> None:
         self.fall()
         if self.away.pop(side, None) is not None:
-            self.match.absences.returned(side)
+            self.match.absences.returned(side, self.now_ms)
             self.match.run_clock(self.now_ms)
 
     @rule(side=SIDES, kind=st.sampled_from(["win", "draw", "adjourn"]))
@@ -290,7 +290,7 @@ def left_for_long(match: Match) -> int:
 
 def returned(match: Match) -> int:
     match.absences.went(1, 0, on_purpose=False)
-    match.absences.returned(1)
+    match.absences.returned(1, 0)
     return 10 * GRACE_MS
 
 

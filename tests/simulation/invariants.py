@@ -16,7 +16,9 @@ from tests.simulation.pairings import could_meet
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl, speed
 from ttt_net.errors import Refusal
+from ttt_net.matches.absence import GRACE_MS
 from ttt_net.matches.match import Match
+from ttt_net.matches.referee import FREE_AFTER_MS
 from ttt_net.ratings import Rating, rated
 from ttt_net.server.journal import read_match
 from ttt_net.server.matchmaking.listing import MOVING_MS
@@ -76,6 +78,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     what_was_promised_stands(world, server)
     a_code_leads_to_one_match(world)
     lists_are_those_of_the_server(world, server)
+    nobody_who_is_gone_keeps_a_bot(world, server)
 
 
 # At every moment.
@@ -183,6 +186,21 @@ def rooms_are_heard_and_flags_fall(world: "World", server: "SimulatedServer") ->
             now_ms = server.hub.services.now_ms()
             is_due = due_ms is not None and due_ms < now_ms - LATE_MS
             world.claim(not is_due, f"the flag of {match_id} was due {due_ms}, it is {now_ms}")
+
+
+def nobody_who_is_gone_keeps_a_bot(world: "World", server: "SimulatedServer") -> None:
+    """A bot that is here waits for an absent opponent no longer than the grace, and a little."""
+    now_ms = server.hub.services.now_ms()
+    for match_id, room in server.hub.registry.rooms.items():
+        match, players = room.match, room.seats.players
+        if match is None or players is None or match.is_over or match.is_adjourned:
+            continue
+        for side, player in enumerate(players):
+            if match.players[side].bot is None or player not in room.audience.players:
+                continue
+            away = match.absences.of(1 - side)
+            is_freed = away is None or now_ms - away.went_ms <= GRACE_MS + FREE_AFTER_MS + LATE_MS
+            world.claim(is_freed, f"{match_id} keeps the bot {match.players[side].name} for somebody who is gone")
 
 
 def clients_show_what_the_server_holds(world: "World", server: "SimulatedServer") -> None:

@@ -115,7 +115,7 @@ def status(display: Display, takeover: str = "Tab") -> str:
         ended = result(match, is_shared=display.world.is_shared)
         return ended if display.world.seeking is None else f"{ended} Waiting for a new opponent ..."
     if match.adjourned:
-        return "Adjourned: the next move, with both here, goes on."
+        return "Adjourned: the match goes on when both players are here."
     if display.under_way is not None:
         return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
     if display.is_my_turn:

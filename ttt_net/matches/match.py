@@ -158,14 +158,18 @@ class Match:
         self.events[0] = restruct(self.events[0], players=self.players)
 
     def halt_clock(self, now_ms: int) -> None:
-        """Let time stand still, as while both players are away."""
+        """Stop the clock, as while both players are away."""
         if self.clock:
             self.clock = self.clock.stopped(now_ms)
 
     def run_clock(self, now_ms: int) -> None:
-        """Let the time of the side to move run again, if it is charged at all by now."""
+        """Start the clock of the side to move, if both players have moved and the match goes on."""
         if self.clock and self.clock.running is None and self._is_timed:
             self.clock = self.clock.started(self.game.to_move(self.state), now_ms)
+
+    def take_up(self) -> None:
+        """End an adjournment, because both players are here."""
+        self.is_adjourned = False
 
     def count_from(self, now_ms: int) -> None:
         """Let the time that runs begin now, when its player hears of it, and not when it was decided."""
@@ -243,7 +247,12 @@ class Match:
         absence = self.absences.of(side)
         if absence is None:
             return None
-        return wire.AwayInfo(side, absence.on_purpose, max(0, absence.claim_at_ms - now_ms))
+        return wire.AwayInfo(side, absence.on_purpose, absence.left_ms(now_ms))
+
+    def is_abandoned(self, now_ms: int) -> bool:
+        """Tell whether nobody plays the match on: both players are away, or one for longer than their grace."""
+        absences = [self.absences.of(side) for side in SIDES]
+        return all(absences) or any(absence is not None and not absence.left_ms(now_ms) for absence in absences)
 
     @property
     def _is_timed(self) -> bool:

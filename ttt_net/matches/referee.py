@@ -5,7 +5,7 @@ it was made at, and its answer the number of the offer.
 """
 
 from ttt_net import messages as wire
-from ttt_net.clock import Clock
+from ttt_net.clock import SIDES, Clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Outcome, Reason, Side
 from ttt_net.matches.description import describe_clock
@@ -26,6 +26,8 @@ _OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "remat
 _AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}
 MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
+FREE_AFTER_MS = 2_000
+"""How long after the grace a bot may still claim or adjourn a match before its seat is freed without it."""
 
 
 def decide(
@@ -66,6 +68,31 @@ def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.
     if match.clock.left_ms(side, now_ms) > 0:
         return []
     return [_ended(match, Outcome(1 - side, Reason.TIME), now_ms, now_ms if at_ms is None else at_ms)]
+
+
+def forsaken_at_ms(match: Match) -> int | None:
+    """Return when the seat of a bot will be freed whose opponent is away; None if no bot waits."""
+    if match.is_over or match.is_adjourned:
+        return None
+    waited_for = (match.absences.of(side) for side in SIDES if match.players[1 - side].bot is not None)
+    claims_ms = (absence.claim_at_ms for absence in waited_for if absence is not None)
+    return next((claim_ms + FREE_AFTER_MS for claim_ms in claims_ms if claim_ms is not None), None)
+
+
+def forsaken(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
+    """Return the end of a match in which a bot has waited `FREE_AFTER_MS` beyond the grace, else nothing.
+
+    The match is aborted if one player has not moved yet. After that the absent player loses a rated match, and a
+    casual one is a draw.
+    """
+    free_ms = forsaken_at_ms(match)
+    if free_ms is None or free_ms > now_ms:
+        return []
+    at_ms = now_ms if at_ms is None else at_ms
+    if len(match.moves) < OPENING_PLIES:
+        return [_ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)]
+    waiting = next(side for side in SIDES if match.absences.of(side) is None)
+    return [_ended(match, Outcome(waiting if match.is_rated else None, Reason.ABANDON), now_ms, at_ms)]
 
 
 def rematch(match: Match, now_ms: int) -> wire.Started:
@@ -261,8 +288,8 @@ def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int, at_ms: i
     absence = match.absences.of(1 - side)
     if absence is None:
         raise Refusal(Code.OPPONENT_HERE, "your opponent is here; there is nothing to claim")
-    if absence.claim_at_ms > now_ms:
-        raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.claim_at_ms - now_ms)
+    if absence.left_ms(now_ms):
+        raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.left_ms(now_ms))
     if kind == "adjourn":
         if match.is_rated:
             raise Refusal(Code.ONLY_CASUAL, "a rated match is not adjourned; claim the win or a draw, or wait")

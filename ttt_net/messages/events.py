@@ -74,7 +74,7 @@ class Declined(ServerMessage, frozen=True):
 
 
 class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+    """Event: `side` adjourned the match, because the other player is away. It goes on when both are here."""
 
     match: str
     seq: int

@@ -275,7 +275,7 @@ class DeclineRequest(Request, frozen=True, omit_defaults=True):
 class ClaimRequest(Request, frozen=True):
     """When the other player has been away for longer than their grace: win, call it a draw, or adjourn the match.
 
-    An adjourned match waits, with its clock standing still, until both are back and the next move is made.
+    An adjourned match waits, with its clock standing still, until both players are back.
     """
 
     match: MatchId

@@ -434,7 +434,7 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
         assert server.rooms == {}
 
 
-async def test_an_adjourned_match_is_taken_up_again_after_a_restart_with_the_clock_as_it_was(tmp_path: Path) -> None:
+async def test_an_adjourned_match_goes_on_after_a_restart_with_the_clock_as_it_was(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"], time={"initial_ms": 180_000})
         await first.play(match, (first, 3), (second, 4), (first, 5))
@@ -452,8 +452,9 @@ async def test_an_adjourned_match_is_taken_up_again_after_a_restart_with_the_clo
         ann, bob = back
         assert (await ann.resume(match))["adjourned"] is True
         server.later(3_600_000)
+        server.clock.stand_still()
         snapshot = await bob.resume(match)
-        assert snapshot["clock"] == {"remaining_ms": left_ms, "running": None}
+        assert snapshot["clock"] == {"remaining_ms": left_ms, "running": 1}
         await bob.ok("play", match=match, ply=3, move=6)
         assert (await ann.hear("played"))["clock"]["running"] == 0
 

@@ -145,7 +145,10 @@ class SessionService:
             self.end(before, is_replaced=True)
 
     def end(self, session: Session, *, is_replaced: bool = False) -> None:
-        """Remove a player whose connection is gone from the lobby, and from every match that they heard."""
+        """Remove a player whose connection is gone from the lobby, and from every match that they heard.
+
+        `is_replaced`: a new connection of the player took its place.
+        """
         if self._services.players.remove(session):
             membership = self._services.membership
             if membership is not None and not session.is_elsewhere and not is_replaced:
@@ -154,7 +157,7 @@ class SessionService:
             self._services.feed.unsubscribe(session)
             self._services.feed.changed("players")
         for match_id in list(session.rooms):
-            self._registry.leave(session, match_id)
+            self._registry.leave(session, match_id, is_replaced=is_replaced)
 
 
 def session_elsewhere(came: Came, player: Player, connection: RemoteConnection) -> Session:

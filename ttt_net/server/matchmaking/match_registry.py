@@ -177,12 +177,12 @@ class MatchRegistry:
         """Return the ids of their public live matches."""
         return [match for match in sorted(session.live) if match in self.rooms and self.rooms[match].is_listed]
 
-    def leave(self, session: Session, match_id: str) -> None:
-        """Let the session hear no more of a match."""
+    def leave(self, session: Session, match_id: str, *, is_replaced: bool = False) -> None:
+        """Remove the session from a match; `is_replaced`: a new connection of the player took its place."""
         session.exit(match_id)
         room = self.rooms.get(match_id)
         if room:
-            room.leave(session)
+            room.leave(session, is_replaced=is_replaced)
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.rooms):

@@ -45,8 +45,11 @@ class Joining:
             self.seat(session)
             if self._services.membership is not None:
                 self._services.membership.sat(session.player, session.serial, self._id)
-            match.absences.returned(side)
+            match.absences.returned(side, now_ms)
+            has_gone_on = self._seats.take_up(match)
             self._seats.set_clock(match, now_ms, look_at_clock)
+            if has_gone_on:
+                self.show_again(match, session, now_ms)
         session.ok(request.id)
         if request.seq and match.seq - request.seq <= MAX_TAIL:
             session.connection.send(b"".join(frame(encode(event)) for event in match.tail(request.seq)))
@@ -78,6 +81,14 @@ class Joining:
         """Return the whole match, as the session may see it."""
         side = self._seats.side_of(session.player)
         return match.snapshot(side, self._seats.present(), now_ms, self._audience.counted())
+
+    def show_again(self, match: Match, back: Session, now_ms: int) -> None:
+        """Send the match as it is now to all but the player who is `back`: its adjournment has ended."""
+        for player, session in self._audience.players.items():
+            if player != back.player:
+                session.tell(self.snapshot(match, session, now_ms))
+        watched = match.snapshot(None, self._seats.present(), now_ms, self._audience.counted())
+        self._audience.tell_watchers(frame(encode(watched)))
 
     def count_elsewhere(self, node: str, watchers: int) -> None:
         """Take note of how many watch on another node."""

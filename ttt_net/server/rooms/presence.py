@@ -1,8 +1,13 @@
-"""Keep the two players of one match: who is here, and the clock and the timer that follow from it."""
+"""Keep the two players of one match: who is here, and the clock and the timer that follow from it.
+
+A clock runs if and only if a player is here, whether or not somebody watches.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from ttt_net.clock import SIDES
+from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.messages import PlayerInfo, Presence, Started, encode
 from ttt_net.server.players import PlayerId
@@ -12,7 +17,7 @@ from ttt_net.server.wire.frames import frame
 
 _RETRY_S = 1.0
 """How long after a failure of the disk the match is read again."""
-_ARRIVES_S = 2.0
+_ARRIVES_MS = 2_000
 """For how long a player who has come to another node is waited for, until they hear the match there."""
 
 
@@ -21,13 +26,15 @@ class Seats:
 
     def __init__(self, match: str, services: Services, audience: Audience) -> None:
         self.players: tuple[PlayerId, PlayerId] | None = None
+        self.is_abandoned = False
+        """Whether nobody plays the match on: both players are away, or one for longer than their grace."""
         self._match = match
         self._services = services
         self._audience = audience
         self._timer: asyncio.TimerHandle | None = None
 
     def taken(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
-        """Seat the players of a match that was begun or read; the grace of one who is not here begins."""
+        """Seat the players of a match that was begun or read; the grace of an absent player begins."""
         self.players = players
         now_ms = self._services.now_ms()
         for side, player in enumerate(players):
@@ -64,7 +71,7 @@ class Seats:
         session = self._services.players.get(mover)
         if session is None or not session.is_elsewhere or mover in self._audience.elsewhere:
             return False
-        return self._services.loop.time() - session.connection.opened_s < _ARRIVES_S
+        return self._services.loop.time() - session.connection.opened_s < _ARRIVES_MS / 1000
 
     def present(self) -> tuple[bool, bool]:
         """Return who is here, by side."""
@@ -85,7 +92,7 @@ class Seats:
         return first, second
 
     def tell(self, match: Match | None, player: PlayerId, *, online: bool) -> None:
-        """Tell the others whether a player is here."""
+        """Send to all others whether a player is here."""
         side = self.side_of(player)
         if side is not None:
             away = match.away(side, self._services.now_ms()) if match else None
@@ -94,27 +101,54 @@ class Seats:
             self._audience.tell_watchers(told)
 
     def set_clock(self, match: Match, now_ms: int, look: Callable[[], None]) -> None:
-        """Let time run while a player is here, and `look` when the running side's will be used up."""
+        """Run the clock while a player is here, and call `look` when a time or a grace will be used up."""
         self.stop_timer()
         if any(self.present()):
             match.run_clock(now_ms)
         else:
             match.halt_clock(now_ms)
-        at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
-        if at_ms is None:
-            return
-        if self.lets_flag_fall(match):
-            self._timer = self._services.loop.call_later(max(0, at_ms - now_ms) / 1000, look)
-        elif self._is_mover_arriving(match):
-            self._timer = self._services.loop.call_later(_ARRIVES_S, look)
+        if self.is_abandoned != match.is_abandoned(now_ms):
+            self.is_abandoned = not self.is_abandoned
+            self._services.feed.changed("live", slightly=True)
+        looks_ms = () if match.is_over else self._looks_ms(match, now_ms)
+        next_ms = min((at_ms for at_ms in looks_ms if at_ms is not None), default=None)
+        if next_ms is not None:
+            self._timer = self._services.loop.call_later(max(0, next_ms - now_ms) / 1000, look)
+
+    def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
+        """Yield when something may be due without a request; None for what will not be."""
+        flag_ms = match.clock.flag_at_ms() if match.clock else None
+        if flag_ms is not None and self.lets_flag_fall(match):
+            yield flag_ms
+        elif flag_ms is not None and self._is_mover_arriving(match):
+            yield now_ms + _ARRIVES_MS
+        if not self.is_abandoned:
+            yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
+        if self.frees_seat(match):
+            yield referee.forsaken_at_ms(match)
+
+    def frees_seat(self, match: Match) -> bool:
+        """Tell whether this node ends a match whose player left a bot waiting: the node where the bot is connected."""
+        assert self.players is not None
+        return any(
+            match.players[side].bot is not None and player in self._audience.players
+            for side, player in enumerate(self.players)
+        )
+
+    def take_up(self, match: Match) -> bool:
+        """End an adjournment once both players are here; return whether one has ended."""
+        has_ended = match.is_adjourned and all(self.present())
+        if has_ended:
+            match.take_up()
+        return has_ended
 
     def look_later(self, look: Callable[[], None]) -> None:
-        """Have a match read again in a while: players who wait for a flag to fall ask for nothing."""
+        """Read the match again in a while: players who wait for a flag to fall send no request."""
         self.stop_timer()
         self._timer = self._services.loop.call_later(_RETRY_S, look)
 
     def stop_timer(self) -> None:
-        """Let nothing happen by itself."""
+        """Cancel the timer."""
         if self._timer:
             self._timer.cancel()
             self._timer = None

@@ -99,8 +99,13 @@ class MatchRoom:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the match belongs on the list of live public matches."""
-        return self.match is not None and not self.match.is_over and not self.match.is_private
+        """Whether the match belongs on the list of live public matches: it is played, and not abandoned."""
+        return (
+            self.match is not None
+            and not self.match.is_over
+            and not self.match.is_private
+            and not self.seats.is_abandoned
+        )
 
     @property
     def is_adjourned(self) -> bool:
@@ -115,15 +120,16 @@ class MatchRoom:
         return self.match.players[1 - side].bot is not None
 
     def open(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
-        """Start with a match that has just been written down, and tell the players, who hear it already."""
+        """Start with a match that has just been written down, and send it to the players, who hear it already."""
         self.match = match
         self.seats.taken(match, players)
+        self.seats.set_clock(match, self._services.now_ms(), self._look_at_clock)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
         self._settle()  # both may have left while it was being written down
 
     def seat_elsewhere(self, session: Session) -> None:
-        """Let a player hear this match on another node, and tell those who hear it here."""
+        """Seat a player who hears this match on another node, and tell those who hear it here."""
         self.joining.seat(session)
         if self.match is None:
             if not self.is_busy:
@@ -131,12 +137,19 @@ class MatchRoom:
             return
         side = self.seats.side_of(session.player)
         if side is not None:
-            self.match.absences.returned(side)
-            self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+            now_ms = self._services.now_ms()
+            self.match.absences.returned(side, now_ms)
+            has_gone_on = self.seats.take_up(self.match)
+            self.seats.set_clock(self.match, now_ms, self._look_at_clock)
+            if has_gone_on:
+                self.joining.show_again(self.match, session, now_ms)
             self.seats.tell(self.match, session.player, online=True)
 
-    def leave(self, session: Session) -> None:
-        """Remove a session whose connection is gone from the audience, and tell the others."""
+    def leave(self, session: Session, *, is_replaced: bool = False) -> None:
+        """Remove a session from the audience whose connection is gone, and tell the others.
+
+        `is_replaced`: a new connection of the player took its place.
+        """
         if self.audience.watches(session):
             self.audience.leave(session)
             self.joining.tell_watchers()
@@ -146,7 +159,8 @@ class MatchRoom:
             side = self.seats.side_of(session.player)
             if self.match and side is not None:
                 now_ms = self._services.now_ms()
-                self.match.absences.went(side, now_ms, on_purpose=session.connection.left_on_purpose)
+                on_purpose = session.connection.left_on_purpose and not is_replaced
+                self.match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
                 self.seats.set_clock(self.match, now_ms, self._look_at_clock)
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self.seats.tell(self.match, session.player, online=False)
@@ -356,6 +370,7 @@ class MatchRoom:
     def _open_record(self, record: StoredMatch) -> None:
         self.match = Match.from_events(record.events)
         self.seats.taken(self.match, record.seats)
+        self.seats.take_up(self.match)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
         if self.is_listed:
             self._services.feed.changed("live")
@@ -386,7 +401,7 @@ class MatchRoom:
             self._hooks.let_go(self)
 
     def _look_at_clock(self) -> None:
-        """Let the flag fall, if it is time, or read the match again; the timer of the seats calls it."""
+        """End the match if a flag falls or a bot has waited for too long, or read it again; the timer calls it."""
         if self.is_busy:
             return  # a write is under way; what it leads to sets the timer again
         if self.match is None:
@@ -396,8 +411,13 @@ class MatchRoom:
         if membership is not None and not membership.is_fresh:
             self.seats.look_later(self._look_at_clock)  # what is on its way to us may have stopped the clock
             return
-        events = referee.flag_fall(self.match, self._services.now_ms(), self.match.next_at_ms(self._services.wall_ms()))
-        if events and self.seats.lets_flag_fall(self.match):
+        now_ms, at_ms = self._services.now_ms(), self.match.next_at_ms(self._services.wall_ms())
+        events: list[MatchEvent] = []
+        if self.seats.lets_flag_fall(self.match):
+            events = referee.flag_fall(self.match, now_ms, at_ms)
+        if not events and self.seats.frees_seat(self.match):
+            events = referee.forsaken(self.match, now_ms, at_ms)
+        if events:
             self._commit(self.match, events, None)
         else:
-            self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+            self.seats.set_clock(self.match, now_ms, self._look_at_clock)
