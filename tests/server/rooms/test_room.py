@@ -269,7 +269,7 @@ async def test_resuming_gives_the_missed_facts_as_they_were_told_and_then_a_snap
             assert await again.hear(event["type"]) == event
         snapshot = await again.hear("snapshot")
         assert (snapshot["seq"], snapshot["moves"], snapshot["you"]) == (5, [4, 0, 8], 1)
-        assert snapshot["offers"] == [{"side": 0, "kind": "draw"}]
+        assert snapshot["offers"] == [{"side": 0, "kind": "draw", "seq": 5}]
         assert not again.heard, "and nothing else"
 
 
@@ -299,7 +299,7 @@ async def test_a_restart_brings_back_seats_board_offers_and_clock(tmp_path: Path
             snapshot = await peer.resume(match)
             assert (snapshot["you"], snapshot["seq"], snapshot["moves"]) == (side, 5, [4, 0, 8])
             assert snapshot["position"] == told["position"]
-            assert snapshot["offers"] == [{"side": 0, "kind": "draw"}]
+            assert snapshot["offers"] == [{"side": 0, "kind": "draw", "seq": 5}]
             assert snapshot["clock"] == told["clock"], "to the millisecond"
         await second.ok("play", match=match, ply=3, move=1)
 
