@@ -67,7 +67,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be, 130 interrupted."""
+    """Run the verb; return 0 for success, 1 if nobody reads the output, 2 for a usage error, 130 if interrupted."""
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # as it loads, too
@@ -78,21 +78,15 @@ def _run(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in PROGRAMS:
         status: int = _module(PROGRAMS[arguments[0]][0]).main(arguments[1:])
         return status
-    if not arguments or arguments[0] == "help":
-        arguments = [*arguments[1:], "--help"]
-    elif len(arguments) == 2 and arguments[1] in _AS_FLAGS:
-        arguments = [arguments[0], _AS_FLAGS[arguments[1]]]
-    elif arguments and arguments[0] == "version":
-        arguments = ["--version"]
-    elif arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
-        near = meant(arguments[0], [*PROGRAMS, *VERBS, *_AS_FLAGS])
-        likely = f"{near}?" if near else f"; see {PROGRAM} --help"
-        print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{likely}", file=sys.stderr)
-        return 2
-    if arguments and arguments[0] in PROGRAMS:
+    arguments = _with_flags(arguments)
+    if arguments[0] in PROGRAMS:
         return _run(arguments)
     chosen = next((word for word in arguments if word in VERBS), None)
     try:
+        if not arguments[0].startswith("-") and arguments[0] not in VERBS:
+            near = meant(arguments[0], [*PROGRAMS, *VERBS, *_AS_FLAGS])
+            likely = f"{near}?" if near else f"; see {PROGRAM} --help"
+            raise ConfigurationError(f"there is no verb {clean(arguments[0], 40)}{likely}")
         args = make_parser(chosen).parse_args(arguments)
     except ConfigurationError as error:
         print(f"ttt_net: {error}", file=sys.stderr)
@@ -115,6 +109,15 @@ def _run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _with_flags(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the words with `help` and `version` as the flags that they mean; no words at all ask for help."""
+    if not arguments or arguments[0] == "help":
+        return [*arguments[1:], "--help"]
+    if len(arguments) == 2 and arguments[1] in _AS_FLAGS:
+        return [arguments[0], _AS_FLAGS[arguments[1]]]
+    return ["--version"] if arguments[0] == "version" else arguments
 
 
 def _module(name: str) -> ModuleType:

@@ -243,20 +243,24 @@ def run_analyse(args: argparse.Namespace) -> int:
     if args.order is not None and not (args.tree or args.trace or args.states or args.compare):
         raise ConfigurationError("--order is for --tree, --trace, --states and --compare")
     if args.match is not None:
-        # Matches come from a server's journal: who analyses positions does not have to load a server.
-
         show_match(args, limit)
-        return 0
-    if args.position == "-":
+    elif args.position == "-":
         load_engine(game)
         return answer_lines(game, sys.stdin, limit)
+    else:
+        answer_question(args, game, limit)
+    return 0
+
+
+def answer_question(args: argparse.Namespace, game: Game[Any], limit: Limit) -> None:
+    """Print the answer about one position: its tree, a comparison, a strategy's choice, or each move's value."""
     if args.moves is not None:
         state = after_moves(game, args.moves)
     else:
         state = game.initial if args.position is None else read_position(game, args.position)
     if args.tree or args.trace or args.states:
         show_tree(args, game, state)
-        return 0
+        return
     load_engine(game)
     if args.json:
         print(json.dumps(answer(game, state, limit)))
@@ -266,15 +270,13 @@ def run_analyse(args: argparse.Namespace) -> int:
             rows = chain(rows, compare_orders(args, game, state))
         show_table(Console(), comparison(game, rows))
     elif args.strategy:
-        strategy = find_player(args.strategy, seed=args.seed)
-        choice = strategy(game, state, limit)
+        choice = find_player(args.strategy, seed=args.seed)(game, state, limit)
         sums = None
         if args.strategy == Magic.name and is_line_game(game) and isinstance(state, LineState):
             sums = subtraction(game, state)
         show_choice(Console(), game, state, choice, sums)
     else:
         show_analysis(Console(), game, state, analyse(game, state, limit))
-    return 0
 
 
 def after_moves(game: Game[S], text: str) -> S:

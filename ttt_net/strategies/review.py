@@ -370,9 +370,9 @@ def grade_of_drop(was: Verdict, could: Verdict) -> Grade:
 
 
 def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade | None:
-    """Return what kind of move it is in an analysed position, or None if what was proved does not tell.
+    """Return the grade of a move in an analysed position, or None if nothing proves one.
 
-    `legal` is how many moves there were, if not all of them have been judged.
+    `legal` is the number of legal moves, if the analysis did not judge all of them.
     """
     was, could = analysis.moves[move], analysis.verdict
     others = [verdict.result for other, verdict in analysis.moves.items() if other != move]
@@ -387,6 +387,11 @@ def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade 
         return Grade.MISSED_WIN if was.result == 0 else Grade.BLUNDER
     if is_complete and all(other is not None and other < was.result for other in others):
         return Grade.ONLY_MOVE
+    return _grade_of_kept_result(was, could)
+
+
+def _grade_of_kept_result(was: Verdict, could: Verdict) -> Grade:
+    """Return the grade of a move that kept the result: by how soon the match ends, where that is known."""
     if was.exact and could.exact:
         worse = Grade.SLOWER_WIN if was.result == 1 else Grade.SOONER_LOSS
         return Grade.BEST if was.value == could.value else worse

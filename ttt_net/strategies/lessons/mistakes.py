@@ -64,18 +64,15 @@ class Mistake(NamedTuple):
 
 
 def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple[Move, ...]) -> Mistake | None:
-    """Return what a beginner could have seen to be wrong with a move; None if there is nothing.
+    """Return the fault in a move that a beginner could have seen, or None.
 
-    `sound` are the moves that were as good as the best, as far as that is known.
+    `sound` are the moves known to be as good as the best.
     """
     value = sight.value(move)
     if value == WIN_IN_1:
         return None
     if _loses_at_once(game, state, move):
-        others = tuple(other for other in game.actions(state) if not _loses_at_once(game, state, other))
-        best = tuple(other for other in others if other in sound) or others
-        why = Explanation(ExplanationKind.COMPLETED_LINE, names_of(game, best))
-        return Mistake(Kind.GAVE_WIN, best, why) if best else None
+        return _completed_line(game, state, sound)
     if sight.wins:
         why = Explanation(ExplanationKind.MISSED_WIN, names_of(game, sight.wins))
         return Mistake(Kind.OVERLOOKED_WIN, sight.wins, why)
@@ -90,12 +87,22 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
         return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line[0]), line)
     if value == LOSS_IN_4 and sound:
         return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
-    if sight.double_threats and value != WIN_IN_3:
-        best = tuple(each.move for each in sight.double_threats)
-        first = sight.double_threats[0]
-        why = Explanation(ExplanationKind.MISSED_TWO_THREATS, names_of(game, best))
-        return Mistake(Kind.OVERLOOKED_DOUBLE, best, why, first.line[1:] if len(best) == 1 else ())
-    return None
+    return _overlooked_double(game, sight) if sight.double_threats and value != WIN_IN_3 else None
+
+
+def _completed_line(game: Game[S], state: S, sound: tuple[Move, ...]) -> Mistake | None:
+    """Return the mistake of completing a line where that loses; None if every move does."""
+    others = tuple(other for other in game.actions(state) if not _loses_at_once(game, state, other))
+    best = tuple(other for other in others if other in sound) or others
+    why = Explanation(ExplanationKind.COMPLETED_LINE, names_of(game, best))
+    return Mistake(Kind.GAVE_WIN, best, why) if best else None
+
+
+def _overlooked_double(game: Game[S], sight: Sight) -> Mistake:
+    """Return the mistake of not making two threats at once."""
+    best = tuple(each.move for each in sight.double_threats)
+    why = Explanation(ExplanationKind.MISSED_TWO_THREATS, names_of(game, best))
+    return Mistake(Kind.OVERLOOKED_DOUBLE, best, why, sight.double_threats[0].line[1:] if len(best) == 1 else ())
 
 
 def as_played(game: Game[S], state: S, move: Move, mistake: Mistake, sight: Sight, reply: Move) -> Mistake:
