@@ -5,7 +5,7 @@
     TttNetError
     ├── Refusal             the peer asked for what it may not; nothing has changed
     │   ├── StorageError    ... because the disk is full or failing; its cause is for the host
-    │   │   └── UnknownOutcomeError  ... or because a log does not answer: it may have been written, or be later
+    │   │   └── UnknownOutcomeError  ... or no refusal at all: the log of a cluster does not answer, and may have it
     │   └── Overtaken       ... because what another server wrote came first; it has to be decided anew
     ├── ProtocolError       the peer broke the language; carries the close code it earned
     ├── ConfigurationError  we were started wrongly: one line to stderr, exit 2
@@ -108,7 +108,18 @@ class StorageError(Refusal):
 
 
 class UnknownOutcomeError(StorageError):
-    """A refusal because the log of a cluster has not said for long whether it has what was written: it may happen."""
+    """The log of a cluster has not said for long whether it has what was written, so it may happen or not.
+
+    Connections never send this one as a refusal, which would promise that nothing has changed. They close with
+    `Closing.RESTART`, and the client learns what happened when it comes back.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}; it may have been done, or be done later")
+
+
+UNKNOWN = "the servers have lost touch; what you asked for last may have happened"
+"""The reason with which a connection is closed after `UnknownOutcomeError`."""
 
 
 class Overtaken(Refusal):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import BinaryIO
 
 from tests.simulation.loop import SimulatedLoop
-from ttt_net.server.cluster.log import Hear, MemoryStream, Position, Reply, Retained
+from ttt_net.server.cluster.log import NOBODY, Hear, MemoryStream, Position, Reply, Retained
 
 _PATIENCE_S = 1.0
 """After so long without an answer a node is told that it is not known what became of its batch."""
@@ -190,7 +190,9 @@ class SimulatedLog:
                 done(data)
 
         serve = self._stream.servers.get(subject)
-        if serve is not None:
+        if serve is None:
+            self._send(lambda: self._answer(partial(reply, NOBODY)))
+        else:
             self._send(lambda: serve(question, lambda data: self._answer(partial(reply, data))))
         with self._loop.acting_as(self._process):
             self._loop.call_later(2 * _PATIENCE_S, reply, None)

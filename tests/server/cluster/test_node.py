@@ -182,6 +182,30 @@ def test_a_mute_that_came_about_though_it_was_given_up_is_told() -> None:
     assert [each["act"] for each in evening.heard(1, "sanctioned")] == ["mute"]
 
 
+def test_a_request_whose_outcome_is_not_known_is_no_refusal_and_the_player_comes_back_and_sees_it() -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    mover = next(peer for peer in evening.people if match in peer.turns())
+    other = evening.people[2]
+    links = mover.link, other.link
+    evening.go(0.6)
+    while any(server.ledger.health().waiting for server in evening.world.running):
+        evening.go(0.01)
+    evening.world.weather.losing = 1.0
+    mover.play(match)
+    other.say(wire.RenameRequest(0, name="Ada"))
+    evening.go(GIVE_UP_S - 0.3)
+    assert (mover.link, other.link) == links
+    evening.go(0.6)
+    assert mover.link not in links
+    assert other.link not in links
+    evening.world.weather.losing = 0.0
+    evening.go(8.0)
+    assert [evening.heard(who, "refused") for who in range(3)] == [[], [], []]
+    assert other.name == "Ada"
+    assert [peer.matches[match].ply for peer in evening.people[:2]] == [1, 1]
+
+
 def test_a_mute_that_has_run_out_by_the_clock_of_one_node_is_over_on_all() -> None:
     evening = Evening("a", "b", "c")
     evening.node("a").ask(protocol.MutePlayer(evening.people[0].name, "", 60))

@@ -55,6 +55,19 @@ def test_who_waits_longer_than_five_seconds_is_told_that_it_is_not_known_and_it_
     assert a.ledger.is_fresh
 
 
+def test_a_node_that_stops_for_a_fault_does_not_know_what_becomes_of_the_batch_that_it_sent() -> None:
+    nodes = Nodes("a")
+    (a,) = nodes.nodes
+    while a.ledger.health().waiting:
+        nodes.go(0.01)
+    nodes.cut(a)
+    sent = nodes.append(a, "ann")
+    nodes.go(0.1)
+    unsent = nodes.append(a, "bob")
+    a.ledger.stop_for(LookupError("nobody thought of it"))
+    assert [type(answer) for (answer,) in (sent, unsent)] == [UnknownOutcomeError, StorageError]
+
+
 def test_what_was_given_up_before_it_was_sent_is_known_not_to_happen() -> None:
     nodes = Nodes("a")
     (a,) = nodes.nodes

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
 from nats.js.api import ObjectMeta, RawStreamMsg, StreamState
 from nats.js.client import JetStreamContext
 from nats.js.errors import NotFoundError, ObjectNotFoundError
@@ -34,7 +35,7 @@ from ttt_net.server.cluster.jetstream_connection import (
     store_of,
     without_complaints,
 )
-from ttt_net.server.cluster.log import Hear, Position, Reply, Retained
+from ttt_net.server.cluster.log import NOBODY, Hear, Position, Reply, Retained
 from ttt_net.server.cluster.snapshot_files import ArrivingFile, DepartingFile
 
 log = logging.getLogger(__name__)
@@ -372,14 +373,21 @@ class JetStreamLog:
         await self._subscribed[message.subject](message)
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
-        """Ask by a request of core NATS; where nobody answers it is known at once."""
+        """Ask by a request of core NATS, which knows at once if nobody answers."""
         self._start(self._ask(subject, question, done))
 
     async def _ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         answer = None
         with as_silence():
-            answer = (await self._client.request(f"{self._name}.asked.{subject}", question, timeout=PATIENCE_S)).data
+            answer = await self._answer_to(subject, question)
         _call(done, answer)
+
+    async def _answer_to(self, subject: str, question: bytes) -> bytes:
+        try:
+            answer = (await self._client.request(f"{self._name}.asked.{subject}", question, timeout=PATIENCE_S)).data
+        except NoRespondersError:
+            return NOBODY
+        return bytes(answer)
 
     def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
         """Answer requests; only the first answer to each is sent."""

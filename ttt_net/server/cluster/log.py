@@ -24,6 +24,10 @@ Reply = Callable[[bytes], None]
 """What is called with the answer to a question, once."""
 
 
+NOBODY = b""
+"""Passed instead of an answer where no node answers the subject; real answers have a length."""
+
+
 class Retained(NamedTuple):
     """What a log keeps for those who are behind."""
 
@@ -86,9 +90,11 @@ class Log(Protocol):
         """Subscribe to a subject from now on; messages of one node come in its order."""
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
-        """Ask the one node that answers the subject; call `done` once, with None after some seconds or if nobody does.
+        """Ask the one node that answers the subject, and call `done` once with its answer.
 
-        One who answers since a moment ago may not be known yet; the same goes for those who listen.
+        Without one, `done` is called with `NOBODY` if no node answers the subject, so that none has seen the question,
+        and after some seconds with None if that is not known. A node that answers since a moment ago may not be known
+        yet; the same goes for those that listen.
         """
 
     def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
@@ -214,10 +220,10 @@ class MemoryLog:
         self._stream.listeners.setdefault(subject, []).append(lambda data: _soon(later, hear, data))
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
-        """Ask the node that answers; where none does, `done` is called with None."""
+        """Ask the node that answers."""
         serve = self._stream.servers.get(subject)
         if serve is None:
-            self._later(partial(done, None))
+            self._later(partial(done, NOBODY))
             return
         answered = iter([done])  # one answer
 

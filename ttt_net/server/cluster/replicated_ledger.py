@@ -343,12 +343,16 @@ class ReplicatedLedger:
             self._attempt(self._hooks.refused, given_up)
         self._hooks.ended()
 
-    def _fail_all(self, why: str) -> list[AnyLoggedEntry]:
-        """Fail all that wait, and return what was given up before and may have been sent."""
-        unknown = [each.entry for each in self._outbox.under_way() if each.is_given_up]
-        for each in self._outbox.empty():
+    def _fail_all(self, why: str, of_sent: type[StorageError] = StorageError) -> list[AnyLoggedEntry]:
+        """Fail all entries that wait, and return those that were sent and given up before.
+
+        `of_sent` is the error of those that were sent; for the others it is known that they will not be written.
+        """
+        sent = self._outbox.under_way()
+        unknown, count = [each.entry for each in sent if each.is_given_up], len(sent)
+        for number, each in enumerate(self._outbox.empty()):
             if not each.is_given_up:
-                self._attempt(each.failed, StorageError(why))
+                self._attempt(each.failed, of_sent(why) if number < count else StorageError(why))
         return unknown
 
     def _attempt(self, call: Callable[..., None], *args: object) -> None:
@@ -390,7 +394,7 @@ class ReplicatedLedger:
     def _stop(self, why: str, level: int = logging.CRITICAL) -> None:
         log.log(level, "node %s stops: %s", self.node, why)
         self.stopped, self.is_member, self._inbox.is_followed = why, False, False
-        self._fail_all(why)
+        self._fail_all(why, UnknownOutcomeError)  # what follows in the log is not known here any more
         self._hooks.ended()
 
     # Time.

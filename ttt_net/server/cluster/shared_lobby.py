@@ -1,7 +1,7 @@
 """Share one lobby among the nodes of a cluster: one of them keeps it, and the others ask there.
 
 The steward, the node that has been there for the longest, keeps seeks and challenges. The others send it what is
-asked of the lobby, and pass on what it says. That may be lost on the way: then the player is asked to try again. With
+asked of the lobby, and pass on what it says. If that is lost, the player comes back and sees what is so. With
 the next steward the seeks of those who are still there stand again.
 """
 
@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.messages.codec import refused
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author, NodeName
@@ -144,7 +144,7 @@ class SharedLobby:
         self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int, frames: bytes | None
     ) -> None:
         """Ask again for a seek to stand, if that was lost, or came before its time: its player counts on it."""
-        if tries and (frames is None or not _says_ok(frames)):
+        if tries and (not frames or not _says_ok(frames)):
             self._services.loop.call_later(AGAIN_S, self._seek_once_more, steward, session, request, tries)
 
     def _seek_once_more(self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int) -> None:
@@ -174,15 +174,17 @@ class SharedLobby:
         self._log.ask(f"steward.{steward.node}", msgspec.json.encode(question), answered)
 
     def _answered(self, session: Session, request: MatchmakingRequest, before: Set[str], frames: bytes | None) -> None:
-        """Pass an answer of the steward on; without one, the player is to ask again.
+        """Pass an answer of the steward on.
 
+        If no node got the question, the player is to ask again; if that is not known, their connection is closed.
         A seek that was answered late may have led to a match already: one that is not among those before. If another
         stands, the steward tells so.
         """
         if self._services.players.get(session.player) is not session:
             return
-        if frames is None:
-            session.refuse(request.id, _nobody_keeps_it())
+        if not frames:
+            lost = UnknownOutcomeError("the node that keeps the lobby did not answer")
+            session.refuse(request.id, lost if frames is None else _nobody_keeps_it())
             return
         session.connection.send(frames)
         if isinstance(request, wire.SeekRequest | wire.UnseekRequest) and _says_ok(frames):

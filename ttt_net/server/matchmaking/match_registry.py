@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import assert_never
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
+from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.games import Reason
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
@@ -76,7 +76,10 @@ class MatchRegistry:
             if started.code is not None and not isinstance(refusal, UnknownOutcomeError):
                 self._lobby.unspent(started.code)
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
-                session.connection.close(Closing.FAULT, "the server cannot write to its disk")
+                if isinstance(refusal, UnknownOutcomeError):
+                    session.connection.close(Closing.RESTART, UNKNOWN)
+                else:
+                    session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
         services.journal.append([started], done, refused, players)
 

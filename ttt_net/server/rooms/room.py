@@ -12,7 +12,7 @@ from typing import assert_never
 
 from msgspec.structs import replace as restruct
 
-from ttt_net.errors import Code, Overtaken, Refusal
+from ttt_net.errors import Code, Overtaken, Refusal, UnknownOutcomeError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.messages import (
@@ -341,7 +341,8 @@ class MatchRoom:
         self._decisions = 0
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
-            asked[0].refuse(asked[1].id, Refusal(Code.STORAGE, reason, 1_000))
+            is_known = not isinstance(refusal, UnknownOutcomeError)
+            asked[0].refuse(asked[1].id, Refusal(Code.STORAGE, reason, 1_000) if is_known else refusal)
         if self._services.membership is None:
             self.match = None
         self.seats.look_later(self._look_at_clock)

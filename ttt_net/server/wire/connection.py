@@ -20,7 +20,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from ttt_net.errors import Closing, ProtocolError, Refusal
+from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutcomeError
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
 from ttt_net.server.metrics import Metrics
@@ -360,7 +360,10 @@ class Connection(Reader):
             self.transport.write(held)
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
-        """Answer a request that was not carried out."""
+        """Answer a request that was not carried out; if that is not known, close, so that the client comes back."""
+        if isinstance(refusal, UnknownOutcomeError):
+            self.close(Closing.RESTART, UNKNOWN)
+            return
         self._owner.metrics.refusals[refusal.code] += 1
         self.send(frame(encode(refused(request, refusal))))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ttt_net.errors import Closing, Refusal
+from ttt_net.errors import UNKNOWN, Closing, Refusal, UnknownOutcomeError
 from ttt_net.messages import encode
 from ttt_net.messages.codec import refused
 from ttt_net.server.wire.frames import frame
@@ -61,7 +61,10 @@ class RemoteConnection:
         self._forward(frames, None)
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
-        """Refuse a request."""
+        """Refuse a request; if it is not known whether it was carried out, close."""
+        if isinstance(refusal, UnknownOutcomeError):
+            self.close(Closing.RESTART, UNKNOWN)
+            return
         self.send(frame(encode(refused(request, refusal))))
 
     def close(self, closing: Closing, reason: str = "") -> None:
