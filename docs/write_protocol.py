@@ -186,6 +186,8 @@ class _Wire:
         self.left_on_purpose = False
         self.lag_ms = 0
         self.metered_as = None
+        self.account = None
+        self.has_said_hello = False
         self._name = name
         self._log = log
 
@@ -210,6 +212,9 @@ class _InstantJournal:
 
     def __init__(self) -> None:
         self._players = 0
+
+    def charge_to(self, _: object) -> None:
+        """Charge nobody."""
 
     def append(
         self, events: Sequence[wire.MatchEvent], done: Callable[[None], None], failed: Failed, seats: object = None

@@ -19,6 +19,7 @@ from websockets.server import ServerProtocol
 
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame
 from ttt_net.messages import MAX_MESSAGE_BYTES
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
@@ -225,6 +226,7 @@ class _Owner:
         self.texts: list[str] = []
         self.turns = TurnQueue(loop)  # type: ignore[arg-type]
         self.now_ms = lambda: 0
+        self.shares = FairShares(self.limits, self.now_ms)
 
     def received(self, _: Connection, text: str) -> None:
         self.texts.append(text)

@@ -206,16 +206,6 @@ async def test_what_is_over_its_quota_is_refused_before_it_is_looked_at(tmp_path
         assert await ann.refused("rename", name="admin") == "too_fast"
 
 
-async def test_requests_that_take_long_count_as_several_of_their_address(tmp_path: Path) -> None:
-    limits = Limits(unmetered=(), messages=Rate(40, 3_600.0), players_per_address=1)
-    async with running(tmp_path, limits) as server:
-        ann = await server.join("Ann")
-        await ann.ok("seek", games=["qubic"])
-        answers = [await ann.ask("ping") for _ in range(26)]
-        assert [answer["type"] for answer in answers] == ["ok"] * 25 + ["refused"]
-        assert answers[-1]["message"].startswith("too many messages: 40/h for one address")
-
-
 @pytest.mark.parametrize(
     "flood",
     [client_frame(TEXT, b"1") * 1_000, client_frame(PING) * 1_000, client_frame(TEXT, fin=False) + EMPTY * 1_000],

@@ -135,6 +135,8 @@ class Silent:
     lag_ms = 0
     address = "127.0.0.1"
     metered_as = None
+    account = None
+    has_said_hello = False
     left_on_purpose = False
 
     def __init__(self) -> None:

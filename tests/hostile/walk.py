@@ -51,6 +51,8 @@ class Line:
 
     address = "127.0.0.1"
     metered_as = None
+    account = None
+    has_said_hello = False
     turned_away = None
     lag_ms = unsent_bytes = 0
     opened_s = 0.0

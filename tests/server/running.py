@@ -222,11 +222,12 @@ async def running(
     measure: Callable[[], DiskUsage | None] = lambda: None,
     word_file: Callable[[], Path | None] = lambda: None,
     coach: Sequence[str] | None = None,
+    cost_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
 
     `engine` is the command that makes analyses, `coach` that of hints; the time of day is the server's clock where
-    `wall_ms` is not given.
+    `wall_ms` is not given. `cost_s` measures what requests cost; by default they cost nothing.
     """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
@@ -246,6 +247,7 @@ async def running(
                 measure=measure,
                 word_file=word_file,
                 coach=coach,
+                cost_s=cost_s,
             )
             hub = Hub(services)
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)

@@ -42,6 +42,8 @@ class Link:
         self.is_behind = False
         self.address = ""
         self.metered_as = None
+        self.account = None
+        self.has_said_hello = False
         self.left_on_purpose = False
         self.lag_ms = 0
         self.heard: list[wire.AnyServerMessage] = []
@@ -83,6 +85,9 @@ class SlowDisk:
         """The seats of matches that are to be written down."""
         self._check = check
         self._waiting: deque[Callable[[bool], None]] = deque()
+
+    def charge_to(self, _: object) -> None:
+        """Charge nobody."""
 
     def append(
         self,

@@ -77,6 +77,7 @@ class SimulatedLedger:
         self._is_busy = False
         self.is_cut_off = False
         """Whether the process is gone, so that nothing more is written for it."""
+        self.job_ms = 0.0
         self.position = 0
         """Never counted: nobody follows here."""
 

@@ -37,7 +37,16 @@ from ttt_net.server.rooms.room import MatchRoom, RoomRequest
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.http import HEALTH, READY, YEAR_S, answer_http, invitation_code, own_pages, turn_away
+from ttt_net.server.wire.http import (
+    HEALTH,
+    READY,
+    YEAR_S,
+    TurnedAway,
+    answer_http,
+    invitation_code,
+    own_pages,
+    turn_away,
+)
 from ttt_net.server.wire.page import find_asset
 
 _SingleRequest = (
@@ -61,29 +70,22 @@ _HARMLESS = (
 )
 """What is answered while the server is about to stop: it changes nothing."""
 
-_COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
-    wire.HelloRequest: 9,
-    wire.RenameRequest: 9,
-    wire.ForgetRequest: 9,
-    wire.SeekRequest: 4,
-    wire.AcceptRequest: 4,
-    wire.ChallengeRequest: 4,
-    wire.AnswerRequest: 4,
-    wire.InviteRequest: 4,
-    wire.JoinRequest: 4,
-    wire.MuteRequest: 4,
-    wire.ReportRequest: 9,
-    wire.RulesRequest: 4,
-    wire.ProfileRequest: 4,
-    wire.HistoryRequest: 4,
-    wire.LeaderboardRequest: 4,
-    wire.ReplayRequest: 4,
-    wire.RecordRequest: 4,
-    wire.AnalyseRequest: 4,
-    wire.HintRequest: 4,
-    wire.PuzzleRequest: 4,
-}
-"""For how many requests more one that takes long is counted against its address; see `benchmarks.requests`."""
+_URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
+    {
+        wire.PlayRequest,
+        wire.PingRequest,
+        wire.ResumeRequest,
+        wire.ResignRequest,
+        wire.AbortRequest,
+        wire.OfferRequest,
+        wire.DeclineRequest,
+        wire.ClaimRequest,
+        wire.UnseekRequest,
+    }
+)
+"""What goes on with a match, or ends something: it is cheap or has a limit of its own, and is served to those too whose
+address has used up its share of the server's time.
+"""
 
 _OVER_WITH_ADDRESS = 9
 """For how many more a frame counts that comes though the address is over its limit: so a crowd that floods together is
@@ -114,6 +116,8 @@ class Hub:
         self.metrics = services.metrics
         self.now_ms = services.now_ms
         self.turns = services.turns
+        self.shares = services.shares
+        services.journal.charge_to(services.shares)
         configuration = services.configuration
         self._stays_encrypted = configuration.public and configuration.tls.cert is not None
         """Whether browsers are told to come encrypted from now on; a proxy in front tells them itself."""
@@ -125,6 +129,7 @@ class Hub:
         self.limiter = ConnectionLimiter(
             services.configuration,
             services.rate_limiter,
+            services.shares,
             services.sanctions,
             services.connections,
             is_hashing=services.membership is not None,
@@ -169,6 +174,8 @@ class Hub:
         """Let what was made of the settings of these keys follow them; all else reads them when it needs them."""
         limits = {key.partition("limits.")[2] for key in keys}
         self.services.rate_limiter.rates_changed(limits)
+        if "work" in limits:
+            self.shares.limits_changed()
         self.limiter.limits_changed()
 
     # Connections.
@@ -229,8 +236,13 @@ class Hub:
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain HTTP request, or a handshake that is one too many; return None for one that is taken."""
         turned_away = self.limiter.identify(connection, request.headers.get_all("X-Forwarded-For"))
-        if turned_away and request.path not in (HEALTH, READY):  # who looks after the server still sees that it lives
+        if turned_away and request.path not in (HEALTH, READY):  # so a monitor still sees that the server lives
             return turn_away(turned_away)
+        if "Upgrade" not in request.headers:
+            try:
+                self.shares.check(connection)
+            except Refusal as refusal:
+                return turn_away(TurnedAway(429, str(refusal), -(-(refusal.retry_after_ms or 0) // 1000)))
         origins = self.services.configuration.origins
         code = invitation_code(request)
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
@@ -267,13 +279,14 @@ class Hub:
         if membership is not None and came_ms is None and (self._held or not membership.is_fresh):
             self._hold(connection, text)
             return
-        session = connection.session
+        session, shares = connection.session, self.shares
         self.metrics.requests += 1
+        shares.payer = connection
         try:
             self.meter(connection)
             request = wire.decode_request(text)
-            if type(request) in _COUNTED_MORE:
-                self.services.rate_limiter.share("messages", connection.metered_as, _COUNTED_MORE[type(request)])
+            if type(request) not in _URGENT:
+                self._check_share(connection, request)
             if isinstance(session, Session):
                 self._dispatch(session, request, came_ms)
             elif self.services.shutdown.is_draining:
@@ -282,6 +295,22 @@ class Hub:
                 self._login.enter(connection, request)
         except Refusal as refusal:
             connection.refuse(wire.request_id(text), refusal)
+        finally:
+            shares.payer = None
+
+    def _check_share(self, connection: Connection, request: wire.AnyRequest) -> None:
+        """Refuse a request of one who has used up their share of the server's time; such ones count as many frames.
+
+        The first `hello` of a connection is let through: players who were thrown out by a neighbour's flood come back.
+        """
+        if isinstance(request, wire.HelloRequest) and not connection.has_said_hello:
+            connection.has_said_hello = True
+            return
+        try:
+            self.shares.check(connection)
+        except Refusal:
+            connection.meter(_OVER_WITH_ADDRESS)
+            raise
 
     def _hold(self, connection: Connection, text: str) -> None:
         """Keep a request until this node knows what the others did; too many are turned away."""

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
@@ -231,6 +232,7 @@ def make_hub(
         coach=COACH,
         word_file=lambda: configuration.filtered_words or configuration.folder / WORDS_FILE,
         sanction_key=hashlib.sha256(secret).digest(),
+        cost_s=time.thread_time,
         membership=membership,
     )
     return Hub(services)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
@@ -54,6 +55,7 @@ class Services:
     metrics: Metrics
     guard: Guard
     rate_limiter: RateLimiter
+    shares: FairShares
     sanctions: Sanctions
     connections: dict[Connection, None]
     """All connections, with or without a player, in the order in which they came; the hub's to change."""
@@ -84,11 +86,13 @@ def build_services(
     coach: Sequence[str] | None = None,
     sanction_key: bytes = b"",
     word_file: Callable[[], Path | None] = lambda: None,
+    cost_s: Callable[[], float] = lambda: 0.0,
 ) -> Services:
     """Return the services of a server that has no connection yet.
 
     `sanction_key` is the secret under which banned and muted people are known again; empty where nobody is.
-    `word_file` returns the file of words that are not wanted.
+    `word_file` returns the file of words that are not wanted. `cost_s` measures what requests cost, in seconds of the
+    event loop's thread; by default they cost nothing.
     """
     metrics = Metrics()
     guard = Guard(metrics)
@@ -109,6 +113,7 @@ def build_services(
         metrics=metrics,
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),
+        shares=FairShares(configuration.limits, now_ms, cost_s),
         sanctions=Sanctions(wall_ms or now_ms, sanction_key),
         connections={},
         read_buffer=ReadBuffer(),

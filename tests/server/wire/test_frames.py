@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
 from ttt_net.errors import Closing
+from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
@@ -91,6 +92,7 @@ class Listener:
         self.heard: list[str] = []
         self.now_ms = lambda: 0
         self.turns = TurnQueue(asyncio.get_running_loop())
+        self.shares = FairShares(self.limits, self.now_ms)
 
     async def all_turns(self) -> None:
         """Wait until everything that was read has been acted on."""

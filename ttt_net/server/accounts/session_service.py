@@ -93,7 +93,7 @@ class SessionService:
         self._limiter.admitted(connection)
         services.players.add(session)
         services.feed.changed("players")
-        connection.session = session
+        connection.session, connection.player = session, session.player
         session.ok(request.id)
         session.tell(
             wire.Welcome(

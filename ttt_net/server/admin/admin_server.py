@@ -41,6 +41,7 @@ class AdminServer:
         self.metrics = Metrics()
         self.now_ms = hub.now_ms
         self.turns = hub.turns
+        self.shares = hub.shares
         self._hub = hub
         self._token = token
         self._metrics_token = metrics_token

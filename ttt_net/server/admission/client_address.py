@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 Network = IPv4Network | IPv6Network
 UNKNOWN = "unknown"
 """What stands for an address that a listed proxy did not say as it should; all of these count as one."""
+_WIDER = (56, 48)
 _MAX_HOPS = 32
 _MOST_REMEMBERED = 1_024
 """Addresses that need not be read again: one that floods is asked about all the time."""
@@ -31,6 +32,14 @@ def network_of(address: str) -> str:
     if isinstance(found, IPv6Address):
         return str(IPv6Network((found, 64), strict=False))
     return UNKNOWN if found is None else str(found)
+
+
+def wider_networks(address: str) -> tuple[str, ...]:
+    """Return the /56 and the /48 around an IPv6 address, which one customer may have whole; none for IPv4."""
+    found = _read(address)
+    if not isinstance(found, IPv6Address):
+        return ()
+    return tuple(str(IPv6Network((found, length), strict=False)) for length in _WIDER)
 
 
 def network_at(address: str, version: int, length: int) -> Network | None:

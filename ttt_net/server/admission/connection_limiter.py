@@ -10,7 +10,16 @@ from collections import Counter
 from collections.abc import Sequence, Sized
 
 from ttt_net.errors import Refusal
-from ttt_net.server.admission.client_address import Network, caller_of, coarse, is_among, network_of, networks
+from ttt_net.server.admission.client_address import (
+    Network,
+    caller_of,
+    coarse,
+    is_among,
+    network_of,
+    networks,
+    wider_networks,
+)
+from ttt_net.server.admission.fair_shares import WIDER, FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.settings.configuration import Configuration
@@ -32,6 +41,7 @@ class ConnectionLimiter:
         self,
         configuration: Configuration,
         rate_limiter: RateLimiter,
+        shares: FairShares,
         sanctions: Sanctions,
         connections: Sized,
         *,
@@ -42,6 +52,7 @@ class ConnectionLimiter:
         self._unmetered: Sequence[Network] = ()
         self.limits_changed()
         self._rate_limiter = rate_limiter
+        self._shares = shares
         self._sanctions = sanctions
         self._connections = connections
         self._is_hashing = is_hashing
@@ -66,7 +77,9 @@ class ConnectionLimiter:
             return None
         network = self._holder(peer)
         most = self._limits.max_per_address + POLITE_TO_ONE
-        return "address" if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network) else None
+        if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network):
+            return "address"
+        return "work" if self._shares.is_overdrawn(network) else None
 
     def arrive(self, one: Connection, peer: str) -> None:
         """Count a connection that was just accepted from that address."""
@@ -107,9 +120,10 @@ class ConnectionLimiter:
         """Count a connection no more: it is gone."""
         self._newcomers.pop(one, None)
         if one.metered_as is not None:
-            self._live[one.metered_as] -= 1
-            if not self._live[one.metered_as]:
-                del self._live[one.metered_as]
+            for network in (one.metered_as, *wider_networks(one.address)):
+                self._live[network] -= 1
+                if not self._live[network]:
+                    del self._live[network]
 
     def _holder(self, address: str) -> str:
         """Return what counts as one address."""
@@ -126,10 +140,13 @@ class ConnectionLimiter:
         if is_among(one.address, self._unmetered):
             return
         network = one.metered_as = self._holder(one.address)
-        self._live[network] += 1
+        wider = wider_networks(one.address)
+        one.account = self._shares.account_of(network, wider)
         most = self._limits.max_per_address
-        if self._live[network] > most:
-            one.turned_away = _full(429, "your address", "max_per_address", most)
+        for each, times in zip((network, *wider), (1, *WIDER), strict=False):
+            self._live[each] += 1
+            if self._live[each] > most * times:
+                one.turned_away = _full(429, "your address", "max_per_address", most * times)
         try:
             self._rate_limiter.check_of_address("floods", network)
             self._rate_limiter.spend_of_address("openings", network)

@@ -95,6 +95,8 @@ class ReplicatedLedger:
         """Why this node must not go on, if so."""
         self.position: Position = replica.position
         """Up to which place of the log all was applied, and told."""
+        self.job_ms = 0.0
+        """Nothing is charged for entries: each node applies those of all."""
         self.refused = 0
         """Entries of this node that were refused so far."""
         self._log, self._replica, self._work, self._loop, self._rng = stream, replica, work, loop, rng

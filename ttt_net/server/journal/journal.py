@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from ttt_net.messages import AnyServerMessage, MatchEvent, Started
 from ttt_net.messages.types import UNSCORED
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
+from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.admission.sanctions import Sanction, Subject
 from ttt_net.server.journal import entries, queries
+from ttt_net.server.journal.database import Done
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth
 from ttt_net.server.journal.lookups import StoredMatch, with_names
@@ -33,7 +36,12 @@ class Journal:
     """
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+        self._ledger: Ledger | _ChargedLedger = ledger
+        self._plain = ledger
+
+    def charge_to(self, shares: FairShares) -> None:
+        """Charge each call, and what its answer leads to, to the connection whose request it is part of."""
+        self._ledger = _ChargedLedger(self._plain, shares)
 
     # Matches.
 
@@ -203,11 +211,40 @@ class Journal:
 
         Raises `ConfigurationError` if it cannot be.
         """
-        return self._ledger.snapshot(file, is_wanted)
+        return self._plain.snapshot(file, is_wanted)
 
     def health(self) -> LedgerHealth:
         """Return how the disk does."""
-        return self._ledger.health()
+        return self._plain.health()
+
+
+class _ChargedLedger:
+    """A ledger of which each answer is charged to the connection that asked."""
+
+    def __init__(self, ledger: Ledger, shares: FairShares) -> None:
+        self._ledger = ledger
+        self._shares = shares
+
+    def append(self, entry: entries.AnyEntry, done: Done, failed: Done) -> None:
+        """Append an entry."""
+        self._ledger.append(entry, self._charged(done), self._charged(failed))
+
+    def ask(self, query: queries.AnyQuery, done: Done, failed: Done) -> None:
+        """Ask a query."""
+        self._ledger.ask(query, self._charged(done), self._charged(failed))
+
+    def _charged(self, give: Done) -> Done:
+        payer = self._shares.payer
+        return give if payer is None or payer.account is None else partial(self._give, payer, give)
+
+    def _give(self, payer: Payer, give: Done, answer: object) -> None:
+        shares = self._shares
+        shares.payer, began_s = payer, shares.clock_s()
+        try:
+            give(answer)
+        finally:
+            shares.payer = None
+            payer.charge((shares.clock_s() - began_s) * 1000 + self._ledger.job_ms)
 
 
 def token_hash(token: str) -> bytes:

@@ -32,6 +32,9 @@ MAX_BATCH = 256
 SLOW_S = 5.0
 """A transaction that takes longer means that the disk hangs."""
 
+_NEWEST = 0.05
+"""How much the newest commit weighs in the mean cost of a job."""
+
 Hear = Callable[[int, AnyEntry], None]
 """What a follower is called with: an entry that was applied, and its position, counted from 1."""
 
@@ -51,6 +54,9 @@ class LedgerHealth(NamedTuple):
 
 class Ledger(Protocol):
     """The order of all writes, of this process and of others, if there are others."""
+
+    job_ms: float
+    """What an entry or a query takes of the time of the thread that carries it out, as a mean of the last ones."""
 
     @property
     def position(self) -> int:
@@ -111,6 +117,7 @@ class LocalLedger:
         self._gathered: list[Job] = []
         self._commit_s = Histogram()
         self._working_since_s: float | None = None
+        self.job_ms = 0.0
         self._has_ended = threading.Event()
         self._has_ended.set()
         self.position = 0
@@ -210,9 +217,11 @@ class LocalLedger:
             is_running = job is not None
             if batch:
                 self._working_since_s = since_s = time.perf_counter()
+                began_s = time.thread_time()
                 answers = self.database.commit(batch)
                 self._working_since_s = None
                 self._commit_s.observe(time.perf_counter() - since_s)
+                self.job_ms += ((time.thread_time() - began_s) * 1000 / len(batch) - self.job_ms) * _NEWEST
                 notify(partial(_tell, answers))
         self._has_ended.set()
 
@@ -225,6 +234,7 @@ class MemoryLedger:
 
     def __init__(self, database: Database | None = None, *, is_instant: bool = False) -> None:
         self.database = database or Database(None)
+        self.job_ms = 0.0
         self.entries: list[AnyEntry] = []
         """Those that were accepted, from `trimmed` on."""
         self.trimmed = 0

@@ -35,6 +35,10 @@ class Limits:
     )
     max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
+    work: Rate = setting(
+        Rate(1_000, 20.0),
+        "milliseconds of the server's computing for one address; over it, only moves and pings are still served",
+    )
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
     inquiries: Rate = setting(
         Rate(20, 10.0), "questions of one player about the past, a match not in memory, or all of one that is heard"

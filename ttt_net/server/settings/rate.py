@@ -63,6 +63,10 @@ class Bucket:
         missing = tokens - self._tokens_at(now_ms)
         return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
 
+    def used(self, now_ms: int) -> float:
+        """Return how many tokens are missing to a full bucket; more than it holds if there is a debt."""
+        return self._rate.count - self._tokens_at(now_ms)
+
     @property
     def is_flooded(self) -> bool:
         """Whether the debt is as large as the burst: one who goes on like that does not listen."""

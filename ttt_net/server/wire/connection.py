@@ -10,6 +10,7 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
@@ -23,6 +24,7 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutcomeError
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
+from ttt_net.server.admission.fair_shares import MS_PER_MB, SETTLED_MS, TURN_MS, Account, FairShares
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
@@ -38,6 +40,8 @@ _FRAMES_OF_A_TURN = 8
 """A read of 64 KiB may be 10,900 empty pings, a tenth of a second to parse; so other connections come between."""
 _MOST_HELD_BYTES = 2_048
 _GOODBYES = (1000, 1001)
+_MOST_LINES = 42
+"""Of a request: its first and its last, and 40 headers; browsers send about 20, and each costs 5 us."""
 _MOST_ANSWERS = 32
 """Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
 _MAX_REASON = 123
@@ -51,6 +55,7 @@ class ConnectionOwner(Interface):
     metrics: Metrics
     now_ms: Callable[[], int]
     turns: TurnQueue
+    shares: FairShares
 
     def opened(self, connection: "Connection", peer: str) -> None:
         """Add a new connection, which comes from that address."""
@@ -82,6 +87,7 @@ class Connection(Reader):
         "_bucket",
         "_closing_since_s",
         "_fragments",
+        "_header_lines",
         "_heartbeat",
         "_held",
         "_is_paused",
@@ -90,12 +96,16 @@ class Connection(Reader):
         "_opening",
         "_owner",
         "_protocol",
+        "account",
         "address",
+        "has_said_hello",
         "heard_s",
         "is_open",
         "lag_ms",
         "metered_as",
         "opened_s",
+        "owed_ms",
+        "player",
         "session",
         "transport",
         "turned_away",
@@ -117,6 +127,8 @@ class Connection(Reader):
         self._is_paused = False
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
+        self._header_lines = 0
+        """How many lines of that request have come."""
         self._answered = 0
         """Plain HTTP requests that this connection was kept open after."""
         self._late = LateBytes()
@@ -135,6 +147,14 @@ class Connection(Reader):
         """The address that the client has; behind a proxy, once it has said so."""
         self.metered_as: str | None = None
         """What limits of addresses count it under, if they apply to it."""
+        self.account: Account | None = None
+        """What the time that it costs is charged to; None if it is not metered."""
+        self.owed_ms = 0.0
+        """What it has cost and was not charged for yet."""
+        self.player: int | None = None
+        """The player, from their accepted `hello` on."""
+        self.has_said_hello = False
+        """Whether it has said hello, accepted or not."""
         self.turned_away: TurnedAway | None = None
         """Why it may not come in."""
         self.session: object = None
@@ -157,30 +177,39 @@ class Connection(Reader):
         name = transport.get_extra_info("peername")
         self._owner.opened(self, name[0] if name else "")
 
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take in what was read, and charge what that costs."""
+        clock_s = self._owner.shares.clock_s  # not by `metered`, which costs another call for each move
+        began_s = clock_s()
+        self.data_received(bytes(self._buffer.view[:nbytes]))
+        self.charge((clock_s() - began_s) * 1000)
+
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self.heard_s = self._loop.time()
-        if self.is_open and not self._backlog and self._boundary is None and self._fragments is None:
+        is_heavy = self.account is not None and self.account.is_heavy
+        if self.is_open and not is_heavy and not self._backlog and self._boundary is None and self._fragments is None:
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
                 self._act_on(payload)
                 return
-        if self._closing_since_s is None and self._protocol.state is State.CONNECTING:
-            data = self._read_opening(data)
         if self._closing_since_s is not None:
             self._take_late(data)
         elif self._backlog:
             self._backlog += data
         elif data:
             self._backlog = data
-            self._take_turn()
+            if is_heavy:
+                self._wait_for_turn()
+            else:
+                self._take_turn()
 
-    def _read_opening(self, data: bytes) -> bytes:
-        """Take in the opening handshake; return the bytes after it."""
+    def _read_opening(self, data: bytes) -> int:
+        """Take in the opening handshake, or one plain request; return where it ends."""
         # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
         # the request is complete, and answered, before the first byte of a frame is looked at.
-        lines = BytesIO(data)
-        while self._protocol.state is State.CONNECTING and self._closing_since_s is None:
+        lines, answered = BytesIO(data), self._answered
+        while self._protocol.state is State.CONNECTING and self._closing_since_s is None and self._answered == answered:
             line = lines.readline()
             if not line:
                 break
@@ -188,13 +217,14 @@ class Connection(Reader):
                 self.evict("unread_answers")  # more is asked for while an answer waits to be read
                 break
             self._opening += line
-            is_long = len(self._opening) > self._owner.limits.handshake_bytes
+            self._header_lines += line.endswith(b"\n")
+            is_long = len(self._opening) > self._owner.limits.handshake_bytes or self._header_lines > _MOST_LINES
             if not is_long:
                 self._advance(line)
             if is_long or isinstance(self._protocol.handshake_exc, InvalidMessage):
                 self._refuse_opening(is_long=is_long)
             self._flush()
-        return lines.read()
+        return lines.tell()
 
     def _refuse_opening(self, *, is_long: bool) -> None:
         """Refuse bytes that are no request, or not one that is answered; the parser would close without a word."""
@@ -211,11 +241,20 @@ class Connection(Reader):
         bytes were cut on the way.
         """
         data, start, self._held = self._backlog, 0, b""
+        clock_s = self._owner.shares.clock_s
+        until_s = clock_s() + TURN_MS / 1000
         try:
             for _ in range(_FRAMES_OF_A_TURN):
-                if not self.is_open or start >= len(data):
+                if start >= len(data) or self._closing_since_s is not None:
                     break
-                start = self._take_frame(data, start)
+                if self._protocol.state is State.CONNECTING:
+                    start += self._read_opening(data[start:])
+                elif self.is_open:
+                    start = self._take_frame(data, start)
+                else:
+                    break
+                if clock_s() > until_s:
+                    break
             self._flush()
         finally:
             self._held = None
@@ -224,8 +263,36 @@ class Connection(Reader):
             late, self._backlog = self._backlog, b""
             self._take_late(late)
         if self._backlog:
-            self._owner.turns.join(self._take_turn)
-        self._pause_reading(bool(self._backlog))
+            self._wait_for_turn()
+        else:
+            self._pause_reading(False)
+
+    def _wait_for_turn(self) -> None:
+        """Read no more until what was read has been acted on, in turn with others."""
+        self._pause_reading(True)
+        self.in_turn(self._take_turn)
+
+    def in_turn(self, do: Callable[[], None]) -> None:
+        """Do something for this client when its turn comes, fairly among all addresses, and charge what it costs."""
+        self._owner.turns.join(partial(self.metered, do), self.account)
+
+    def metered(self, do: Callable[[], None]) -> None:
+        """Do something for this client, and charge what it costs."""
+        clock_s = self._owner.shares.clock_s
+        began_s = clock_s()
+        do()
+        self.charge((clock_s() - began_s) * 1000)
+
+    def charge(self, ms: float) -> None:
+        """Charge what something has cost that was done for this client, in milliseconds of computing."""
+        self.owed_ms += ms
+        if self.owed_ms > SETTLED_MS:
+            self._owner.shares.settle(self)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether its address used so much lately that it has to take turns."""
+        return self.account is not None and self.account.is_heavy
 
     def _take_frame(self, data: bytes, start: int) -> int:
         """Act on the frame that begins or goes on at `start`, as far as it is there; return where that ends."""
@@ -266,6 +333,8 @@ class Connection(Reader):
                 break
             if isinstance(event, Request):
                 answer = self._owner.answer_http(self, event, self._protocol)
+                if answer is not None and answer.body:
+                    self.charge(len(answer.body) * MS_PER_MB / 1_000_000)
                 if answer is not None and answer.headers.get("Connection") == "keep-alive" and self._stays():
                     self.transport.write(answer.serialize())
                     return
@@ -283,7 +352,7 @@ class Connection(Reader):
         self._protocol.parser.close()
         del self._protocol.parser
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
-        self._opening = b""
+        self._opening, self._header_lines = b"", 0
         self.opened_s = self._loop.time()
         return True
 

@@ -8,9 +8,11 @@ once, and what it writes is encrypted straight into the socket's own buffer, the
 import asyncio
 import contextlib
 import ssl
+from functools import partial
 from typing import cast
 
 from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.reader import ReadBuffer, Reader
 
 _READ_BYTES = 65_536
@@ -29,15 +31,18 @@ class TlsLayer(Reader):
         "_inner",
         "_is_over",
         "_is_shaken",
+        "_is_waiting",
         "_limits",
         "_outgoing",
         "_tls",
         "_transport",
     )
 
-    def __init__(self, inner: Reader, context: ssl.SSLContext, limits: Limits, buffer: ReadBuffer) -> None:
+    def __init__(self, inner: Connection, context: ssl.SSLContext, limits: Limits, buffer: ReadBuffer) -> None:
         super().__init__(buffer)
         self._inner = inner
+        self._is_waiting = False
+        """Whether a step of the handshake waits for its turn."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._limits = limits
@@ -52,12 +57,34 @@ class TlsLayer(Reader):
         self._transport = cast(asyncio.Transport, transport)
         self._inner.connection_made(cast(asyncio.Transport, self))
 
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take in what was read, and charge what that costs; a handshake may cost as much as fifty moves."""
+        self._inner.metered(partial(self.data_received, bytes(self._buffer.view[:nbytes])))
+
     def data_received(self, data: bytes) -> None:
         """Take in encrypted bytes, and hand on what they hold."""
         self._incoming.write(data)
+        if self._is_shaken:
+            self._proceed()
+            return
+        self._arrived += len(data)
+        if not self._inner.is_heavy:
+            self._proceed()
+        elif not self._is_waiting:
+            self._is_waiting = True
+            self._transport.pause_reading()
+            self._inner.in_turn(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Go on with the handshake of an address that takes turns."""
+        self._is_waiting = False
+        if not self.is_closing():
+            self._transport.resume_reading()
+            self._proceed()
+
+    def _proceed(self) -> None:
         try:
             if not self._is_shaken:
-                self._arrived += len(data)
                 self._tls.do_handshake()
                 self._is_shaken = True
             self._read_all()

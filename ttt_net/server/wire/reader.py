@@ -6,7 +6,7 @@ again: a third of what a move costs where there is no uvloop.
 
 import asyncio
 from abc import abstractmethod
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 
 
@@ -42,31 +42,38 @@ class Reader(asyncio.BufferedProtocol):
 
 
 class TurnQueue:
-    """Let those who have much to be read take turns: one turn in each pass of the event loop.
+    """Connections that have much to be read take turns: one turn in each pass of the event loop.
 
     So what one connection or two hundred of them have sent at once delays another by one turn at most, however much
-    it is. One that is not done in its turn joins again, behind the others.
+    it is. A connection that is not done in its turn joins again, behind the others of its holder. Holders take turns
+    too.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._waiting: OrderedDict[object, deque[Callable[[], None]]] = OrderedDict()
+        """The calls that wait, by holder: the first holder is next."""
+        self._is_taken = False
 
     def __len__(self) -> int:
-        """Return how many wait for their turn."""
-        return len(self._waiting)
+        """Return how many calls wait for their turn, or are having it."""
+        return sum(map(len, self._waiting.values())) + self._is_taken
 
-    def join(self, take_turn: Callable[[], None]) -> None:
-        """Have `take_turn` called once, in one of the next passes of the running event loop."""
-        self._waiting.append(take_turn)
-        if len(self._waiting) == 1:
+    def join(self, take_turn: Callable[[], None], holder: object = None) -> None:
+        """Have `take_turn` called once, in one of the next passes of the running event loop, fairly by `holder`."""
+        if not self._waiting and not self._is_taken:
             self._loop.call_soon(self._pass)
+        self._waiting.setdefault(holder, deque()).append(take_turn)
 
     def _pass(self) -> None:
-        take_turn = self._waiting[0]
+        holder, calls = self._waiting.popitem(last=False)
+        take_turn = calls.popleft()
+        if calls:
+            self._waiting[holder] = calls
+        self._is_taken = True
         try:
             take_turn()
         finally:
-            self._waiting.popleft()
+            self._is_taken = False
             if self._waiting:
                 self._loop.call_soon(self._pass)

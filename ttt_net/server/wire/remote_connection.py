@@ -56,6 +56,9 @@ class RemoteConnection:
         """Return 0: unsent messages wait on their own node."""
         return 0
 
+    def charge(self, ms: float) -> None:
+        """Do nothing: their own node charges what it does for them."""
+
     def send(self, frames: bytes) -> None:
         """Send frames by way of the player's node."""
         self._forward(frames, None)

@@ -1,0 +1,251 @@
+"""Computing time is charged to its cause, and one address never uses up what others need."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.server.encrypted_peer import Authority
+from tests.server.peer import HANDSHAKE
+from tests.server.running import running, until
+from ttt_net.errors import Refusal
+from ttt_net.server.admission.client_address import network_of, wider_networks
+from ttt_net.server.admission.fair_shares import Account, FairShares
+from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.rate import Rate
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.encryption import TlsLayer
+from ttt_net.server.wire.reader import TurnQueue
+
+WORK = Limits(work=Rate(1_000, 20.0))
+
+
+@dataclass
+class Peer:
+    """A connection, as far as it pays."""
+
+    account: Account | None
+    player: int | None = None
+    owed_ms: float = 0.0
+
+    def charge(self, ms: float) -> None:
+        raise AssertionError("not called here")
+
+
+class World:
+    """The shares of a server, and its time."""
+
+    def __init__(self) -> None:
+        self.now_ms = 0
+        self.shares = FairShares(WORK, lambda: self.now_ms)
+
+    def peer(self, address: str, player: int | None = None) -> Peer:
+        return Peer(self.shares.account_of(network_of(address), wider_networks(address)), player)
+
+    def spend(self, peer: Peer, ms: float) -> None:
+        peer.owed_ms += ms
+        self.shares.settle(peer)
+
+    def wait_ms(self, peer: Peer) -> int | None:
+        """Return when a request of the peer would be served; None if now."""
+        try:
+            self.shares.check(peer)
+        except Refusal as refusal:
+            return refusal.retry_after_ms
+        return None
+
+
+def test_an_address_that_has_used_its_share_is_served_again_when_it_was_told() -> None:
+    world = World()
+    one, neighbour, other = world.peer("192.0.2.1"), world.peer("192.0.2.1"), world.peer("192.0.2.2")
+    world.spend(one, 1_100)
+    wait_ms = world.wait_ms(one)
+    assert wait_ms is not None
+    assert wait_ms == world.wait_ms(neighbour)
+    assert world.wait_ms(other) is None
+    world.now_ms += wait_ms - 2
+    assert world.wait_ms(one) is not None
+    world.now_ms += 2
+    assert world.wait_ms(one) is None
+
+
+def test_in_the_long_run_an_address_gets_a_twentieth_of_a_core() -> None:
+    world = World()
+    one, used_ms = world.peer("192.0.2.1"), 0.0
+    while world.now_ms < 600_000:
+        world.now_ms += 10
+        if world.wait_ms(one) is None:
+            world.spend(one, 5.0)
+            used_ms += 5.0
+    assert used_ms / world.now_ms == pytest.approx(0.05, rel=0.05)
+
+
+def test_one_player_leaves_three_quarters_to_the_others_of_an_address() -> None:
+    world = World()
+    greedy, modest = world.peer("192.0.2.1", player=1), world.peer("192.0.2.1", player=2)
+    world.spend(greedy, 300)
+    assert world.wait_ms(greedy) is not None
+    assert world.wait_ms(modest) is None
+
+
+@pytest.mark.parametrize(("subnets", "is_neighbour_served"), [(range(0, 2), False), (range(256, 258), True)])
+def test_many_64s_of_one_56_share_what_two_of_them_may_use(subnets: range, is_neighbour_served: bool) -> None:
+    """`subnets` are used up; the neighbour is in the /56 of the first 256."""
+    world = World()
+    for subnet in subnets:
+        world.spend(world.peer(f"2001:db8:0:{subnet:x}::1"), 1_000)
+    assert (world.wait_ms(world.peer("2001:db8:0:7::1")) is None) is is_neighbour_served
+
+
+def test_many_56s_of_one_48_share_what_four_addresses_may_use() -> None:
+    world = World()
+    for subnet in range(0, 5 * 256, 256):
+        world.spend(world.peer(f"2001:db8:0:{subnet:x}::1"), 1_000)
+    assert world.wait_ms(world.peer("2001:db8:0:ff00::1")) is not None
+    assert world.wait_ms(world.peer("2001:db8:1::1")) is None
+
+
+def test_when_many_addresses_use_much_those_who_used_little_are_served() -> None:
+    world = World()
+    greedy = [world.peer(f"192.0.2.{number}") for number in range(10)]
+    for peer in greedy:
+        world.spend(peer, 600)
+    modest = world.peer("192.0.2.99")
+    world.spend(modest, 100)
+    assert [world.wait_ms(peer) for peer in greedy] == [1_000] * len(greedy)
+    assert world.wait_ms(modest) is None
+
+
+def test_accounts_are_bounded() -> None:
+    shares = FairShares(WORK, lambda: 0, most=10)
+    accounts = {shares.account_of(f"192.0.2.{number % 25}") for number in range(100)}
+    assert len(accounts) == 100, "an account that is evicted is made anew"
+    assert shares.account_of("192.0.2.24") in accounts
+
+
+class Price:
+    """A clock by which each thing that is measured takes so many milliseconds."""
+
+    def __init__(self) -> None:
+        self.ms = 0.0
+        self._now_s = 0.0
+
+    def __call__(self) -> float:
+        self._now_s += self.ms / 1000
+        return self._now_s
+
+
+def metered(**limits: object) -> Limits:
+    return Limits(unmetered=(), **limits)  # type: ignore[arg-type]
+
+
+async def test_moves_and_pings_are_served_to_an_address_that_has_used_its_share(tmp_path: Path) -> None:
+    price = Price()
+    async with running(tmp_path, metered(players_per_address=1_000), cost_s=price) as server:
+        server.clock.stand_still()
+        first, second, match = await server.pair()
+        third = await server.join("Third")
+        price.ms = 50
+        while (refused := await third.ask("who"))["type"] == "ok":
+            pass
+        price.ms = 0
+        assert (refused["code"], "limits.work" in refused["message"]) == ("too_fast", True)
+        assert await third.refused("seek", games=["qubic"]) == "too_fast"
+        for type_ in ("leaderboard", "invite"):
+            assert await third.refused(type_, game="qubic") == "too_fast"
+        await first.ok("play", match=match, ply=0, move=0)
+        await second.ok("ping")
+        fourth = await server.connect()
+        await fourth.hello(name="Fourth")
+        server.later(20_000)
+        await third.ok("who")
+
+
+async def test_http_is_charged_and_refused_with_when_to_come_back(tmp_path: Path) -> None:
+    price = Price()
+    async with running(tmp_path, metered(), cost_s=price) as server:
+        server.clock.stand_still()
+        peer = await server.raw()
+        price.ms = 50
+        get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+        await peer.send(get)
+        while b" 200 " in (head := await peer.read_head()):
+            await peer.read(len(b"ok\n"))
+            await peer.send(get)
+        price.ms = 0
+        assert b" 429 " in head
+        assert b"Retry-After: " in head
+        assert (await peer.read_to_end()).startswith(b"your address has used 1000 ms")
+        later = await server.raw()
+        await later.send(HANDSHAKE)
+        assert b" 101 " in await later.read_head(), "a player may come back all the same"
+
+
+async def test_bytes_of_answers_have_a_price(tmp_path: Path) -> None:
+    async with running(tmp_path, metered()) as server:
+        peer = await server.raw()
+        await until(lambda: len(server.connections) == 1)
+        connection = next(iter(server.connections))
+        await peer.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        head = await peer.read_head()
+        size = next(int(line.split()[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length"))
+        assert connection.account is not None
+        charged = connection.owed_ms + connection.account.shares[0].used(server.clock())
+        assert charged == pytest.approx(size * 20 / 1_000_000, abs=0.01)
+
+
+async def test_a_request_with_41_headers_is_refused(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for count, status in ((40, b" 200 "), (41, b" 431 ")):
+            peer = await server.raw()
+            headers = b"".join(b"X-%d: 1\r\n" % number for number in range(count))
+            await peer.send(b"GET /healthz HTTP/1.1\r\n" + headers + b"\r\n")
+            assert status in await peer.read_head()
+
+
+async def test_an_address_that_used_much_takes_turns_and_another_does_not(tmp_path: Path) -> None:
+    """One address at a time has a turn in each pass of the event loop, whatever the others have sent."""
+    passes: list[str] = []
+    loop = asyncio.get_running_loop()
+    turns = TurnQueue(loop)
+    for _ in range(3):
+        turns.join(lambda: passes.append("crowd"), "crowd")
+    turns.join(lambda: passes.append("other"), "other")
+    while len(turns):  # noqa: ASYNC110 - a turn is a pass of the loop
+        await asyncio.sleep(0)
+    assert passes == ["crowd", "other", "crowd", "crowd"]
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list of those that have waited for their turn."""
+    waited: list[str] = []
+    in_turn = Connection.in_turn
+
+    def noted(self: Connection, do: object) -> None:
+        waited.append(type(getattr(do, "__self__", None)).__name__)
+        in_turn(self, do)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Connection, "in_turn", noted)
+    return waited
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])
+async def test_connections_of_an_address_that_used_much_wait_for_their_turn(
+    tmp_path: Path, waits: list[str], *, is_encrypted: bool
+) -> None:
+    price = Price()
+    authority = Authority(tmp_path) if is_encrypted else None
+    async with running(tmp_path, metered(), cost_s=price, authority=authority) as server:
+        server.clock.stand_still()
+        ann = await server.join("Ann")
+        price.ms = 30
+        await ann.ok("ping")
+        price.ms = 0
+        assert waits == []
+        await ann.ok("ping")
+        assert waits.pop() == Connection.__name__
+        bob = await server.join("Bob")
+        assert (TlsLayer.__name__ in waits) is is_encrypted, "a handshake waits too"
+        await bob.ok("ping")

@@ -1,0 +1,175 @@
+"""Charge computing time to the peers who cause it, and share it out fairly.
+
+The currency is measured milliseconds of the event loop's thread, and of the journal's. Each address may use
+`limits.work`; a player may use a part of that, the networks around an IPv6 address a multiple, and all addresses
+together `ALL_TOGETHER`. Moves and pings are charged too, but never refused here: they have limits of their own.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.rate import Bucket, Rate
+
+MAX_ACCOUNTS = 20_000
+"""Accounts of addresses, and of players, that are kept. The least recently used one is forgotten, and full again."""
+SETTLED_MS = 1.0
+"""What a connection may owe before it is charged, so that a cheap request pays for two additions alone."""
+TURNS_AFTER_MS = 20.0
+"""Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop."""
+TURN_MS = 0.5
+"""How long one turn may take before the others come; what is longer is a single request."""
+MS_PER_MB = 20.0
+"""The price of bytes that are sent over HTTP: at 50 ms a second an address receives 2.5 MB a second."""
+PLAYERS_SHARE = 1 / 4
+"""The part of an address' share that one of its players may use, so that one pupil leaves something to the class."""
+WIDER = (2, 4)
+"""How many shares of an address the /56 and the /48 around an IPv6 /64 may use."""
+ALL_TOGETHER = Rate(3_000, 5.0)
+"""The milliseconds that all addresses may use; beyond it, only those are served that have half of their share left."""
+
+
+class Share(Bucket):
+    """What one address, network or player may use."""
+
+    __slots__ = ("is_heavy",)
+
+    def __init__(self, rate: Rate, now_ms: int) -> None:
+        super().__init__(rate, now_ms)
+        self.is_heavy = False
+        """Whether so much was used lately that connections have to take turns."""
+
+    def use(self, now_ms: int, ms: float) -> None:
+        """Take milliseconds."""
+        self.take(now_ms, ms)
+        self.is_heavy = self.used(now_ms) > TURNS_AFTER_MS
+
+
+class Account:
+    """The shares of one address and of the networks around it, which other addresses use too."""
+
+    __slots__ = ("shares",)
+
+    def __init__(self, shares: Sequence[Share]) -> None:
+        self.shares = shares
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether so much was used lately that its connections have to take turns."""
+        shares = self.shares
+        return shares[0].is_heavy or (len(shares) > 1 and any(share.is_heavy for share in shares))
+
+
+class Payer(Protocol):
+    """A connection, as far as it pays for what it causes."""
+
+    account: Account | None
+    """The account of its address; None if it is not metered."""
+    player: int | None
+    """The player, once they have said hello."""
+    owed_ms: float
+    """What was measured and not charged yet."""
+
+    def charge(self, ms: float) -> None:
+        """Charge measured milliseconds, now or once they are worth it."""
+
+
+class FairShares:
+    """The accounts of all addresses and players.
+
+    `clock_s` measures, in seconds: the CPU time of the event loop's thread. By default nothing costs anything, as in
+    simulations.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        now_ms: Callable[[], int],
+        clock_s: Callable[[], float] = lambda: 0.0,
+        most: int = MAX_ACCOUNTS,
+    ) -> None:
+        self.clock_s = clock_s
+        self.payer: Payer | None = None
+        """The connection whose request is carried out at this moment, or whose answer from the journal is given."""
+        self._limits = limits
+        self._now_ms = now_ms
+        self._most = most
+        self._accounts: OrderedDict[str, Account] = OrderedDict()
+        self._shares: OrderedDict[int | str, Share] = OrderedDict()
+        """The shares of players, by number, and of wider networks."""
+        self._all = Bucket(ALL_TOGETHER, 0)  # which is full, whatever the time
+
+    def account_of(self, network: str, wider: Sequence[str] = ()) -> Account:
+        """Return the account of what counts as one address, in the `wider` networks around it, the nearest first."""
+        account = self._accounts.get(network)
+        if account is None:
+            around = (self._kept(each, times) for each, times in zip(wider, WIDER, strict=False))
+            account = self._accounts[network] = Account((self._share(1), *around))
+            if len(self._accounts) > self._most:
+                self._accounts.popitem(last=False)
+        else:
+            self._accounts.move_to_end(network)
+        return account
+
+    def settle(self, payer: Payer) -> None:
+        """Charge what a connection owes to its player, its address, the networks around it, and the server."""
+        ms, payer.owed_ms = payer.owed_ms, 0.0
+        account, now_ms = payer.account, self._now_ms()
+        if account is None:
+            return
+        self._all.take(now_ms, ms)
+        for share in account.shares:
+            share.use(now_ms, ms)
+        if payer.player is not None:
+            self._kept(payer.player, PLAYERS_SHARE).take(now_ms, ms)
+
+    def check(self, payer: Payer) -> None:
+        """Refuse a request, other than a move or a ping, of one who has used up their share, with when to come back."""
+        account = payer.account
+        if account is None or not account.is_heavy:  # then no share of theirs is nearly used up
+            return
+        now_ms = self._now_ms()
+        wait_ms = max(share.wait_ms(now_ms) for share in account.shares)
+        if wait_ms:
+            raise _spent("your address has", self._limits.work, wait_ms)
+        wait_ms = 0 if payer.player is None else self._kept(payer.player, PLAYERS_SHARE).wait_ms(now_ms)
+        if wait_ms:
+            raise _spent("you have", self._rate(PLAYERS_SHARE), wait_ms)
+        half = self._limits.work.count / 2
+        if self._all.wait_ms(now_ms) and account.shares[0].wait_ms(now_ms, half):
+            raise Refusal(Code.TOO_FAST, "the server is busy, and your address has used half of its share", 1_000)
+
+    def is_overdrawn(self, network: str) -> bool:
+        """Tell whether an address has used half a share more than it may, so that nothing new is begun for it."""
+        account, now_ms = self._accounts.get(network), self._now_ms()
+        return account is not None and account.shares[0].used(now_ms) > 1.5 * self._limits.work.count
+
+    def limits_changed(self) -> None:
+        """Begin anew to count: a bucket keeps the rate that it was made with."""
+        self._shares.clear()
+        for account in self._accounts.values():  # which connections keep
+            account.shares = (self._share(1),)
+
+    def _kept(self, key: int | str, times: float) -> Share:
+        """Return the share of a player or of a wider network."""
+        share = self._shares.get(key)
+        if share is None:
+            share = self._shares[key] = self._share(times)
+            if len(self._shares) > self._most:
+                self._shares.popitem(last=False)
+        else:
+            self._shares.move_to_end(key)
+        return share
+
+    def _share(self, times: float) -> Share:
+        return Share(self._rate(times), self._now_ms())
+
+    def _rate(self, times: float) -> Rate:
+        return Rate(max(1, round(self._limits.work.count * times)), self._limits.work.period_s)
+
+
+def _spent(who: str, work: Rate, wait_ms: int) -> Refusal:
+    sentence = f"{who} used {work.count} ms of the server's time within {work.period_s:g} s"
+    return Refusal(Code.TOO_FAST, f"{sentence} (limits.work); moves are still taken", wait_ms)
