@@ -84,6 +84,11 @@ class Code(StrEnum):
     MUTED = "muted", "the host lets you say nothing for a while"
     FILTERED = "filtered", "a word that the host does not want said here"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
+    UNKNOWN_OUTCOME = (
+        "unknown_outcome",
+        "it may have been carried out or not; look how things stand before you repeat it",
+    )
+    NO_CONNECTION = "no_connection", "there is no connection, so nothing was sent; clients say this to their own users"
 
 
 class Refusal(TttNetError):  # noqa: N818 - a refusal is an answer, not a fault

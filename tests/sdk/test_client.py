@@ -1,5 +1,6 @@
 """What a program writes that plays."""
 
+import asyncio
 from asyncio import TaskGroup
 
 import pytest
@@ -9,18 +10,27 @@ from tests.client.samples import ok, played, snapshot, welcome
 from tests.ports import reserved
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
+    Challenged,
     HelloRequest,
+    InvitationReply,
+    InviteRequest,
+    Notice,
+    PingRequest,
     Played,
+    PlayerInfo,
     ProfileReply,
     ProfileRequest,
     Refused,
+    RenameRequest,
+    Request,
     SeekRequest,
     Snapshot,
     UnseekRequest,
 )
-from ttt_net.sdk.client import DisconnectedError, connect
+from ttt_net.sdk.client import MAX_EVENTS, Client, DisconnectedError, connect
 from ttt_net.sdk.connection import ReconnectLimits
-from ttt_net.sdk.events import Parting
+from ttt_net.sdk.events import ConnectionEvent, Parting
+from ttt_net.sdk.session import BotProfile
 
 
 async def test_a_program_enters_asks_and_hears() -> None:
@@ -62,6 +72,136 @@ async def test_the_reply_to_a_question_comes_after_its_answer() -> None:
         group.create_task(serve())
         async with connect(server.url, "Ann") as client:
             assert (await client.ask_for(ProfileRequest(0), ProfileReply)).player == you
+
+
+async def test_events_that_arrive_while_an_answer_or_a_reply_is_awaited_are_not_lost() -> None:
+    challenged = Challenged(7, PlayerInfo("Ben"), PlayerInfo("Ann"), "tictactoe", 30_000)
+    async with fake_server() as server, TaskGroup() as group:
+
+        async def serve() -> None:
+            link = await server.accepts()
+            await link.lets_in()
+            asked = await link.hears(ProfileRequest)
+            reply = ProfileReply(welcome().you, 0, True, 0, 0, 0, [], None, [])
+            await link.tells(snapshot(), ok(asked.id), challenged, played("tictactoe", [4]), reply)
+            await link.tells(Notice("the end"))
+
+        group.create_task(serve())
+        async with connect(server.url, "Ann") as client:
+            await client.ask_for(ProfileRequest(0), ProfileReply)
+            assert [await anext(client) for _ in range(4)] == [
+                snapshot(),
+                challenged,
+                played("tictactoe", [4]),
+                Notice("the end"),
+            ]
+
+
+async def test_several_tasks_ask_while_another_one_reads_the_events() -> None:
+    async with fake_server() as server, TaskGroup() as group:
+
+        async def serve() -> None:
+            link = await server.accepts()
+            await link.lets_in()
+            seek, ping = await link.hears(SeekRequest), await link.hears(PingRequest)
+            await link.tells(Refused(ping.id, Code.BUSY, "no"), Notice("between"), ok(seek.id))
+
+        group.create_task(serve())
+        async with connect(server.url, "Ann") as client:
+
+            async def read() -> ConnectionEvent:
+                return await anext(client)
+
+            reading = group.create_task(read())
+            seeking = group.create_task(client.ask(SeekRequest(0)))
+            await asyncio.sleep(0)
+            assert await _code_of(client, PingRequest(0)) == Code.BUSY
+            assert await reading == Notice("between")
+            await seeking
+
+
+async def _code_of(client: Client, request: Request) -> Code:
+    with pytest.raises(Refusal) as raised:
+        await client.ask(request)
+    return raised.value.code
+
+
+async def test_a_refusal_with_a_long_wait_is_raised_with_its_wait_and_a_short_one_is_waited() -> None:
+    async with fake_server() as server, TaskGroup() as group:
+
+        async def serve() -> None:
+            link = await server.accepts()
+            await link.lets_in()
+            rename = await link.hears(RenameRequest)
+            await link.tells(Refused(rename.id, Code.TOO_FAST, "in a moment", retry_after_ms=1))
+            again = await link.hears(RenameRequest)
+            assert again == rename
+            await link.tells(Refused(again.id, Code.TOO_FAST, "ten names an hour", retry_after_ms=360_000))
+
+        group.create_task(serve())
+        async with connect(server.url, "Ann") as client:
+            with pytest.raises(Refusal, match="ten names an hour") as raised:
+                await client.ask(RenameRequest(0, "Anna"))
+            assert (raised.value.code, raised.value.retry_after_ms) == (Code.TOO_FAST, 360_000)
+
+
+@pytest.mark.parametrize("is_granted", [True, False])
+async def test_a_request_whose_answer_or_reply_is_lost_is_an_exception_and_not_a_wait_for_ever(
+    *, is_granted: bool
+) -> None:
+    async with fake_server() as server, TaskGroup() as group:
+
+        async def serve() -> None:
+            link = await server.accepts()
+            await link.lets_in()
+            asked = await link.hears(InviteRequest)
+            if is_granted:
+                await link.tells(ok(asked.id))
+            await link.breaks()
+
+        group.create_task(serve())
+        async with connect(server.url, "Ann") as client:
+            with pytest.raises(Refusal) as raised:
+                await client.ask_for(InviteRequest(0), InvitationReply)
+            assert raised.value.code is Code.UNKNOWN_OUTCOME
+
+
+async def test_a_program_that_reads_no_events_gets_an_exception_and_not_a_wait_for_ever() -> None:
+    async with fake_server() as server, TaskGroup() as group:
+
+        async def serve() -> None:
+            link = await server.accepts()
+            await link.lets_in()
+            asked = await link.hears(PingRequest)
+            await link.tells(*[Notice("news")] * (MAX_EVENTS + 1), ok(asked.id))
+
+        group.create_task(serve())
+        async with connect(server.url, "Ann") as client:
+            with pytest.raises(Refusal, match="256 events wait to be read"):
+                await client.ask(PingRequest(0))
+            with pytest.raises(Refusal, match="256 events wait to be read"):
+                await client.ask(PingRequest(0))
+
+
+async def test_a_bot_that_starts_first_waits_for_its_server_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    async with TaskGroup() as group:
+        with reserved() as port:
+            url = f"ws://127.0.0.1:{port}"
+
+            async def play() -> str:
+                async with connect(url, "Ann", bot=BotProfile("random"), said=lines.put_nowait) as client:
+                    return client.welcome.you.name
+
+            playing = group.create_task(play())
+            assert await lines.get() == f"waiting for a server at {url}: nothing listens there"
+        async with fake_server(port) as server:
+            link = await server.accepts()
+            await link.lets_in()
+            assert await playing == "Ann"
+            assert await link.is_closed() == 1000
+    assert lines.empty(), "it is said once"
+    assert capsys.readouterr().err == ""
 
 
 async def test_a_server_that_cannot_be_reached_or_refuses_is_an_exception() -> None:

@@ -7,26 +7,43 @@ from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcom
 from ttt_net.client.events import WorldEvent
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
+    AcceptRequest,
     AnyServerMessage,
+    ChallengeRequest,
     Ended,
     HelloRequest,
+    HistoryRequest,
+    InviteRequest,
+    LobbyRequest,
     Offered,
     OfferRequest,
+    Ok,
     PingRequest,
     PlayerInfo,
     PlayerList,
     PlayRequest,
+    ProfileRequest,
     Refused,
+    RenameRequest,
     Request,
     ResignRequest,
     ResumeRequest,
     SeekInfo,
     SeekRequest,
     UnseekRequest,
+    UnwatchRequest,
     WatchRequest,
 )
 from ttt_net.sdk.events import Answered, Garbled
-from ttt_net.sdk.session import MAX_MATCHES, MAX_PENDING, BotProfile, ClientSession
+from ttt_net.sdk.session import (
+    MAX_MATCHES,
+    MAX_PENDING,
+    MAX_RETRY_MS,
+    MAX_TRIES,
+    MIN_RETRY_MS,
+    BotProfile,
+    ClientSession,
+)
 
 TICTACTOE = SeekRequest(0, ["tictactoe"])
 
@@ -46,7 +63,16 @@ class Talk:
         self.said = self.session.opened()
 
     def lose(self) -> None:
-        self.session.closed()
+        self.told = list(self.session.closed())
+
+    def be_due(self) -> None:
+        """Let the wait of the request that was put off last be over."""
+        reaction = self.session.due(self.later[-1][1])
+        self.said, self.told = reaction.say, list(reaction.tell)
+
+    def answers(self) -> list[Answered]:
+        """Return the answers that were told last."""
+        return [event for event in self.told if isinstance(event, Answered)]
 
     def say(self, request: Request) -> None:
         self.said = self.session.say(request)
@@ -145,12 +171,162 @@ def test_a_request_that_was_too_fast_is_sent_again_later() -> None:
     talk.let_in()
     talk.say(TICTACTOE)
     seek = talk.said[0]
-    talk.hear(Refused(seek.id, Code.TOO_FAST, "slow down", retry_after_ms=40))
-    assert talk.later == [(40, seek)]
+    talk.hear(Refused(seek.id, Code.TOO_FAST, "slow down", retry_after_ms=400))
+    assert talk.later == [(400, seek)]
     assert talk.told == []
-    assert talk.session.is_waiting(seek)
+    talk.be_due()
+    assert talk.said == [seek]
     talk.hear(ok(seek.id))
-    assert not talk.session.is_waiting(seek)
+    assert talk.told == [Answered(seek, ok(seek.id))]
+    talk.later.append((400, seek))
+    talk.be_due()
+    assert (talk.said, talk.told) == ([], []), "what was answered is not sent again"
+
+
+def test_a_refusal_that_asks_for_a_long_wait_is_told_at_once() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(RenameRequest(0, "Anna"))
+    rename = talk.said[0]
+    refused = Refused(rename.id, Code.TOO_FAST, "ten names an hour", retry_after_ms=MAX_RETRY_MS + 1)
+    talk.hear(refused)
+    assert talk.later == []
+    assert talk.told == [Answered(rename, refused)]
+
+
+def test_a_request_that_is_refused_again_and_again_is_repeated_so_often_and_then_told() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(RenameRequest(0, "Anna"))
+    rename = talk.said[0]
+    refused = Refused(rename.id, Code.TOO_FAST, "slow down", retry_after_ms=0)
+    for _ in range(MAX_TRIES - 1):
+        talk.hear(refused)
+        assert talk.told == []
+        talk.be_due()
+        assert talk.said == [rename]
+    talk.hear(refused)
+    assert talk.told == [Answered(rename, refused)]
+    assert {wait_ms for wait_ms, _ in talk.later} == {MIN_RETRY_MS}, "never without a pause"
+
+
+@pytest.mark.parametrize(
+    ("asked", "cancel", "code"),
+    [
+        (TICTACTOE, UnseekRequest(0), Code.NOT_SEEKING),
+        (TICTACTOE, SeekRequest(0, ["connect4"]), Code.NOT_SEEKING),
+        (WatchRequest(0, "m7"), UnwatchRequest(0, "m7"), Code.NOT_WATCHING),
+        (LobbyRequest(0, on=True), LobbyRequest(0, on=False), Code.NOT_WATCHING),
+    ],
+)
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_request_that_was_put_off_and_then_cancelled_is_not_sent_again(
+    asked: Request, cancel: Request, code: Code, *, is_late: bool
+) -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(asked)
+    request = talk.said[0]
+    refused = Refused(request.id, Code.TOO_FAST, "slow down", retry_after_ms=400)
+    if is_late:
+        talk.hear(refused)
+        talk.say(cancel)
+        talk.be_due()
+        (told,) = talk.told
+        assert isinstance(told, Answered)
+        assert isinstance(told.answer, Refused)
+        assert (told.request, told.answer.code) == (request, code)
+        assert talk.said == []
+    else:
+        talk.say(cancel)
+        talk.hear(refused)
+        assert (talk.told, talk.later) == ([Answered(request, refused)], [])
+
+
+def test_a_request_that_must_not_be_sent_twice_is_answered_when_its_answer_is_lost() -> None:
+    talk = Talk()
+    talk.let_in()
+    requests: list[Request] = []
+    for request in (ChallengeRequest(0, "Ben"), InviteRequest(0), AcceptRequest(0, 7), RenameRequest(0, "Anna")):
+        talk.say(request)
+        requests += talk.said
+    talk.lose()
+    assert [told.request for told in talk.answers()] == requests
+    assert {getattr(told.answer, "code", None) for told in talk.answers()} == {Code.UNKNOWN_OUTCOME}
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+def test_a_question_whose_answer_was_lost_is_asked_again() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(ProfileRequest(0))
+    question = talk.said[0]
+    talk.lose()
+    assert talk.told == []
+    talk.say(HistoryRequest(0))
+    talk.open()
+    talk.let_in()
+    assert [type(request) for request in talk.said] == [ProfileRequest, HistoryRequest]
+    assert talk.said[0] == question
+
+
+@pytest.mark.parametrize("is_restart", [True, False])
+def test_a_request_that_is_not_taken_without_a_link_or_before_a_restart_is_refused_aloud(*, is_restart: bool) -> None:
+    talk = Talk()
+    talk.let_in()
+    for request in (ChallengeRequest(0, "Ben"), InviteRequest(0), AcceptRequest(0, 7)):
+        if is_restart:
+            talk.say(request)
+            refused = Refused(talk.said[0].id, Code.RESTARTING, "in a moment", retry_after_ms=50)
+            talk.hear(refused)
+            assert [answered.answer for answered in talk.answers()] == [refused]
+        else:
+            talk.lose()
+            with pytest.raises(Refusal) as raised:
+                talk.say(request)
+            assert raised.value.code is Code.NO_CONNECTION
+
+
+def test_every_wish_of_a_lost_link_is_answered_on_the_next_one() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    first = talk.said[0]
+    talk.lose()
+    talk.say(SeekRequest(0, ["connect4"]))
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=SeekInfo(7, ANN, ["connect4"])))
+    assert talk.said == []
+    assert [(told.request.games, type(told.answer)) for told in talk.answers()] == [  # type: ignore[attr-defined]
+        (["tictactoe"], Refused),
+        (["connect4"], Ok),
+    ]
+    assert talk.answers()[0].request == first
+    talk.lose()
+    talk.say(UnseekRequest(0))
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=SeekInfo(7, ANN, ["connect4"])))
+    assert [type(said) for said in talk.said] == [UnseekRequest]
+    assert [type(told.answer) for told in talk.answers()] == [Ok]
+
+
+def test_a_match_that_cannot_be_resumed_does_not_hold_its_requests_back() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.lose()
+    talk.say(ResignRequest(0, "m1"))
+    talk.say(ResignRequest(0, "m9"))
+    talk.open()
+    talk.let_in("m1")
+    assert [type(said) for said in talk.said] == [ResumeRequest, ResignRequest]
+    resume, other = talk.said
+    assert isinstance(other, ResignRequest)
+    assert other.match == "m9"
+    talk.hear(Refused(resume.id, Code.UNKNOWN_MATCH, "no such match"))
+    assert [(type(said), said.match) for said in talk.said] == [(ResignRequest, "m1")]  # type: ignore[attr-defined]
 
 
 def test_a_repeated_fact_is_told_once() -> None:
@@ -214,16 +390,17 @@ def test_an_unanswered_move_is_sent_again_after_the_snapshot_if_the_match_still_
     assert talk.told == [Answered(play, ok(play.id))]
 
 
-def test_an_unanswered_move_that_was_made_is_not_sent_again() -> None:
+def test_an_unanswered_move_that_was_made_is_sent_again_and_answered_ok() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
     talk.say(PlayRequest(0, match="m1", ply=0, move=4))
+    play = talk.said[0]
     talk.lose()
     talk.open()
     talk.let_in("m1")
     talk.hear(ok(talk.said[0].id), played("tictactoe", [4]), snapshot(moves=[4]))
-    assert talk.said == []
+    assert talk.said == [play], "the server makes it once, and has the answer"
 
 
 def test_what_is_said_of_a_match_while_the_link_is_away_waits_for_it() -> None:

@@ -196,7 +196,7 @@ class ClientController:
     def _begin(self, welcome: Welcome) -> None:
         if self._opening is not None:
             self.display = replace(self.display, is_arriving=not self._has_opened)
-            if not self._has_opened:
+            if not self._has_opened and not (isinstance(self._opening, JoinRequest) and welcome.matches):
                 self._has_opened = True
                 self._say((self._opening,))
         elif self._is_seeking and not welcome.matches and not self.display.world.matches:
@@ -207,6 +207,9 @@ class ClientController:
         request = structs.replace(event.request, id=0)
         features = self.display.world.features
         opening = self._opening and as_understood(self._opening, features)
+        if request == opening and getattr(event.answer, "code", None) == Code.UNKNOWN_OUTCOME:
+            self._has_opened = False  # it is said again on the next link, unless a match has come of it
+            return
         is_first_seek = request == as_understood(self._first_seek, features)
         is_opening = request == opening or (is_first_seek and _is_unknown_game(event.answer))
         if isinstance(event.answer, Refused) and is_opening and self.display.match is None:

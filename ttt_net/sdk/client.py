@@ -1,30 +1,32 @@
-"""Play from a program: enter a server, ask, and hear what happens.
+"""Play from a program: enter a server, send requests, and receive events.
 
     async with connect("ws://localhost:8765", "Ann") as client:
         await client.ask(SeekRequest(0, ["tictactoe"]))
         async for event in client:
             ...
 
-The connection is kept up meanwhile: after a lost link the player comes back by itself, and misses nothing.
+The connection is kept up meanwhile: after a lost connection the player comes back, and no event is missed.
 """
 
 import asyncio
-from collections import deque
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from ttt_net.errors import Code, Refusal, TttNetError
-from ttt_net.messages import Refused, Request, Welcome
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell
+from ttt_net.messages import Refused, Request, Snapshot, Welcome
+from ttt_net.sdk.connection import FOREVER, ClientConnection, ReconnectLimits
+from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell, Lost, Retrying
 from ttt_net.sdk.session import BotProfile, ClientSession
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
 MAX_EVENTS = 256
-"""How many events may wait to be heard; then nothing more is read."""
+"""How many events may wait to be iterated over; then nothing more is read, and no answer can come."""
 LIMITS = ReconnectLimits(0, 60_000)
+"""How long a program of a person waits for its server; a bot waits for ever."""
 Reply = TypeVar("Reply")
 
 
@@ -36,8 +38,27 @@ class DisconnectedError(TttNetError):
         self.farewell = farewell
 
 
+@dataclass(eq=False, slots=True)
+class _Asked:
+    """A request whose answer, and then whose reply if it is of a `kind`, is waited for."""
+
+    number: int
+    kind: type | None
+    answer: asyncio.Future[object] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    is_granted: bool = False
+
+    def fail(self, error: Exception) -> None:
+        """Raise the error where the answer is waited for."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+
 class Client:
-    """A player who has entered. Iterate over it for the events of the connection, until there will be no more."""
+    """A player who has entered. Iterate over it for the events of the connection, until there will be no more.
+
+    Several tasks may `ask` at the same time while another one iterates. Each answer goes to the task that asked; every
+    event goes to the iteration, in order, except a reply that `ask_for` returns.
+    """
 
     welcome: Welcome
     """The server's greeting: who we are there."""
@@ -45,53 +66,101 @@ class Client:
     def __init__(self, connection: ClientConnection, session: ClientSession) -> None:
         self._connection = connection
         self._session = session
-        self._arriving: asyncio.Queue[ConnectionEvent] = asyncio.Queue(MAX_EVENTS)
-        self._waiting: deque[ConnectionEvent] = deque()
-        """What was heard while an answer was waited for."""
+        self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue(MAX_EVENTS)
+        self._asked: list[_Asked] = []
+        self._farewell: Farewell | None = None
 
     async def deliver(self, event: ConnectionEvent) -> None:
-        """Put an event where `ask` and the iteration find it."""
-        await self._arriving.put(event)
+        """Take in an event of the connection. While `MAX_EVENTS` wait to be iterated over, this waits, too."""
+        if self._is_answer(event):
+            return
+        if isinstance(event, Farewell):
+            self._farewell = event
+            self._fail(lambda _: True, lambda: DisconnectedError(event))
+        elif isinstance(event, Lost):
+            # A match that was joined is shown on the next link; any other reply is gone.
+            self._fail(lambda asked: asked.is_granted and asked.kind is not Snapshot, _reply_lost)
+        if self._events.full():
+            self._fail(lambda _: True, lambda: _too_many_events(Code.UNKNOWN_OUTCOME))
+        await self._events.put(event)
+
+    def _is_answer(self, event: ConnectionEvent) -> bool:
+        """Give an answer or a reply to the task that waits for it; False if none does."""
+        for asked in self._asked:
+            if asked.answer.done():
+                continue
+            if isinstance(event, Answered) and event.request.id == asked.number:
+                if isinstance(event.answer, Refused):
+                    refused = event.answer
+                    message = clean(refused.message, 200)
+                    asked.fail(Refusal(_code(refused.code), message, refused.retry_after_ms))
+                elif asked.kind is None:
+                    asked.answer.set_result(None)
+                asked.is_granted = True
+                return True
+            if asked.kind is not None and asked.is_granted and isinstance(event, asked.kind):
+                asked.answer.set_result(event)
+                return True
+        return False
+
+    def _fail(self, which: Callable[[_Asked], bool], error: Callable[[], Exception]) -> None:
+        for asked in self._asked:
+            if which(asked):
+                asked.fail(error())
 
     def say(self, request: Request) -> None:
-        """Send a request whose answer is one of the events. Raises `Refusal` if too many wait for theirs."""
+        """Send a request whose answer is one of the events.
+
+        Raises `Refusal` if too many requests wait for their answers, or if there is no connection at the moment and the
+        request could do harm later.
+        """
         self._connection.say(request)
 
     async def ask(self, request: Request) -> None:
-        """Send a request and wait for its answer. Raises `Refusal` if the server refuses it, or `DisconnectedError`."""
-        self._connection.say(request)
-        number = self._session.last_id
-        while True:
-            event = await self._next()
-            if not isinstance(event, Answered) or event.request.id != number:
-                self._waiting.append(event)
-            elif isinstance(event.answer, Refused):
-                raise Refusal(_code(event.answer.code), clean(event.answer.message, 200))
-            else:
-                return
+        """Send a request and wait for its answer.
+
+        Raises `Refusal` if the server refuses it, with `retry_after_ms` if that helps; shorter waits than two seconds
+        are waited here. The code is `unknown_outcome` if the connection was lost before the answer. Raises
+        `DisconnectedError` if there is no connection any more.
+        """
+        await self._ask(request, None)
 
     async def ask_for(self, request: Request, kind: type[Reply]) -> Reply:
-        """Send a request and return the reply of that kind. Raises as `ask` does."""
-        await self.ask(request)
-        async for event in self:
-            if isinstance(event, kind):
-                return event
-        raise AssertionError("unreachable: without a connection `_next` raises")
+        """Send a request and return the first event of that kind after its answer. Raises as `ask` does."""
+        return cast(Reply, await self._ask(request, kind))
 
-    async def enter(self) -> None:
-        """Wait until we are welcome. Raises `DisconnectedError` if that cannot be."""
+    async def _ask(self, request: Request, kind: type | None) -> object:
+        if self._farewell is not None:
+            raise DisconnectedError(self._farewell)
+        if self._events.full():
+            raise _too_many_events(Code.BUSY)
+        self._connection.say(request)
+        asked = _Asked(self._session.last_id, kind)
+        self._asked.append(asked)
+        try:
+            return await asked.answer
+        finally:
+            self._asked.remove(asked)
+
+    async def enter(self, said: Callable[[str], None]) -> None:
+        """Wait until we are welcome, and say why that takes long. Raises `DisconnectedError` if it cannot be."""
+        reason: str | None = None
         while not isinstance(event := await self._next(), Welcome):
-            pass
+            if isinstance(event, Retrying) and event.reason != reason:
+                reason = event.reason
+                said(f"waiting for a server at {self._connection.url}: {clean(reason, 200)}")
         self.welcome = event
 
     def __aiter__(self) -> AsyncIterator[ConnectionEvent]:
         return self
 
     async def __anext__(self) -> ConnectionEvent:
-        return self._waiting.popleft() if self._waiting else await self._next()
+        return await self._next()
 
     async def _next(self) -> ConnectionEvent:
-        event = await self._arriving.get()
+        if self._farewell is not None and self._events.empty():
+            raise DisconnectedError(self._farewell)
+        event = await self._events.get()
         if isinstance(event, Farewell):
             raise DisconnectedError(event)
         return event
@@ -105,14 +174,23 @@ async def connect(
     *,
     bot: BotProfile | None = None,
     trust: Trust | None = None,
-    limits: ReconnectLimits = LIMITS,
+    limits: ReconnectLimits | None = None,
     keep_token: Callable[[str], None] = lambda token: None,
     is_visiting: bool = False,
+    said: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Client]:
     """Enter a server for as long as the context lasts; `name` None is a guest, `token` that of an earlier time.
 
-    Raises `DisconnectedError` if it cannot be reached, is not to be trusted, or refuses us.
+    A `bot` waits for its server for ever, at first as well as after a lost connection, unless `limits` say otherwise;
+    other programs do not wait at first, and for a minute later. `said` is called with a line that says what is waited
+    for; a bot's goes to the standard error if it is None.
+
+    Raises `DisconnectedError` if the server cannot be reached, is not to be trusted, or refuses us.
     """
+    if limits is None:
+        limits = LIMITS if bot is None else FOREVER
+    if said is None:
+        said = _ignore if bot is None else _say_aloud
     session = ClientSession(name, token, bot, is_visiting=is_visiting)
     client: Client
 
@@ -123,7 +201,7 @@ async def connect(
     client = Client(connection, session)
     running = asyncio.ensure_future(connection.run())
     try:
-        await client.enter()
+        await client.enter(said)
         yield client
     finally:
         running.cancel()
@@ -134,3 +212,19 @@ async def connect(
 
 def _code(word: str) -> Code:
     return next((code for code in Code if code == word), Code.BAD_MESSAGE)
+
+
+def _say_aloud(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _ignore(line: str) -> None:
+    """Say nothing."""
+
+
+def _reply_lost() -> Refusal:
+    return Refusal(Code.UNKNOWN_OUTCOME, "the connection was lost before the reply")
+
+
+def _too_many_events(code: Code) -> Refusal:
+    return Refusal(code, f"{MAX_EVENTS} events wait to be read; iterate over the client before you ask")

@@ -154,7 +154,8 @@ class ClientProtocol:
             self._ping(now_ms)
         due = [request for at_ms, request in self._later if at_ms <= now_ms]
         self._later = [(at_ms, request) for at_ms, request in self._later if at_ms > now_ms]
-        self._send([request for request in due if self._session.is_waiting(request)])
+        for request in due:
+            self._react(self._session.due(request), now_ms)
         return None
 
     def close(self) -> None:
@@ -253,6 +254,6 @@ class ClientProtocol:
     def _end(self, why: Disconnect) -> None:
         if self.disconnect is None:
             self.disconnect = why
-            self._session.closed()
+            self._events += self._session.closed()
             if self._wire.state is State.OPEN:
                 self._wire.send_close(Closing.DONE)

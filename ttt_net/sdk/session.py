@@ -1,16 +1,19 @@
 """Track the session of a player across any number of links: identity, unanswered requests, missed events.
 
-Knows no sockets and no clock. What it is told to `say` and what it is told it `heard` come out as messages to
-send and events to show. Its laws:
+Knows no sockets and no clock. Requests go in by `say` and messages by `heard`; out come messages to send and events to
+show. Its laws:
 
-- Every request has one id, and is kept until its one answer is there or it has lost its sense.
-- A event is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
-- After every `welcome`, unfinished matches are resumed first; then what was unanswered is sent again, a move only
-  if its match still stands at its ply, a seek that stood is sought again unless it stands still, and what was watched
-  is watched again.
+- Every request gets one `Answered`, by the server or, if its answer can no longer come, by the session itself.
+- An event is told once and in order: repeats are left out, and a gap is closed with `resume` before anything later.
+- After every `welcome` the session resumes unfinished matches. Then it sends unanswered requests again, if that does no
+  harm (`_KEPT`); a seek only if it does not stand. Of any other request whose answer was lost, it says that the outcome
+  is unknown.
+- The session repeats a request that the server refuses for a moment (`MAX_RETRY_MS`), at most `MAX_TRIES` times, and
+  only while nobody has cancelled it. A refusal that asks for a longer wait is told.
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -21,21 +24,34 @@ from ttt_net.messages import (
     PROTOCOL,
     AbortRequest,
     AgreeRequest,
+    AnalyseRequest,
     AnyServerMessage,
     ClaimRequest,
     DeclineRequest,
     Ended,
     GameInfo,
     HelloRequest,
+    HintRequest,
+    HistoryRequest,
+    LeaderboardRequest,
+    LobbyRequest,
+    MatchesRequest,
     MatchEvent,
+    MuteRequest,
     OfferRequest,
     Ok,
+    PingRequest,
     Played,
     PlayRequest,
+    ProfileRequest,
+    PuzzleRequest,
+    RecordRequest,
     Refused,
+    ReplayRequest,
     Request,
     ResignRequest,
     ResumeRequest,
+    RulesRequest,
     SeekInfo,
     SeekRequest,
     Snapshot,
@@ -44,6 +60,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
     Welcome,
+    WhoRequest,
 )
 from ttt_net.sdk.events import Answered, ConnectionEvent, Garbled
 from ttt_net.sdk.validation import check_clock, check_played, check_snapshot
@@ -52,8 +69,34 @@ MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
+MAX_RETRY_MS = 2_000
+"""A refusal that asks for at most this wait is not told: the request is repeated."""
+MIN_RETRY_MS = 50
+MAX_TRIES = 5
+"""How often a request is sent on one connection; `resume` is sent until it succeeds."""
 _OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | AgreeRequest | DeclineRequest | ClaimRequest
-"""Requests that are kept while the link is down."""
+"""Requests that are kept while the link is down, and sent again once their match was resumed: none is done twice."""
+_QUESTION = (
+    LobbyRequest
+    | MatchesRequest
+    | WhoRequest
+    | ProfileRequest
+    | HistoryRequest
+    | LeaderboardRequest
+    | RulesRequest
+    | ReplayRequest
+    | RecordRequest
+    | AnalyseRequest
+    | HintRequest
+    | PuzzleRequest
+    | MuteRequest
+    | PingRequest
+)
+"""Requests that may be carried out twice."""
+_WISH = SeekRequest | UnseekRequest | WatchRequest | UnwatchRequest
+"""Requests of which the newest counts; the session restores it on a new link."""
+_KEPT = _OF_A_MATCH | _QUESTION | _WISH
+"""Requests that may be sent again after a lost link. The outcome of any other is unknown then."""
 _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 """Refusals of a `hello` that are worth waiting for."""
 
@@ -119,7 +162,13 @@ class ClientSession:
         self._hello_id: int | None = None
         self._last_id = 0
         self._pending: dict[int, Request] = {}
+        """Requests that were sent on this link and have no answer yet."""
         self._unsent: dict[int, Request] = {}
+        """Requests without an answer that wait for the next link, or for their match to be resumed."""
+        self._tries: dict[int, int] = {}
+        """How often each pending request was refused for a moment."""
+        self._lobby_id = 0
+        """The newest `lobby` request."""
         self._seek: SeekRequest | None = None
         """What is sought, or about to be."""
         self._stood: SeekRequest | None = None
@@ -158,27 +207,37 @@ class ClientSession:
         self._hello_id = hello.id
         return [hello]
 
-    def closed(self) -> None:
-        """Take note that the link is gone: what had no answer waits for the next one."""
+    def closed(self) -> list[ConnectionEvent]:
+        """Take note that the link is gone. Return the answers to requests whose outcome nobody will learn."""
         self.is_welcome = False
         self._hello_id = None
-        self._unsent = {n: r for n, r in (self._unsent | self._pending).items() if isinstance(r, _OF_A_MATCH)}
-        self._pending = {}
+        lost, self._pending = self._pending, {}
+        self._tries = {}
+        self._unsent |= {number: request for number, request in lost.items() if isinstance(request, _KEPT)}
         for known in self._matches.values():
             known.is_resuming = False
+        once = [request for request in lost.values() if not isinstance(request, _KEPT | ResumeRequest)]
+        return [
+            _refused(request, Code.UNKNOWN_OUTCOME, "the connection was lost before the answer") for request in once
+        ]
 
     def say(self, request: Request) -> list[Request]:
         """Give the request an id and return what to send now: nothing while there is no link.
 
-        Raises `Refusal` if too many requests wait for their answers.
+        Raises `Refusal` if too many requests wait for their answers, or if there is no link and the request cannot wait
+        for the next one.
         """
         if len(self._pending) + len(self._unsent) >= MAX_PENDING:
             raise Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")
+        if not self.is_welcome and not isinstance(request, _KEPT):
+            raise Refusal(Code.NO_CONNECTION, "there is no connection to the server now; nothing was sent")
         request = replace(request, id=self._new_id())
         if isinstance(request, SeekRequest):
             self._seek = request
         elif isinstance(request, UnseekRequest):
             self._seek = self._stood = None
+        elif isinstance(request, LobbyRequest):
+            self._lobby_id = request.id
         elif isinstance(request, WatchRequest | UnwatchRequest):
             if self._watched is not None and self._is_watched(self._watched.match):
                 self._matches.pop(self._watched.match, None)
@@ -186,9 +245,29 @@ class ClientSession:
         if self.is_welcome:
             self._pending[request.id] = request
             return [request]
-        if isinstance(request, _OF_A_MATCH):
-            self._unsent[request.id] = request
+        self._unsent[request.id] = request
         return []
+
+    def due(self, request: Request) -> Reaction:
+        """Repeat a request that was put off, unless it was answered or cancelled meanwhile."""
+        if not self.is_waiting(request):
+            return Reaction()
+        if self._is_wanted(request):
+            return Reaction(say=[request])
+        del self._pending[request.id]
+        return Reaction(tell=[_cancelled(request)])
+
+    def _is_wanted(self, request: Request) -> bool:
+        """Tell whether no newer request has cancelled this one."""
+        match request:
+            case SeekRequest():
+                return self._seek is not None and self._seek.id == request.id
+            case WatchRequest():
+                return self._watched is not None and self._watched.id == request.id
+            case LobbyRequest():
+                return self._lobby_id == request.id
+            case _:
+                return True
 
     def _is_watched(self, name: str) -> bool:
         tracked = self._matches.get(name)  # to watch what we play ourselves is refused, and changes nothing
@@ -224,12 +303,14 @@ class ClientSession:
         request = self._pending.get(answer.id) if answer.id is not None else None
         if request is None:
             return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
-        passing = (Code.TOO_FAST, Code.STORAGE) if isinstance(request, ResumeRequest) else (Code.TOO_FAST,)
-        if isinstance(answer, Refused) and answer.code in passing and answer.retry_after_ms is not None:
-            return Reaction(later=[(answer.retry_after_ms, request)])
+        if isinstance(answer, Refused) and (wait_ms := self._wait_ms(request, answer)) is not None:
+            self._tries[request.id] = self._tries.get(request.id, 0) + 1
+            return Reaction(later=[(wait_ms, request)])
         del self._pending[request.id]
-        if isinstance(answer, Refused) and answer.code == Code.RESTARTING:
-            return self._put_off(request)
+        self._tries.pop(request.id, None)
+        if isinstance(answer, Refused) and answer.code == Code.RESTARTING and isinstance(request, _KEPT):
+            self._unsent[request.id] = request
+            return Reaction()
         if isinstance(request, ResumeRequest | WatchRequest) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):
@@ -239,7 +320,10 @@ class ClientSession:
                 self._matches.pop(getattr(request, "match", ""), None)
         if isinstance(request, SeekRequest | UnseekRequest):
             self._note_seek(request, answer)
-        return Reaction(tell=[Answered(request, answer)])
+        kept: list[Request] = []
+        if isinstance(request, ResumeRequest) and isinstance(answer, Refused):
+            kept = self._sendable(request.match)  # no snapshot will come before them
+        return Reaction(say=kept, tell=[Answered(request, answer)])
 
     def _note_seek(self, request: SeekRequest | UnseekRequest, answer: Ok | Refused) -> None:
         """Take note of which seek stands: one that is refused leaves the last as it is."""
@@ -253,11 +337,15 @@ class ClientSession:
             if self._seek is not None and self._seek.id == request.id:
                 self._seek = self._stood
 
-    def _put_off(self, request: Request) -> Reaction:
-        """Keep for the next link what a server that is about to restart does not take."""
-        if isinstance(request, _OF_A_MATCH):
-            self._unsent[request.id] = request
-        return Reaction()
+    def _wait_ms(self, request: Request, refusal: Refused) -> int | None:
+        """Return after how long to repeat a refused request; None if the refusal is to be told."""
+        is_resume = isinstance(request, ResumeRequest)
+        if refusal.retry_after_ms is None or not self._is_wanted(request):
+            return None
+        if refusal.code != Code.TOO_FAST and not (is_resume and refusal.code == Code.STORAGE):
+            return None
+        is_soon = refusal.retry_after_ms <= MAX_RETRY_MS and self._tries.get(request.id, 0) + 1 < MAX_TRIES
+        return max(MIN_RETRY_MS, refusal.retry_after_ms) if is_resume or is_soon else None
 
     def _hello_answered(self, answer: Ok | Refused) -> Reaction:
         if isinstance(answer, Ok):
@@ -265,8 +353,11 @@ class ClientSession:
         if answer.code == Code.UNKNOWN_TOKEN and self._token:
             self._token = None
             self._matches = {name: known for name, known in self._matches.items() if not known.is_ours}
-            self._unsent = {}  # all of it was another player's
-            return Reaction(say=self.opened())
+            others = [request for request in self._unsent.values() if isinstance(request, _OF_A_MATCH)]
+            self._unsent = {n: request for n, request in self._unsent.items() if not isinstance(request, _OF_A_MATCH)}
+            return Reaction(
+                say=self.opened(), tell=[_refused(request, Code.NOT_SEATED, answer.message) for request in others]
+            )
         if answer.code in _PASSING and answer.retry_after_ms is not None:
             return Reaction(later=[(answer.retry_after_ms, hello) for hello in self.opened()])
         return Reaction(rejected=answer)
@@ -274,7 +365,9 @@ class ClientSession:
     def _welcomed(self, welcome: Welcome) -> Reaction:
         self.is_welcome = True
         if self._is_visiting:
-            return Reaction(tell=[replace(welcome, token=None)])
+            requests, answers = self._say_again(None, ())
+            self._pending |= {request.id: request for request in requests}
+            return Reaction(say=requests, tell=[replace(welcome, token=None), *answers])
         is_new = self._token is None
         self._token = welcome.token or self._token or self._new_token
         ours = {name: match for name, match in self._matches.items() if not self._is_watched(name)}
@@ -285,26 +378,49 @@ class ClientSession:
         requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
         if unheard_of:
             self._seek = self._stood = None  # it led to a match just as the link went
-        requests += self._seek_again(welcome.seek)
+        again, answers = self._say_again(welcome.seek, requests)
+        requests += again
         self._pending |= {request.id: request for request in requests}
-        return Reaction(say=requests, tell=[replace(welcome, token=None)], token=self._token if is_new else None)
+        told = [replace(welcome, token=None), *answers]
+        return Reaction(say=requests, tell=told, token=self._token if is_new else None)
 
-    def _seek_again(self, standing: SeekInfo | None) -> list[Request]:
-        """Return what to say so that on the server stands what was sought here last, and nothing else."""
-        if self._seek is None:
-            return [] if standing is None else [UnseekRequest(self._new_id())]
-        seek = self._seek
-        is_standing = standing is not None and (
-            standing.games == seek.games
-            and standing.time == seek.time
-            and (
-                (standing.rated, standing.or_casual) == (seek.rated, seek.rated and seek.or_casual)
-                or (seek.or_casual and not standing.rated)  # it could not be rated
-            )
-            and (standing.opponents, standing.level) == (seek.opponents, seek.level)
-            and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
-        )
-        return [] if is_standing else [seek]
+    def _say_again(
+        self, standing: SeekInfo | None, sent: Sequence[Request]
+    ) -> tuple[list[Request], list[ConnectionEvent]]:
+        """Return the kept requests to send after those `sent` now, and answers to those that need not be sent.
+
+        Those of matches that are resumed wait for the snapshot. `standing` is our seek that the server has kept.
+        """
+        again: list[Request] = []
+        answers: list[ConnectionEvent] = []
+        sent_ids = {request.id for request in sent}
+        resumed = {request.match for request in sent if isinstance(request, ResumeRequest)}
+        kept, self._unsent = self._unsent, {}
+        is_standing = self._seek is not None and standing is not None and _is_same(self._seek, standing)
+        if self._seek is not None and not is_standing:
+            again.append(self._seek)
+        elif self._seek is None and standing is not None and not self._is_visiting:
+            again.append(UnseekRequest(self._new_id()))
+        for request in kept.values():
+            match request:
+                case SeekRequest() if self._seek is not None and request.id == self._seek.id and is_standing:
+                    self._stood = request
+                    answers.append(Answered(request, Ok(request.id)))
+                case SeekRequest() if self._seek is None or request.id != self._seek.id:
+                    answers.append(_cancelled(request))
+                case UnseekRequest() | UnwatchRequest():
+                    answers.append(Answered(request, Ok(request.id)))  # of the old link nothing is left but a seek
+                case WatchRequest() if self._watched is None or request.id != self._watched.id:
+                    answers.append(_cancelled(request))
+                case WatchRequest() if request.match in resumed:
+                    answers.append(_refused(request, Code.NOT_WATCHING, "you play in that match"))
+                case _ if isinstance(request, _OF_A_MATCH) and request.match in resumed:
+                    self._unsent[request.id] = request
+                case _ if request not in again and request.id not in sent_ids:
+                    again.append(request)
+                case _:
+                    pass  # it is sent already
+        return again, answers
 
     def _resumed(self, snapshot: Snapshot) -> Reaction:
         check_snapshot(snapshot)
@@ -326,15 +442,12 @@ class ClientSession:
             raise Refusal(Code.TOO_MANY_MATCHES, "the server sent more matches than anyone can play")
 
     def _sendable(self, name: str) -> list[Request]:
-        """Take what was unanswered in the match out of store: what still makes sense is to be sent again."""
-        known = self._matches.get(name)
-        again: list[Request] = []
-        for request in list(self._unsent.values()):
-            if isinstance(request, _OF_A_MATCH) and request.match == name:
-                del self._unsent[request.id]
-                if not isinstance(request, PlayRequest) or (known and known.is_live and known.ply == request.ply):
-                    self._pending[request.id] = request
-                    again.append(request)
+        """Take the unanswered requests of the match out of store and return them: none is carried out twice."""
+        kept = [request for request in self._unsent.values() if isinstance(request, _OF_A_MATCH)]
+        again: list[Request] = [request for request in kept if request.match == name and self.is_welcome]
+        for request in again:
+            del self._unsent[request.id]
+            self._pending[request.id] = request
         return again
 
     def _happened(self, event: MatchEvent) -> Reaction:
@@ -361,7 +474,9 @@ class ClientSession:
         if known is not None:
             known.is_resuming = True
         if self._watched is not None and self._is_watched(name):
-            return replace(self._watched, id=self._new_id())
+            if self._watched.id not in self._unsent:
+                self._watched = replace(self._watched, id=self._new_id())
+            return self._watched
         return ResumeRequest(self._new_id(), match=name, seq=known.seq if known else 0)
 
     @property
@@ -372,3 +487,27 @@ class ClientSession:
     def _new_id(self) -> int:
         self._last_id += 1
         return self._last_id
+
+
+def _is_same(seek: SeekRequest, standing: SeekInfo) -> bool:
+    """Tell whether a seek that stands is the one that was asked for."""
+    return (
+        standing.games == seek.games
+        and standing.time == seek.time
+        and (
+            (standing.rated, standing.or_casual) == (seek.rated, seek.rated and seek.or_casual)
+            or (seek.or_casual and not standing.rated)  # it could not be rated
+        )
+        and (standing.opponents, standing.level) == (seek.opponents, seek.level)
+        and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
+    )
+
+
+def _refused(request: Request, code: Code, message: str) -> Answered:
+    """Return the answer that the session gives in place of the server."""
+    return Answered(request, Refused(request.id, code.value, message))
+
+
+def _cancelled(request: Request) -> Answered:
+    code = Code.NOT_SEEKING if isinstance(request, SeekRequest) else Code.NOT_WATCHING
+    return _refused(request, code, "it was cancelled before the server took it")

@@ -94,7 +94,7 @@ class SocketTransport(asyncio.Protocol):
             except TimeoutError:
                 self._protocol.tick(self._now_ms())
                 self.flush()
-                if self._protocol.disconnect is not None:
+                if self._protocol.has_events or self._protocol.disconnect is not None:
                     return
 
     async def close(self) -> None:

@@ -41,7 +41,6 @@ from ttt_net.messages import (
     InvitationReply,
     Ok,
     RecordReply,
-    Refused,
     SeekRequest,
     Snapshot,
     UnseekRequest,
@@ -162,10 +161,10 @@ class LineClient:
         """Keep the promised replies and the meaning of numbers up to date."""
         self._pending.note(event)
         match event:
-            case Answered(request, Refused()):
-                self._menu.refused(request)
-            case Answered(ChatRequest(), Ok()):
-                self._write("Said.")
+            case Answered(request, answer):
+                self._menu.answered(event)
+                if isinstance(request, ChatRequest) and isinstance(answer, Ok):
+                    self._write("Said.")
             case Snapshot(you=int()):
                 has_numbers = self._is_list_fresh or self._controller.display.page.screen == "replay"
                 self._is_list_cut_off = self._is_typed and has_numbers and event.outcome is None

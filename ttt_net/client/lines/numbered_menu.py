@@ -13,7 +13,8 @@ from ttt_net.client.display import Display
 from ttt_net.client.screens.lobby_list import FOLD
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.screen import ListQuery, Row
-from ttt_net.messages import Request, ServerMessage
+from ttt_net.messages import Ok, ServerMessage
+from ttt_net.sdk.events import Answered
 from ttt_net.text import clean
 
 MOST = 20
@@ -31,6 +32,8 @@ class NumberedMenu:
 
     def __init__(self) -> None:
         self._asked: ListQuery | None = None
+        self._is_granted = False
+        """Whether the server has agreed to tell the list."""
         self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
         self._passed: tuple[ServerMessage | None, ...] = ()
@@ -53,25 +56,28 @@ class NumberedMenu:
             ask, page=controller.display.page
         )  # where a game is chosen, with what was wanted the last time
         self._passed = ()
+        self._is_granted = False
         controller.do(Command.BACK)
 
     def ask_further(self, more: More, controller: Controller) -> None:
         """Ask for another part of a long list: older matches, or who comes further down."""
         self._asked = ListQuery(more.page)
         self._passed = tuple(_replies(self._asked, controller.display))
+        self._is_granted = False
         controller.do(more)
 
     def ask_again(self, controller: Controller) -> None:
-        """Ask once more on a new link, which knows of no question."""
-        if self._asked is not None:
+        """Ask once more on a new link if the list was lost; a question without an answer is sent again anyway."""
+        if self._asked is not None and self._is_granted:
             self.ask(self._asked, controller)
 
-    def refused(self, request: Request) -> None:
-        """Take note that a question got no answer."""
+    def answered(self, event: Answered) -> None:
+        """Take note of whether a question is granted."""
         asked = self._asked
         questions = SCREENS[asked.page.screen].requests(asked.page) if asked is not None else ()
-        if any(type(request) is type(each) for each in questions):
-            self._asked = None
+        if any(type(event.request) is type(each) for each in questions):
+            self._is_granted = isinstance(event.answer, Ok)
+            self._asked = asked if self._is_granted else None
 
     def forget(self) -> None:
         """Let numbers mean nothing here."""
