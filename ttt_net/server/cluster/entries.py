@@ -13,7 +13,7 @@ from ttt_net.server.journal.entries import AnyEntry, JournalEntry
 from ttt_net.server.players import PlayerId
 
 FORM = 1
-"""The newest form of what is in the log that this release knows: see `docs/cluster.md`, on releases.
+"""The newest form of what is in the log that this release knows: see `docs/developing/cluster.md`, on releases.
 
 It is one more for a release that adds an entry or a field, or applies one in another way; that release still applies
 those of before as they were applied, and writes new ones only once its form is in force (`Replica.in_force`).
