@@ -26,17 +26,22 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
+from itertools import cycle
 from pathlib import Path
 from statistics import median, quantiles
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.meter import cost, pin
 from benchmarks.requests import NoSocket
+from ttt_net.matches.match import OPENING_PLIES
+from ttt_net.messages import Declined, Ended, MatchEvent, Offered, Played, PlayerInfo, Started
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, MemoryLedger
+from ttt_net.server.journal import JOURNAL_FILE, Database, Journal, MemoryLedger
+from ttt_net.server.journal.database import Job
+from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.connection import Connection
@@ -64,6 +69,9 @@ def frame(payload: bytes) -> bytes:
 
 def attack(kind: str, port: int) -> None:
     """Attack until terminated, then print how often; whatever the server does to us, go on."""
+    if kind in CURIOUS:
+        asyncio.run(ask_about_the_past(*CURIOUS[kind], port))
+        return
     kept: list[socket.socket] = []
     number = 0
     is_over = False
@@ -156,13 +164,90 @@ SWARMS = {
     "close and go on": _CLOSE + b"\x82" + bytes(4) + b"\x03\xe8" + (_PING + _EMPTY) * (_READ // 3),
 }
 """What each of 200 connections of one address sends at the same time, as one segment where the kernel lets it."""
-ATTACKS = ("connections", "addresses", "openings", "messages", "bombs", "mute readers", *SWARMS)
+CURIOUS = {
+    "records": ("record", 1),
+    "records by 5": ("record", 5),
+    "replays": ("replay", 1),
+    "replays by 5": ("replay", 5),
+}
+"""Guests who ask about long matches as often as they may: with which request, and from how many addresses."""
+GUESTS = 20
+"""How many of them come from each address."""
+LONG_MATCHES, LONG_PLIES = 12, 341
+"""More long matches than the server keeps in memory, of 3,000 events each."""
+ATTACKS = ("connections", "addresses", "openings", "messages", "bombs", "mute readers", *SWARMS, *CURIOUS)
 BOMBS = (
     b"\x01" + PIECE + (b"\x00" + PIECE) * 50,
     b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4 + 1_000_000),
     b"\xc1" + PIECE * 50,
 )
 """In endless pieces; in one; compressed."""
+
+
+def long_match(match: str) -> list[MatchEvent]:
+    """Return the events of a match in which both offered and declined whatever they could at each ply."""
+    players = (PlayerInfo("one"), PlayerInfo("other"))
+    events: list[MatchEvent] = [Started(match, 1, 1_000, GAME, players)]
+
+    def add(type_: type[MatchEvent], **fields: Any) -> None:  # noqa: ANN401 - those of any event
+        events.append(type_(match=match, seq=len(events) + 1, at_ms=1_000 + len(events), **fields))
+
+    for ply in range(LONG_PLIES):
+        for side, kind in ((0, "draw"), (1, "draw"), (0, "takeback"), (1, "takeback")):
+            if ply >= OPENING_PLIES or kind == "draw":
+                add(Offered, side=side, kind=kind)
+                add(Declined, side=1 - side, kind=kind)
+        add(Played, side=ply % 2, ply=ply + 1, move=ply)
+    add(Ended, winner=0, reason="resign")
+    return events
+
+
+LONG_IDS = [f"long{number}" for number in range(LONG_MATCHES)]
+
+
+def write_long_matches(journal: Path) -> None:
+    """Write a journal that has the long matches, of two players of its own."""
+    with closing(Database(journal)) as database:
+        jobs = [
+            Job(RegisterPlayer(name, name, (name,), name.encode(), 0), _unheard, _unheard) for name in ("one", "other")
+        ]
+        jobs += [Job(AppendEvents(tuple(long_match(match)), (1, 2)), _unheard, _unheard) for match in LONG_IDS]
+        database.commit(jobs)
+
+
+def _unheard(_: object) -> None:
+    """Do nothing with an answer of the journal: without the match, no record is given."""
+
+
+async def ask_about_the_past(verb: str, addresses: int, port: int) -> None:
+    """Ask until terminated, then print how often there was an answer."""
+    is_over, given = asyncio.Event(), [0]
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, is_over.set)
+    async with asyncio.TaskGroup() as tasks:
+        guests = [
+            tasks.create_task(_ask(verb, f"127.0.0.{2 + number % addresses}", number, port, given))
+            for number in range(GUESTS * addresses)
+        ]
+        await is_over.wait()
+        for guest in guests:
+            guest.cancel()
+    print(given[0])
+
+
+async def _ask(verb: str, address: str, number: int, port: int, given: list[int]) -> None:
+    async with connect(
+        f"ws://{PLAYER}:{port}", proxy=None, compression=None, local_addr=(address, 0), ping_interval=None
+    ) as link:
+        await link.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": f"Curious{number}"}))
+        await _hear(link, "welcome")
+        for match in cycle(LONG_IDS):
+            await link.send(json.dumps({"type": verb, "id": 9, "match": match}))
+            told = json.loads(await link.recv())
+            while told.get("id") != 9:
+                told = json.loads(await link.recv())
+            given[0] += told["type"] == "ok"
+            assert told["type"] == "ok" or told["code"] in ("too_fast", "busy"), told
+            await asyncio.sleep(told.get("retry_after_ms", 0) / 1000)
 
 
 class Pair:
@@ -242,6 +327,8 @@ async def pairs(port: int, mark: str) -> AsyncIterator[list[Pair]]:
 def server(is_shared: bool, data: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server inside the block, on a core of its own unless all is shared; its journal is new unless given."""
     with tempfile.TemporaryDirectory() as folder:
+        if data is None:
+            write_long_matches(Path(folder) / JOURNAL_FILE)
         flags = [
             "--host",
             PLAYER,

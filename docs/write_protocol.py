@@ -237,6 +237,9 @@ class _InstantJournal:
         self._players += 1
         done(Player(self._players, name, is_guest=is_guest))
 
+    def look(self, read: object, tell: object) -> None:
+        """Do nothing: nobody asks about the past."""
+
 
 class _ExampleDice(random.Random):
     """Seeded numbers, and a token that is shown and good for nothing."""

@@ -447,6 +447,7 @@ AT_THE_EDGE = {
     "server.cluster.snapshots",
     "server.journal.ledger",
     "server.process.house_bots",
+    "server.journal.reader",
     "server.process.mdns",
     "server.process.notify",
     "server.rooms.analysis_queue",

@@ -79,7 +79,10 @@ class Code(StrEnum):
     NO_ENGINE = "no_engine", "this server analyses no matches"
     NO_HINTS = "no_hints", "hints are for people who play a bot casually, and the host may give none"
     NO_PUZZLE = "no_puzzle", "there is no puzzle of that day: it is no date, or has not come yet"
-    BUSY = "busy", "as many questions as may wait for the engine; ask again after `retry_after_ms`"
+    BUSY = (
+        "busy",
+        "as many questions wait as may, or one reads too much; ask again after `retry_after_ms`",
+    )
     CHAT_OFF = "chat_off", "players write nothing to one another here; the phrases can be said"
     MUTED = "muted", "the host lets you say nothing for a while"
     FILTERED = "filtered", "a word that the host does not want said here"

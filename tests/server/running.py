@@ -167,6 +167,16 @@ class Server:
             finally:
                 release.set()
 
+    @contextmanager
+    def busy_reader(self) -> Iterator[None]:
+        """Let nobody look anything up inside the block; what was asked meanwhile is answered once the block ends."""
+        release = threading.Event()
+        self.ledger.look(lambda _: release.wait(PATIENCE_S), lambda _: None)
+        try:
+            yield
+        finally:
+            release.set()
+
     async def flushed(self) -> None:
         """Wait until all that was submitted to the journal has been answered."""
         answered = asyncio.Event()

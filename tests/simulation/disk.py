@@ -15,6 +15,7 @@ from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
 from ttt_net.server.journal.entries import AnyEntry, JournalEntry, decode_entry, encode_entry
 from ttt_net.server.journal.ledger import MAX_BATCH, Hear, LedgerHealth
 from ttt_net.server.journal.queries import AnyQuery
+from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.metrics import Histogram
 
 
@@ -88,6 +89,14 @@ class SimulatedLedger:
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Answer a query later."""
         self._submit(Job(query, done, failed))
+
+    def look(self, read: Read, tell: Tell) -> None:
+        """Read later, beside the transactions."""
+        with self._loop.acting_as(self._process):
+            self._loop.call_later(self._disk.delay_s(), self._read, read, tell)
+
+    def _read(self, read: Read, tell: Tell) -> None:
+        self._loop.call_later(self._disk.delay_s() / 4, tell, read(self._disk.connection))
 
     def follow(self, position: int, hear: Hear) -> None:
         """Raise: nobody follows here."""

@@ -264,25 +264,32 @@ class Match:
 
 
 def record_of(events: Iterable[wire.MatchEvent]) -> Record:
-    """Return the record of the match that these events are; moves that were taken back are not in it."""
-    match = Match.from_events(events)
-    started = match.events[0]
+    """Return the record of the match that these events are; moves that were taken back are not in it.
+
+    It plays nothing through, since the events of a match are what its referee decided. Raises `Refusal` if its game is
+    unknown.
+    """
+    started, *rest = events
+    assert isinstance(started, wire.Started), "the first event of a match is Started"
     moves: list[RecordedMove] = []
-    for event in match.events:
+    outcome: Outcome | None = None
+    for event in rest:
         if isinstance(event, wire.Played):
             moves.append(RecordedMove(event.move, event.clock.remaining_ms[event.side] if event.clock else None))
         elif isinstance(event, wire.Tookback):
             del moves[event.ply :]
-    first, second = (RecordedPlayer(player.name, player.bot) for player in match.players)
+        elif isinstance(event, wire.Ended):
+            outcome = Outcome(event.winner, Reason(event.reason))
+    first, second = (RecordedPlayer(player.name, player.bot) for player in started.players)
     return Record(
-        game=match.game.name,
+        game=find_game(started.game).name,
         players=(first, second),
         moves=tuple(moves),
-        outcome=match.outcome,
-        event=match.id,
+        outcome=outcome,
+        event=started.match,
         date=datetime.datetime.fromtimestamp(started.at_ms / 1000, datetime.UTC).date(),
-        time=_time_limit(match.time),
-        start=match.start,
+        time=_time_limit(started.time),
+        start=started.start,
     )
 
 

@@ -218,6 +218,7 @@ class Hub:
         self.limiter.leave(connection)
         self._login.forget(connection)
         if isinstance(connection.session, Session):
+            self._history.left(connection.session)
             self.sessions.end(connection.session)
             connection.session = None
         if self.services.shutdown.is_draining and not self.services.connections:

@@ -17,7 +17,7 @@ from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskSpace, DiskUsage
-from ttt_net.server.journal import Journal
+from ttt_net.server.journal import Archive, Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.settings.configuration import Configuration, Limits
@@ -36,6 +36,8 @@ class Services:
     name: str
     """What players see as the server's name."""
     journal: Journal
+    archive: Archive
+    """Answers what players ask about the past."""
     loop: asyncio.AbstractEventLoop
     """The event loop that all of it runs on; timers and callbacks are asked of it."""
     now_ms: Callable[[], int]
@@ -96,12 +98,14 @@ def build_services(
     """
     metrics = Metrics()
     guard = Guard(metrics)
+    shares = FairShares(configuration.limits, now_ms, cost_s)
     players = OnlinePlayers()
     return Services(
         configuration=configuration,
         limits=configuration.limits,
         name=clean(configuration.title, 40),
         journal=journal,
+        archive=Archive(journal.look, stopwatch_s, shares),
         loop=loop,
         now_ms=now_ms,
         wall_ms=wall_ms or now_ms,
@@ -113,7 +117,7 @@ def build_services(
         metrics=metrics,
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),
-        shares=FairShares(configuration.limits, now_ms, cost_s),
+        shares=shares,
         sanctions=Sanctions(wall_ms or now_ms, sanction_key),
         connections={},
         read_buffer=ReadBuffer(),

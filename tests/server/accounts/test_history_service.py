@@ -1,12 +1,13 @@
 """What was played can be looked back on: over real sockets, by those who may, and not too often."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from tests.server.peer import Peer
 from tests.server.rated import rated_match
-from tests.server.running import Server, running
+from tests.server.running import Server, running, until
 from ttt_net.games.records import read_record
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
@@ -105,11 +106,94 @@ async def test_questions_have_a_rate(tmp_path: Path) -> None:
 async def test_one_question_at_a_time(tmp_path: Path, verb: str) -> None:
     async with running(tmp_path) as server:
         ann, _, match = await played_out(server)
-        with server.stopped_disk():
+        with server.busy_reader():
             first = await ann.say(verb, match=match)
             assert await ann.refused(verb, match=match) == "too_fast"
         assert (await ann.answer(first))["type"] == "ok"
         await ann.ok(verb, match=match)
+
+
+async def test_moves_do_not_wait_for_questions_about_the_past(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        cleo, dora, live = await server.pair("Cleo", "Dora")
+        with server.busy_reader():
+            asked = [await peer.say("record", match=match) for peer in (ann, bob)]
+            await cleo.play(live, (cleo, 4), (dora, 0), (cleo, 2), (dora, 1), (cleo, 6))
+            assert (await dora.hear("ended"))["winner"] == 0
+        for peer, request in zip((ann, bob), asked, strict=True):
+            assert (await peer.answer(request))["type"] == "ok"
+
+
+async def test_questions_about_the_past_do_not_wait_for_the_disk(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        with server.stopped_disk():
+            for verb in ("record", "replay"):
+                await ann.ok(verb, match=match)
+            for verb in ("history", "profile"):
+                await ann.ok(verb)
+
+
+async def test_a_player_who_has_just_finished_a_match_finds_it_in_the_past(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for number in range(1, 11):
+            first, _, match = await server.match(ann, bob)
+            await first.ok("resign", match=match)
+            await first.ok("record", match=match)
+            await first.ok("history")
+            told = await first.hear("history")
+            assert (told["matches"][0]["match"], len(told["matches"])) == (match, number)
+            for peer in (ann, bob):
+                await peer.hear("ended", match=match)
+
+
+async def test_the_question_of_a_player_who_leaves_is_dropped(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        with server.busy_reader():
+            await bob.say("record", match=match)
+            await bob.ok("ping")
+            await ann.say("record", match=match)
+            await ann.ok("ping")
+            assert server.hub.services.archive.waiting == 2
+            await ann.close()
+            await until(lambda: server.hub.services.archive.waiting == 1)
+            again = await server.connect()
+            await again.hello(token=ann.token)
+            asked = await again.say("record", match=match)
+        assert (await again.answer(asked))["type"] == "ok"
+
+
+async def test_a_second_connection_may_ask_while_the_question_of_the_first_waits(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        with server.busy_reader():
+            await ann.say("record", match=match)
+            await ann.ok("ping")
+            again = await server.connect()
+            await again.hello(token=ann.token)
+            asked = await again.say("replay", match=match)
+            await again.ok("ping")
+            assert await again.refused("record", match=match) == "too_fast"
+        assert (await again.answer(asked))["type"] == "ok"
+        assert (await again.hear("replay"))["match"] == match
+
+
+async def test_a_question_too_many_is_refused_and_told_when_to_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        cleo = await server.join("Cleo")
+        with server.busy_reader(), mock.patch("ttt_net.server.journal.archive.MAX_WAITING", 1):
+            for peer in (ann, cleo):
+                await peer.say("record", match=match)
+                await peer.ok("ping")
+            answer = await bob.ask("record", match=match)
+        assert (answer["type"], answer["code"], answer["retry_after_ms"]) == ("refused", "busy", 100)
+        for peer in (ann, cleo):
+            assert (await peer.hear("record"))["match"] == match
+        await bob.ok("record", match=match)
 
 
 async def test_a_profile_says_who_somebody_is_and_what_they_play_now(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.cluster.worker import Worker
+from ttt_net.server.journal.reader import Worker
 
 
 class Node:
@@ -37,7 +37,7 @@ class Node:
 async def running(log: Log, name: str, file: Path | None = None) -> AsyncIterator[Node]:
     """Run one node until the end of the block, and leave nothing behind but its file."""
     loop = asyncio.get_running_loop()
-    replica, worker, began = Replica(file), Worker(loop), asyncio.Event()
+    replica, worker, began = Replica(file), Worker(), asyncio.Event()
     try:
         await catch_up(log, replica, WAIT_S)
         with worker.working():

@@ -18,7 +18,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
-from ttt_net.server.cluster.worker import Worker
+from ttt_net.server.journal.reader import Worker
 from ttt_net.server.players import Player
 from ttt_net.server.settings.cluster import SnapshotSchedule
 
@@ -77,7 +77,7 @@ def snapshots_in(folder: Path) -> list[str]:
 
 async def test_a_snapshot_is_taken_while_the_thread_of_the_tables_is_busy_and_leaves_no_file(tmp_path: Path) -> None:
     stream, loop = MemoryStream(), asyncio.get_running_loop()
-    log, copier, is_over = Noted(MemoryLog(stream, loop.call_soon)), Worker(loop), threading.Event()
+    log, copier, is_over = Noted(MemoryLog(stream, loop.call_soon)), Worker(), threading.Event()
     with copier.working():
         async with running(log, "a", tmp_path / "journal.sqlite") as node:  # type: ignore[arg-type]
             schedule = SnapshotSchedule(every_places=3, kept_places=1, away_s=0.0)

@@ -1,5 +1,6 @@
 """What every ledger keeps to: see `Ledger`. Each test runs over all backends."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -38,6 +39,14 @@ async def test_what_is_refused_disturbs_no_other(ledger: Ledger) -> None:
     assert isinstance(refused, Refusal)
     (unknown,) = await results(ledger, NameQuery("c"))
     assert isinstance(unknown, Refusal)
+
+
+async def test_a_look_sees_every_write_that_was_acknowledged(ledger: Ledger) -> None:
+    for name in "abc":
+        await results(ledger, register(name))
+        found: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+        ledger.look(names, found.set_result)
+        assert (await found)[-1] == name
 
 
 async def test_who_follows_hears_what_is_accepted_in_order_each_before_its_author(ledger: Ledger) -> None:

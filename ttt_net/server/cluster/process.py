@@ -17,8 +17,8 @@ from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
-from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.hub import Hub
+from ttt_net.server.journal.reader import JournalReader, Worker
 from ttt_net.server.process.notify import StartExtension
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
@@ -114,11 +114,19 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     try:
         async with open_log(address_of(configuration), configuration.node) as stream:
             await caught_up(stream, replica)
-            worker, copier = Worker(loop), Worker(loop)
-            with worker.working(), copier.working():
+            worker, copier, reader = Worker(), Worker(), JournalReader(journal)
+            with worker.working(), copier.working(), reader.reading():
                 rng, wall_ms = random.SystemRandom(), ServerClock().wall_ms
                 ledger = ReplicatedLedger(
-                    configuration.node, stream, replica, worker, loop, rng, configuration.public_url, wall_ms
+                    configuration.node,
+                    stream,
+                    replica,
+                    worker,
+                    loop,
+                    rng,
+                    configuration.public_url,
+                    wall_ms,
+                    reader.look,
                 )
                 worker.on_fault = copier.on_fault = ledger.stop_for
                 snapshots = SnapshotKeeper(ledger, stream, replica, copier, configuration.cluster.schedule)

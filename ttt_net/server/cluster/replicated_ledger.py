@@ -36,7 +36,8 @@ from ttt_net.server.cluster.peers import Peers
 from ttt_net.server.cluster.replica import Applied, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.ledger import Hear, LedgerHealth
-from ttt_net.server.journal.queries import AnyQuery
+from ttt_net.server.journal.queries import AnyQuery, Reading
+from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.metrics import Histogram
 
 log = logging.getLogger(__name__)
@@ -84,6 +85,7 @@ class ReplicatedLedger:
     def __init__(
         self, node: NodeName, stream: Log, replica: Replica, work: Work, loop: asyncio.AbstractEventLoop,
         rng: random.Random, url: str = "", wall_ms: Callable[[], int] | None = None,
+        look: Callable[[Read, Tell], None] | None = None,
     ) -> None:  # fmt: skip
         self.node = node
         self._url = url
@@ -101,6 +103,8 @@ class ReplicatedLedger:
         """Entries of this node that were refused so far."""
         self._log, self._replica, self._work, self._loop, self._rng = stream, replica, work, loop, rng
         self._wall_ms = wall_ms
+        self._look = look if replica.database.can_be_read_beside else None
+        """Reads on another thread than that of `work`; None where only one connection can use the tables."""
         self.contact = Contact(stream, loop, self.position)
         self.peers = Peers(node)
         self._outbox = Outbox(stream, loop)
@@ -148,6 +152,13 @@ class ReplicatedLedger:
                 return refusal.with_traceback(None)
 
         self._work(read, lambda found: failed(found) if isinstance(found, Refusal) else done(found))
+
+    def look(self, read: Read, tell: Tell) -> None:
+        """Read beside the thread that applies the log, or on it where only one connection can use the tables."""
+        if self._look is not None:
+            self._look(read, tell)
+        else:
+            self.ask(Reading(read), tell, tell)
 
     def follow(self, position: Position, hear: Hear) -> None:
         """Call `hear` with each entry of the journal that is accepted from now on, with its place in the log."""

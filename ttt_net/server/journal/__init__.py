@@ -1,8 +1,10 @@
 """Keep what outlives the process: the events of every match, and who the players are.
 
-A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`; a read is a query (`queries`).
+A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`. A read is a query (`queries`): of the
+server itself in the same order, or of players, whom the `archive` answers beside the writes.
 """
 
+from ttt_net.server.journal.archive import Archive, Asker, PastQuestion
 from ttt_net.server.journal.database import JOURNAL_FILE, Database, open_readonly
 from ttt_net.server.journal.entries import Changes
 from ttt_net.server.journal.journal import Failed, Journal, token_hash
@@ -11,12 +13,15 @@ from ttt_net.server.journal.lookups import StoredMatch, finished_matches, read_m
 
 __all__ = [
     "JOURNAL_FILE",
+    "Archive",
+    "Asker",
     "Changes",
     "Database",
     "Failed",
     "Journal",
     "LocalLedger",
     "MemoryLedger",
+    "PastQuestion",
     "StoredMatch",
     "finished_matches",
     "open_readonly",

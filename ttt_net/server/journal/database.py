@@ -121,6 +121,11 @@ class Database:
         self.is_failing = self.is_failing or is_disk
         return refusal
 
+    @property
+    def can_be_read_beside(self) -> bool:
+        """Whether other connections can read while this one is open: of a file, where the system has file locks."""
+        return self._lock is not None and fcntl is not None
+
     def close(self) -> None:
         """Close the file; nothing may be running."""
         self.connection.close()
@@ -177,6 +182,9 @@ def open_readonly(path: Path) -> sqlite3.Connection:
             address = f"{path.absolute().as_uri()}?mode=ro"
             connection = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
             opened.callback(connection.close)
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # only the writer may; see the module
+            connection.execute("PRAGMA trusted_schema = OFF")
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version < SCHEMA_VERSION:
                 raise ConfigurationError(

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import AnyServerMessage, MatchEvent, Started
+from ttt_net.messages import MatchEvent, Started
 from ttt_net.messages.types import UNSCORED
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
@@ -21,6 +21,7 @@ from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth
 from ttt_net.server.journal.lookups import StoredMatch, with_names
 from ttt_net.server.journal.moderation import Moderator, PlayerReport
+from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.text import name_key
 
@@ -134,9 +135,9 @@ class Journal:
         """Read the invitations that are good still."""
         self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
-    def ask(self, query: queries.PastQuery, done: Callable[[AnyServerMessage], None], failed: Failed) -> None:
-        """Answer a query about the past."""
-        self._ledger.ask(query, done, failed)
+    def look(self, read: Read, tell: Tell) -> None:
+        """Read beside the writes; see `Ledger.look`. What strangers ask goes by way of an `Archive`."""
+        self._plain.look(read, tell)
 
     def report(self, report: entries.FileReport, done: Callable[[int], None], failed: Failed) -> None:
         """Keep a player's report of another; `done` gets its number."""

@@ -22,7 +22,8 @@ from typing import NamedTuple, Protocol
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
 from ttt_net.server.journal.entries import AnyEntry, Probe
-from ttt_net.server.journal.queries import AnyQuery
+from ttt_net.server.journal.queries import AnyQuery, Reading
+from ttt_net.server.journal.reader import JournalReader, Read, Tell
 from ttt_net.server.metrics import Histogram
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,17 @@ class Ledger(Protocol):
         """
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
-        """Answer a query by tables that have all that was told before; call `done`, or `failed` if it is refused."""
+        """Answer a query in order, between the writes; call `done`, or `failed` if it is refused.
+
+        For what the server's own state is built from. Every write waits for it, so it must be short.
+        """
+
+    def look(self, read: Read, tell: Tell) -> None:
+        """Call `read` with a connection that has every acknowledged write, then `tell` on the event loop.
+
+        Writes do not wait for it, where the tables are in a file; `archive.Archive` keeps its bounds. `tell` gets a
+        `StorageError` if the tables cannot be opened.
+        """
 
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` with each accepted entry after the position, in order. Raises `LookupError` if some are gone."""
@@ -105,14 +116,16 @@ class LocalLedger:
     """The ledger of a server that stands alone: its order is that of the calls, and entries are applied directly.
 
     One thread writes: the calls of one turn of the event loop wake it once, and all that waits when it is free shares
-    one commit, synchronous and FULL. Entries are not kept, for the tables have what they led to; so it can be followed
-    from the present alone, and positions count what was appended since it first was.
+    one commit, synchronous and FULL. A second thread reads what is looked up. Entries are not kept, for the tables have
+    what they led to; so it can be followed from the present alone, and positions count what was appended since it first
+    was.
     """
 
     def __init__(self, path: Path, moved: Callable[[], None] | None = None) -> None:
         """Open or create the file; see `Database`. Raises `ConfigurationError` if it cannot be used."""
         self.database = Database(path, moved)
         self._path = path
+        self._reader = JournalReader(path)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._gathered: list[Job] = []
         self._commit_s = Histogram()
@@ -134,6 +147,13 @@ class LocalLedger:
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Answer a query on the writer's thread, between the writes."""
         self._submit(Job(query, done, failed))
+
+    def look(self, read: Read, tell: Tell) -> None:
+        """Read on the reader's thread; on the writer's where the system lets only one connection use the file."""
+        if self.database.can_be_read_beside:
+            self._reader.look(read, tell)
+        else:
+            self.ask(Reading(read), tell, tell)
 
     def _submit(self, job: Job) -> None:
         if not self._gathered:
@@ -188,7 +208,8 @@ class LocalLedger:
         """Work until `stop`; what was asked before is still done."""
         loop = asyncio.get_running_loop()
         self._has_ended.clear()
-        await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
+        with self._reader.reading():
+            await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
 
     def stop(self) -> None:
         """Let `run` end after the jobs that are waiting."""
@@ -255,6 +276,10 @@ class MemoryLedger:
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Let a query wait for its turn."""
         self._submit(Job(query, done, failed))
+
+    def look(self, read: Read, tell: Tell) -> None:
+        """Let it wait for its turn as a query does: so it comes at the same moment in every run."""
+        self.ask(Reading(read), tell, tell)
 
     def _submit(self, job: Job) -> None:
         self._waiting.append(job)

@@ -34,24 +34,50 @@ class StoredMatch(NamedTuple):
     events: list[MatchEvent]
 
 
-def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch:
-    """Return the match of that id. Raises `Refusal` if there is none, `StorageError` if it cannot be understood."""
+class MatchHead(NamedTuple):
+    """A match without its events."""
+
+    number: int
+    id: str
+    seats: tuple[PlayerId, PlayerId]
+    names: tuple[str, str]
+    """Those that its players have now, by side."""
+    is_over: bool
+    is_private: bool
+    events: int
+    """How many it has."""
+
+
+def find_match(connection: sqlite3.Connection, match: str) -> MatchHead:
+    """Return the head of the match of that id. Raises `Refusal` if there is none."""
     row = connection.execute(
-        "SELECT number, first, second, one.name, other.name FROM matches"
+        "SELECT number, first, second, one.name, other.name, is_over, is_private,"
+        " (SELECT coalesce(max(seq), 0) FROM facts WHERE match = number) FROM matches"
         " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second WHERE matches.id = ?",
         (match,),
     ).fetchone()
     if row is None:
         raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {match}")
-    number, first, second, *names = row
-    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (number,))
+    number, first, second, name, other_name, is_over, is_private, events = row
+    return MatchHead(number, match, (first, second), (name, other_name), bool(is_over), bool(is_private), events)
+
+
+def read_events(connection: sqlite3.Connection, head: MatchHead) -> list[MatchEvent]:
+    """Return the events of a match, in order. Raises `StorageError` if one cannot be understood."""
+    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (head.number,))
     try:
         events = [decode_event(event) for (event,) in rows]
     except msgspec.MsgspecError as error:
-        raise StorageError(f"match {match} cannot be read: {error}") from None
+        raise StorageError(f"match {head.id} cannot be read: {error}") from None
     if events and isinstance(events[0], Started):
-        events[0] = with_names(events[0], names[0], names[1])
-    return StoredMatch((first, second), events)
+        events[0] = with_names(events[0], *head.names)
+    return events
+
+
+def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch:
+    """Return the match of that id. Raises `Refusal` if there is none, `StorageError` if it cannot be understood."""
+    head = find_match(connection, match)
+    return StoredMatch(head.seats, read_events(connection, head))
 
 
 def with_names(started: Started, first: str, second: str) -> Started:

@@ -1,10 +1,12 @@
-"""Answer what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
+"""Find what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
 
 Every answer is bounded, and so is its cost, however much there is in the journal.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,9 +15,9 @@ from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches.match import Match, record_of
-from ttt_net.messages import decode_event
+from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.lookups import read_match, with_names
+from ttt_net.server.journal.lookups import MatchHead, find_match, read_events, with_names
 from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
@@ -25,6 +27,12 @@ MAX_RATINGS = 50
 _MAX_DIGITS = 18
 MAX_POSITIONS = 32
 """Positions in one answer; on the largest board they take 15 KB."""
+MAX_EVENTS = 10_000
+"""Events of a match that can be looked back on; matches of today end long before, see `matches.referee`."""
+KEPT_BYTES = 8_000_000
+"""What records of finished matches that were asked for lately may take in memory."""
+KEPT_EVENTS = 20_000
+"""How many events the finished matches may have together that are kept for further pages of a replay."""
 
 _RESULTS = (
     "SELECT ended_ms, match FROM results WHERE player = ? AND is_private = ? AND (ended_ms, match) < (?, ?)"
@@ -208,15 +216,69 @@ def _leader(rank: int, row: Sequence[object], now_ms: int) -> wire.Leader:
 
 # Matches.
 
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+class BoundedCache(Generic[_K, _V]):
+    """The values that were used last, up to a total weight."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.weight = 0
+        """Of all values, together."""
+        self._values: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
+
+    def get(self, key: _K) -> _V | None:
+        """Return a value that is kept."""
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key][0]
+
+    def put(self, key: _K, value: _V, weight: int) -> None:
+        """Keep a value, and drop others for it; one that is too heavy is not kept."""
+        if key in self._values or weight > self.most:
+            return
+        self._values[key] = value, weight
+        self.weight += weight
+        while self.weight > self.most:
+            self.weight -= self._values.popitem(last=False)[1][1]
+
+
+class PastAnswer(NamedTuple):
+    """The reply to a question, and the same encoded."""
+
+    message: wire.AnyServerMessage
+    data: bytes
+
+    @classmethod
+    def of(cls, message: wire.AnyServerMessage) -> "PastAnswer":
+        """Return a message with its encoding."""
+        return cls(message, encode(message))
+
+
+class KeptMatches:
+    """What was found out about finished matches, which change no more.
+
+    Kept by the whole `MatchHead`: with a new name of a player, or another event, it is another match.
+    """
+
+    def __init__(self) -> None:
+        self.records: BoundedCache[MatchHead, PastAnswer] = BoundedCache(KEPT_BYTES)
+        self.matches: BoundedCache[MatchHead, Match] = BoundedCache(KEPT_EVENTS)
+
 
 def replay(
-    connection: sqlite3.Connection,
-    said: wire.ReplayRequest,
-    asker: PlayerId,
-    is_heard: bool,
+    connection: sqlite3.Connection, kept: KeptMatches, said: wire.ReplayRequest, asker: PlayerId, is_heard: bool
 ) -> wire.ReplayReply:
     """Return positions of a match, from `said.ply` on."""
-    match = _match(connection, said.match, asker, is_heard=is_heard)
+    head = _past_match(connection, said.match, asker, is_heard=is_heard)
+    match = kept.matches.get(head)
+    if match is None:
+        match = Match.from_events(read_events(connection, head))
+        if head.is_over:
+            kept.matches.put(head, match, head.events)
     last = len(match.moves)
     if said.ply > last:
         raise Refusal(Code.STALE_PLY, f"match {match.id} has {last} plies; ask from 0 to {last}")
@@ -224,18 +286,25 @@ def replay(
     return wire.ReplayReply(match.id, said.ply, positions, last, starts)
 
 
-def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: PlayerId) -> wire.RecordReply:
+def record(connection: sqlite3.Connection, kept: KeptMatches, said: wire.RecordRequest, asker: PlayerId) -> PastAnswer:
     """Return a finished match as a text to keep."""
-    match = _match(connection, said.match, asker, is_heard=False)
-    return wire.RecordReply(match.id, write_record(record_of(match.events)))
+    head = _past_match(connection, said.match, asker, is_heard=False)
+    answer = kept.records.get(head)
+    if answer is None:
+        text = write_record(record_of(read_events(connection, head)))
+        answer = PastAnswer.of(wire.RecordReply(head.id, text))
+        kept.records.put(head, answer, len(text) + len(answer.data))
+    return answer
 
 
-def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> Match:
-    """Return a match that `asker` may look back on."""
-    journaled = read_match(connection, match_id)
-    match = Match.from_events(journaled.events)
-    if match.is_private and not is_heard and asker not in journaled.seats:
+def _past_match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> MatchHead:
+    """Return the head of a match that `asker` may look back on."""
+    head = find_match(connection, match_id)
+    if head.is_private and not is_heard and asker not in head.seats:
         raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")
-    if not match.is_over and not is_heard:
+    if not head.is_over and not is_heard:
         raise Refusal(Code.NOT_FINISHED, f"match {match_id} is still being played; say watch to see it")
-    return match
+    if head.events > MAX_EVENTS:
+        sentence = f"match {match_id} has {head.events:,} events, and at most {MAX_EVENTS:,} can be read; ask its host"
+        raise Refusal(Code.BUSY, sentence)
+    return head

@@ -1,13 +1,16 @@
-"""Everything that is read from the journal, by name: a closed union, `AnyQuery`, that `answer` answers.
+"""Everything that is read from the journal, by name.
 
-A query is answered from the tables of this process, between the writes, in the order in which both were asked for.
+`AnyQuery` is what the server's own state is built from, and what its host looks up: `answer` answers it between the
+writes, in the order in which both were asked for. `PastQuery` is what strangers ask: `archive.Archive` answers it
+beside the writes.
 """
 
 import sqlite3
+from collections.abc import Callable
 from typing import NamedTuple, assert_never
 
 from ttt_net import messages as wire
-from ttt_net.server.journal import lookups, moderation, past
+from ttt_net.server.journal import lookups, moderation
 from ttt_net.server.players import PlayerId
 
 
@@ -126,12 +129,22 @@ PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | Recor
 """What players may ask; the answer is a message."""
 ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
 """What the host and moderators may ask."""
-AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | ModerationQuery | PastQuery
+
+
+class Reading(NamedTuple):
+    """A function that reads from the tables, where no other connection than the writer's can use them."""
+
+    read: Callable[[sqlite3.Connection], object]
+
+
+AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | ModerationQuery | Reading
 
 
 def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
     """Return the answer to a query, which is documented there. Raises `Refusal` if there is none."""
     match query:
+        case Reading():
+            return query.read(connection)
         case MatchQuery():
             return lookups.read_match(connection, *query)
         case TokenQuery():
@@ -154,15 +167,5 @@ def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
             return moderation.reported_address(connection, *query)
         case ModeratorsQuery():
             return moderation.read_moderators(connection)
-        case ProfileQuery():
-            return past.profile(connection, *query)
-        case HistoryQuery():
-            return past.history(connection, *query)
-        case LeaderboardQuery():
-            return past.leaderboard(connection, *query)
-        case ReplayQuery():
-            return past.replay(connection, *query)
-        case RecordQuery():
-            return past.record(connection, *query)
         case _:
             assert_never(query)

@@ -21,6 +21,8 @@ from ttt_net.games.records import read_records
 from ttt_net.matches.analysis import COMMAND, LEAST_MOVES, described, has_engine, read_line
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.journal import Asker, PastQuestion
+from ttt_net.server.journal.past import PastAnswer
 from ttt_net.server.journal.queries import RecordQuery
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.coach import Coach
@@ -83,13 +85,13 @@ class AnalysisQueue:
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
 
-        def found(record: wire.AnyServerMessage) -> None:
-            assert isinstance(record, wire.RecordReply)
-            self._take(session, request, record.text)
+        def found(answer: PastAnswer) -> None:
+            assert isinstance(answer.message, wire.RecordReply)
+            self._take(session, request, answer.message.text)
 
         asked = wire.RecordRequest(request.id, request.match)  # who may have the record may have the analysis
-        query = RecordQuery(asked, session.player)
-        self._services.journal.ask(query, found, partial(session.refuse, request.id))
+        query, asker = RecordQuery(asked, session.player), Asker(session.player, session.connection.metered_as)
+        self._services.archive.ask(PastQuestion(query, asker, found, partial(session.refuse, request.id)))
 
     def _take(self, session: Session, request: wire.AnalyseRequest, record: str) -> None:
         job = next((job for job in self.jobs if job.match == request.match), None)

@@ -1,0 +1,267 @@
+"""Answer questions about the past beside the writes: fairly, within bounds, and only while the asker waits.
+
+No move waits for an answer: `Ledger.look` reads on another thread. That thread gets one question at a time, and the
+next one only after the event loop has turned, so a busy event loop slows questions down and not the other way round.
+"""
+
+import logging
+import sqlite3
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple, assert_never
+
+from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.messages import AnyServerMessage
+from ttt_net.server.admission.fair_shares import FairShares, Payer
+from ttt_net.server.journal import past
+from ttt_net.server.journal.past import KeptMatches, PastAnswer
+from ttt_net.server.journal.queries import (
+    HistoryQuery,
+    LeaderboardQuery,
+    PastQuery,
+    ProfileQuery,
+    RecordQuery,
+    ReplayQuery,
+)
+from ttt_net.server.journal.reader import Read, Tell
+from ttt_net.server.metrics import Histogram
+from ttt_net.server.players import PlayerId
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING = 512
+"""Questions that may wait, beside the one that is under way."""
+MAX_OF_ADDRESS = 64
+"""Those of one address; of players whose address is not metered, those of one player."""
+MAX_STEPS = 1_000_000
+"""Instructions of SQLite's machine that one question may take, some 50 ms; a match of 3,000 events takes 16,000."""
+MAX_S = 2.0
+"""Seconds that one question may take: only a disk that hardly answers needs as many."""
+_LOOK_STEPS = 10_000
+"""Instructions between two looks at these bounds."""
+_LEAST_RETRY_MS, _MOST_RETRY_MS = 100, 10_000
+
+
+class Asker(NamedTuple):
+    """The person whose question it is: turns are taken by it."""
+
+    player: PlayerId
+    address: str | None
+    """None: the limits of addresses do not apply to them."""
+
+    @property
+    def share(self) -> str | PlayerId:
+        """What takes turns with others: the address, or the player where it is not metered."""
+        return self.player if self.address is None else self.address
+
+
+class PastQuestion:
+    """A question on its way."""
+
+    __slots__ = ("asker", "done", "failed", "is_wanted", "payer", "query", "spent_ms")
+
+    def __init__(
+        self, query: PastQuery, asker: Asker, done: Callable[[PastAnswer], None], failed: Callable[[Refusal], None]
+    ) -> None:
+        self.query, self.asker, self.done, self.failed = query, asker, done, failed
+        self.is_wanted = True
+        """False once the asker has gone: then neither `done` nor `failed` is called."""
+        self.spent_ms = 0.0
+        """What the answer has cost, in milliseconds of the reading thread's computing."""
+        self.payer: Payer | None = None
+        """The connection that is charged for it."""
+
+
+class FairQueue:
+    """Questions that wait. The addresses take turns, and so do the players of each address."""
+
+    def __init__(self) -> None:
+        self._shares: OrderedDict[str | PlayerId, OrderedDict[PlayerId, deque[PastQuestion]]] = OrderedDict()
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Return how many wait."""
+        return self._count
+
+    def count_of(self, asker: Asker) -> int:
+        """Return how many wait in the asker's share."""
+        return sum(map(len, self._shares.get(asker.share, {}).values()))
+
+    @property
+    def shares(self) -> int:
+        """How many addresses, or players without one, take turns."""
+        return len(self._shares)
+
+    def add(self, question: PastQuestion) -> None:
+        """Let a question wait, behind all others of the same player."""
+        asker = question.asker
+        players = self._shares.setdefault(asker.share, OrderedDict())
+        players.setdefault(asker.player, deque()).append(question)
+        self._count += 1
+
+    def take(self) -> PastQuestion:
+        """Remove and return the question whose turn it is. Raises `KeyError` if none waits."""
+        share, players = self._shares.popitem(last=False)
+        player, own = players.popitem(last=False)
+        question = own.popleft()
+        self._count -= 1
+        if own:
+            players[player] = own
+        if players:
+            self._shares[share] = players
+        return question
+
+    def discard(self, question: PastQuestion) -> None:
+        """Remove a question, if it waits."""
+        share, player = question.asker.share, question.asker.player
+        players = self._shares.get(share, OrderedDict())
+        own = players.get(player, deque())
+        if question in own:
+            own.remove(question)
+            self._count -= 1
+            if not own:
+                del players[player]
+            if not players:
+                del self._shares[share]
+
+
+class Archive:
+    """Answers questions about the past, one after the other.
+
+    To be called on the event loop; the answers come there, too.
+    """
+
+    def __init__(
+        self, look: Callable[[Read, Tell], None], stopwatch_s: Callable[[], float], shares: FairShares
+    ) -> None:
+        self._look = look
+        self._stopwatch_s = stopwatch_s
+        self._shares = shares
+        self._queue = FairQueue()
+        self._under_way: PastQuestion | None = None
+        self._kept = KeptMatches()
+        """Only for the reading thread, which answers one question at a time."""
+        self._mean_ms = 1.0
+        """What an answer costs, in the mean of the last ones."""
+        self.answer_s = Histogram()
+        """How long answers took to find, waiting not included."""
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait or are under way."""
+        return len(self._queue) + (self._under_way is not None)
+
+    def ask(self, question: PastQuestion) -> None:
+        """Queue a question; later its `done` or `failed` is called. Raises `Refusal` if too many wait."""
+        waiting = self._queue.count_of(question.asker)
+        if waiting >= MAX_OF_ADDRESS:
+            raise self._busy(f"{waiting} questions of your address", waiting * self._queue.shares)
+        if len(self._queue) >= MAX_WAITING:
+            raise self._busy(f"{len(self._queue)} questions", len(self._queue))
+        question.payer = self._shares.payer
+        self._queue.add(question)
+        self._go_on()
+
+    def _busy(self, what: str, ahead: int) -> Refusal:
+        wait_ms = min(_MOST_RETRY_MS, max(_LEAST_RETRY_MS, round(ahead * self._mean_ms)))
+        return Refusal(Code.BUSY, f"{what} wait for an answer already; ask again in a moment", wait_ms)
+
+    def cancel(self, question: PastQuestion) -> None:
+        """Drop a question that nobody waits for any more; one that is under way ends soon."""
+        question.is_wanted = False
+        self._queue.discard(question)
+
+    def _go_on(self) -> None:
+        if self._under_way is None and len(self._queue):
+            question = self._under_way = self._queue.take()
+            self._look(partial(self._answer, question), partial(self._answered, question))
+
+    def _answered(self, question: PastQuestion, found: PastAnswer | Refusal) -> None:
+        self._under_way = None
+        self._mean_ms += (question.spent_ms - self._mean_ms) / 8
+        self.answer_s.observe(question.spent_ms / 1000)
+        payer, clock_s = question.payer, self._shares.clock_s
+        self._shares.payer, began_s = payer, clock_s()
+        try:
+            if question.is_wanted:
+                if isinstance(found, Refusal):
+                    question.failed(found)
+                else:
+                    question.done(found)
+        finally:
+            self._shares.payer = None
+            if payer is not None:
+                payer.charge(question.spent_ms + (clock_s() - began_s) * 1000)
+            self._go_on()
+
+    # On the reading thread, where there is one.
+
+    def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> PastAnswer | Refusal:
+        """Return the answer to a question, or how it is refused; raises nothing."""
+        began_s = self._shares.clock_s()  # of this thread
+        bounds = _Bounds(question, self._stopwatch_s)
+        is_within = connection.in_transaction  # of the writer, where no other connection can be used
+        try:
+            if not is_within:
+                connection.execute("BEGIN")  # one state of the tables for all that it reads
+            connection.set_progress_handler(bounds.are_passed, _LOOK_STEPS)
+            return self._find(connection, question.query)
+        except StorageError as error:
+            log.error("storage: %s", error.cause)
+            return error.with_traceback(None)
+        except Refusal as refusal:
+            return refusal.with_traceback(None)
+        except sqlite3.Error as error:
+            if bounds.passed is None:
+                log.error("storage: %s", error)
+                return StorageError(str(error))
+            return Refusal(Code.BUSY, bounds.passed, _MOST_RETRY_MS)
+        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+            log.exception("fault while answering %s", type(question.query).__name__)
+            return StorageError("fault while answering a question")
+        finally:
+            connection.set_progress_handler(None, 0)
+            if connection.in_transaction and not is_within:
+                with suppress(sqlite3.Error):  # of a disk that fails, which the answer has said
+                    connection.execute("ROLLBACK")
+            question.spent_ms = (self._shares.clock_s() - began_s) * 1000
+
+    def _find(self, connection: sqlite3.Connection, query: PastQuery) -> PastAnswer:
+        message: AnyServerMessage
+        match query:
+            case RecordQuery():
+                return past.record(connection, self._kept, *query)
+            case ReplayQuery():
+                message = past.replay(connection, self._kept, *query)
+            case ProfileQuery():
+                message = past.profile(connection, *query)
+            case HistoryQuery():
+                message = past.history(connection, *query)
+            case LeaderboardQuery():
+                message = past.leaderboard(connection, *query)
+            case _:
+                assert_never(query)
+        return PastAnswer.of(message)
+
+
+class _Bounds:
+    """What one question may take; SQLite asks now and then whether it is passed."""
+
+    def __init__(self, question: PastQuestion, stopwatch_s: Callable[[], float]) -> None:
+        self._question, self._stopwatch_s = question, stopwatch_s
+        self._began_s = stopwatch_s()
+        self._steps = 0
+        self.passed: str | None = None
+        """Why the question was given up, if it was."""
+
+    def are_passed(self) -> bool:
+        self._steps += _LOOK_STEPS
+        if not self._question.is_wanted:
+            self.passed = "the question was withdrawn"
+        elif self._steps > MAX_STEPS:
+            self.passed = "the answer would take too much reading; ask for less at once"
+        elif self._stopwatch_s() - self._began_s > MAX_S:
+            self.passed = "the disk is too slow to answer that now; ask again later"
+        return self.passed is not None
