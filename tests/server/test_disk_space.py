@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running import running
+from tests.server.running import running, until
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.main import disk_usage
 from ttt_net.server.settings.configuration import Limits
@@ -40,6 +40,22 @@ async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(
         "(24 MB are free, limits.free_disk_mb is 100)",
         "storage: there is space again",
     ]
+
+
+async def test_a_server_whose_disk_is_almost_full_is_not_ready_and_its_matches_go_on(tmp_path: Path) -> None:
+    free_mb = 1_000
+    limits = Limits(free_disk_mb=100)
+    async with running(tmp_path, limits, measure=lambda: DiskUsage(free_mb * 1_000_000, 0)) as server:
+        ann, _, match = await server.pair(games=["gomoku"])
+        said = []
+        await until(lambda: server.hub.unready is None)
+        for free_mb in (100, 99, 100):  # noqa: B007 - the server measures it
+            server.tick(0)
+            peer = await server.raw()
+            await peer.send(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            said.append((server.hub.unready, (await peer.read_head()).split()[1]))
+        assert said == [(None, b"200"), ("the server's disk is almost full", b"503"), (None, b"200")]
+        await ann.ok("play", match=match, ply=0, move=0)
 
 
 def test_the_usage_of_a_disk_is_measured(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ FAULTS = (
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
-LATER_FAULTS = ("trim", "full", "refuse")
-"""What goes wrong in some worlds only: a node misses what was trimmed, the log takes nothing, and a disk refuses."""
+LATER_FAULTS = ("trim", "full", "refuse", "low_disk")
+"""What goes wrong in some worlds only: a node misses trimmed batches, the log or a disk takes nothing, a disk fills."""
 SCHEDULE = SnapshotSchedule(every_places=15, rest_s=1.0, kept_places=3, away_s=0.5)
 """How snapshots are kept where a node is to miss what was trimmed."""
 _LIVES_S = 15.0
@@ -123,6 +123,7 @@ class ClusterWorld(Stage):
         """Let every fault of the nodes and their log end."""
         self.weather.slowest_s, self.weather.losing, self.weather.repeating = 0.002, 0.0, 0.0
         self.weather.is_full = False
+        self.low_disks.clear()
         for name, server in list(self.servers.items()):
             if server is None:
                 self._boot(name)
@@ -193,6 +194,12 @@ class ClusterWorld(Stage):
         for server in self._any_node():
             server.replica.database.connection.execute("PRAGMA query_only = ON")
             self.loop.call_later(self.rng.choice([0.5, 3.0, 8.0]), self._let_write, server.replica)
+
+    def _fault_low_disk(self, peer: Peer) -> None:
+        """Leave little room on the disk of a node for a while."""
+        for server in self._any_node():
+            self.low_disks.add(server.name)
+            self.loop.call_later(self.rng.choice([3.0, 8.0, 30.0]), self.low_disks.discard, server.name)
 
     def _let_write(self, replica: Replica) -> None:
         replica.database.connection.execute("PRAGMA query_only = OFF")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 KNOWN_S = STALE_S + 0.6
 """How old what a node knows of the log may be when it answers."""
+ASIDE_S = 5.0
+"""How long a node stands aside after its disk was almost full."""
 NEWER = FORM + 1
 """The form of a release that is still to come."""
 OF_NEWER = "newer"
@@ -52,7 +54,7 @@ class NodeServer(SimulatedServer):
             )
             super().__init__(world, process, Journal(self.ledger), rng, name, Membership(self.ledger))
             self.hub.received = partial(self._received, self.hub.received)  # type: ignore[method-assign]
-            self.node = ClusterNode(self.hub, self.ledger, self.log, replica)
+            self.node = ClusterNode(self.hub, self.ledger, self.log, replica, ASIDE_S)
             self.node.begin_anew = self._begin_anew
             self.is_to_begin_anew = False
             """Whether only a process that begins anew can go on as this node."""

@@ -10,6 +10,7 @@ from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admin.roles import Moderators
 from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.process.maintenance import maintenance_jobs
@@ -77,6 +78,7 @@ class SimulatedServer:
                 rng,
                 wall_ms=clock.wall_ms,
                 beat=clock.beat,
+                measure=self._measure_disk,
                 membership=membership,
             )
         )
@@ -88,6 +90,11 @@ class SimulatedServer:
     def wall_ms(self) -> int:
         """Return the time of day on this machine."""
         return self.stage.now_ms() + self.stage.skews_ms.get(self.machine, 0)
+
+    def _measure_disk(self) -> DiskUsage:
+        """Return what is free: enough, or half of what there is to be."""
+        is_low = self.machine in self.stage.low_disks
+        return DiskUsage(_GENEROUS.free_disk_mb * 500_000 if is_low else 10**12, 0)
 
     def start(self) -> None:
         """Do what a server does at its start, and again and again."""

@@ -77,6 +77,8 @@ class Stage(ABC):
         self.faults_are_on = True
         self.slept_ms = 0
         """How long no server ran, beside what the loop knows of: its clock does not jump."""
+        self.low_disks: set[str] = set()
+        """The machines whose disks are almost full."""
         self.skews_ms: dict[str, int] = {}
         """How far the time of day of each machine is ahead of the true one."""
         self.ahead_ms = 0

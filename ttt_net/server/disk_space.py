@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 
 _MB = 1_000_000
 _RETRY_MS = 10_000
+_ALMOST_FULL = "the server's disk is almost full"
 _FLOOR_FOR_MOVES = 1 / 4
 """Matches that go on may use all but so small a part of what is kept free."""
 _CAP_FOR_MATCHES = 9 / 10
@@ -42,6 +43,14 @@ class DiskSpace:
         """None before the first look, and where it cannot be told."""
         self.spare_bytes = 0
         """What is unused in the journal's files, left by what was forgotten; it is written over before they grow."""
+
+    @property
+    def fullness(self) -> str | None:
+        """The fault of a disk that is almost full, for people; None if there is room.
+
+        Unlike a journal that reaches its cap, this concerns one machine: another node of a cluster may have room.
+        """
+        return _ALMOST_FULL if self._short_for_matches == _ALMOST_FULL else None
 
     @property
     def used_bytes(self) -> int | None:
@@ -90,7 +99,7 @@ class DiskSpace:
         if self.usage is None:
             return None
         if self.usage.free_bytes < self._limits.free_disk_mb * _MB * of_floor:
-            return "the server's disk is almost full"
+            return _ALMOST_FULL
         if self.cap_bytes and (self.used_bytes or 0) > self.cap_bytes * of_cap:
             return "the server's journal is almost as large as it may get"
         return None

@@ -225,10 +225,14 @@ class Hub:
             self.emptied.set()
 
     @property
-    def is_ready(self) -> bool:
-        """Whether players can be let in: not where a node of a cluster has lost touch with the others."""
-        membership = self.services.membership
-        return membership is None or membership.is_fresh
+    def unready(self) -> str | None:
+        """Why new players had better go elsewhere, for people; None if they are welcome."""
+        services = self.services
+        if services.shutdown.left_ms() is not None:
+            return "the server is about to restart"
+        if not services.sanctions.are_read:
+            return "bans and mutes are not in force yet"
+        return services.journal.health().trouble or services.disk.fullness
 
     def read_page(self) -> None:
         """Read the files of the page, which takes a moment."""
@@ -247,10 +251,12 @@ class Hub:
         origins = self.services.configuration.origins
         code = invitation_code(request)
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
-        is_closed = self.services.shutdown.is_draining
-        nodes = self.services.membership.known_urls() if self.services.membership else ()
+        membership = self.services.membership
+        is_closed = self.services.shutdown.is_draining or (membership is not None and membership.is_aside)
+        is_ready = request.path.partition("?")[0] != READY or self.unready is None
+        nodes = membership.known_urls() if membership else ()
         answer = answer_http(
-            request, origins, self._own_pages, preview, is_closed=is_closed, is_ready=self.is_ready, nodes=nodes
+            request, origins, self._own_pages, preview, is_closed=is_closed, is_ready=is_ready, nodes=nodes
         )
         if answer and self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"

@@ -5,6 +5,7 @@ from io import BytesIO
 import pytest
 
 from tests.server.cluster.evening import Evening
+from tests.simulation.node_server import ASIDE_S
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
@@ -71,14 +72,65 @@ def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_
 def test_a_node_that_is_cut_off_is_not_ready_until_it_is_back() -> None:
     evening = Evening("a", "b", "c")
     c = evening.node("c")
-    assert c.hub.is_ready
+    assert c.hub.unready is None
     c.log.is_cut_off = True
     evening.go(3.0)
-    assert [evening.node(name).hub.is_ready for name in "abc"] == [True, True, False]
+    assert [evening.node(name).hub.unready is None for name in "abc"] == [True, True, False]
     c.log.is_cut_off = False
     c.log.deliver()
     evening.go(3.0)
-    assert c.hub.is_ready
+    assert c.hub.unready is None
+
+
+FULL = "the server's disk is almost full"
+
+
+def test_a_node_low_on_disk_hands_the_lobby_over_and_sends_its_players_away() -> None:
+    evening = Evening("a", "b", "c")
+    steward = next(evening.node(name) for name in "abc" if evening.node(name).ledger.is_steward)
+    evening.world.places.clear()
+    evening.world.low_disks.add(steward.name)
+    evening.go(6.0)
+    assert steward.hub.unready == FULL
+    assert [evening.node(name).ledger.is_steward for name in "abc"].count(True) == 1
+    assert not steward.ledger.is_steward
+    assert all(peer.is_welcome for peer in evening.people)
+    assert not steward.hub.services.connections
+    match = evening.match()
+    evening.world.low_disks.clear()
+    evening.go(ASIDE_S + 4.0)
+    assert steward.hub.unready is None
+    assert evening.people[0].matches.keys() == {match}
+
+
+def test_nodes_that_are_all_low_on_disk_let_matches_go_on_and_begin_none() -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    evening.world.places.clear()
+    evening.world.low_disks.update("abc")
+    evening.go(8.0)
+    assert all(peer.is_welcome for peer in evening.people)
+    next(peer for peer in evening.people if match in peer.turns()).play(match)
+    evening.people[2].say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(1.0)
+    assert [peer.matches[match].ply for peer in evening.people[:2]] == [1, 1]
+    assert [refused["code"] for refused in evening.heard(2, "refused")] == ["storage"]
+    assert [evening.node(name).hub.unready for name in "abc"] == [FULL, FULL, FULL]
+    members = evening.node("a").ledger.peers.members()
+    evening.go(5.0)
+    assert evening.node("a").ledger.peers.members() == members
+
+
+def test_a_node_low_on_disk_takes_the_place_of_the_last_one_that_dies() -> None:
+    evening = Evening("a", "b", "c")
+    evening.world.places.clear()
+    evening.world.low_disks.update("ab")
+    evening.go(6.0)
+    assert [author.node for author in evening.node("a").ledger.peers.members()] == ["c"]
+    evening.node("c").die()
+    evening.world.servers["c"] = None
+    evening.go(10.0)
+    assert [peer.is_welcome for peer in evening.people] == [True, True, True]
 
 
 def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from tests.server.peer import HANDSHAKE
-from tests.server.running import Server, running
+from tests.server.running import Server, running, until
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.http import answer_http
 from ttt_net.server.wire.page import find_asset, page_files
@@ -244,6 +244,7 @@ async def test_the_one_style_sheet_in_the_page_is_the_one_that_its_policy_names(
 
 async def test_a_balancer_is_told_on_the_public_port_whether_players_are_to_be_sent_here(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
+        await until(lambda: server.hub.unready is None)  # bans and mutes are read first
         status, _, body = await answer(server, "/readyz")
         assert (status, body) == (200, b"ready\n")
     request = Request("/readyz", Headers())

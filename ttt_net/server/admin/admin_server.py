@@ -98,7 +98,7 @@ class AdminServer:
         if is_plain and request.path == "/healthz":
             return protocol.reject(200, "ok\n")
         if is_plain and request.path == "/readyz":
-            unready = self._unready()
+            unready = self._hub.unready
             return protocol.reject(503, f"{unready}\n") if unready else protocol.reject(200, "ready\n")
         token = _token_of(request)
         is_host, may_read = _is_same(token, self._token), _is_same(token, self._metrics_token)
@@ -162,14 +162,7 @@ class AdminServer:
         up_s = (self.now_ms() - self._since_ms) / 1000
         left_ms = self._shutdown.left_ms()
         left_s = None if left_ms is None else left_ms / 1000
-        return report(self._hub, self._hub.services.journal.health(), up_s, self._unready(), left_s)
-
-    def _unready(self) -> str | None:
-        if self._shutdown.left_ms() is not None:
-            return "the server is about to restart"
-        if not self._hub.services.sanctions.are_read:
-            return "bans and mutes are not in force yet"
-        return self._hub.services.journal.health().trouble
+        return report(self._hub, self._hub.services.journal.health(), up_s, self._hub.unready, left_s)
 
 
 def _token_of(request: Request) -> str | None:

@@ -45,6 +45,11 @@ class Membership:
         return self._ledger.is_fresh
 
     @property
+    def is_aside(self) -> bool:
+        """Whether this node leaves players to the others, since its disk is almost full."""
+        return self._ledger.aside is not None and not self._ledger.is_member
+
+    @property
     def keeps_lobby(self) -> bool:
         """Whether this node pairs the players of all."""
         return self._ledger.is_steward

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.1
 """How often what waits is looked at."""
+ASIDE_S = 60.0
+"""A node whose disk was almost full takes part again once there has been room for so long."""
 CUT_OFF_S = 6.0
 """After so long without contact the node sends its players away: elsewhere they can play on."""
 
@@ -36,12 +38,17 @@ CUT_OFF_S = 6.0
 class ClusterNode:
     """Brings together a server and its ledger; see the module."""
 
-    def __init__(self, hub: Hub, ledger: ReplicatedLedger, stream: Log, replica: Replica) -> None:
+    def __init__(
+        self, hub: Hub, ledger: ReplicatedLedger, stream: Log, replica: Replica, aside_s: float = ASIDE_S
+    ) -> None:
         self._hub, self._ledger, self._replica = hub, ledger, replica
         self._services = hub.services
         self._lobby = SharedLobby(hub, ledger, stream)
         self._broadcasts = Broadcasts(hub, ledger.node, stream)
         self._in_touch_s = self._services.loop.time()
+        self._aside_s = aside_s
+        self._full_s: float | None = None
+        """When the disk was last seen to be almost full, if that was not long ago."""
         self.begin_anew: Callable[[], None] = lambda: None
         """Ends this process, and begins another: called once only a snapshot has what this node is to apply next."""
 
@@ -74,9 +81,20 @@ class ClusterNode:
         elif now_s - self._in_touch_s > CUT_OFF_S:
             self._in_touch_s = now_s
             self._send_away()
+        self._look_at_disk(now_s)
         self._lobby.tell_seeks(now_s)
         self._broadcasts.tell_counts(now_s)
         self._broadcasts.tell_taken()
+
+    def _look_at_disk(self, now_s: float) -> None:
+        """Leave players and the lobby to the other nodes while the disk here is almost full."""
+        fullness = self._services.disk.fullness
+        if fullness is not None:
+            self._full_s = now_s
+            self._ledger.stand_aside(fullness)
+        elif self._full_s is not None and now_s - self._full_s >= self._aside_s:
+            self._full_s = None
+            self._ledger.stand_aside(None)
 
     # What the others write.
 

@@ -77,6 +77,10 @@ class Peers:
         """Return for how long one has written nothing."""
         return now_s - self._heard_s.setdefault(author, now_s)
 
+    def others_write(self, now_s: float) -> bool:
+        """Tell whether another node takes part, and has not been silent for long."""
+        return any(author.node != self._node and self.silence_s(author, now_s) <= LOST_S for author in self._authors)
+
     def silent(self, now_s: float) -> list[tuple[Author, int]]:
         """Return whom to declare lost, with the number of their last batch; each once in a while."""
         found = []

@@ -95,6 +95,8 @@ class ReplicatedLedger:
         """Whether this node's epoch has begun, and goes on."""
         self.stopped: str | None = None
         """Why this node must not go on, if so."""
+        self.aside: str | None = None
+        """Why this node is to leave the work to the others, if so: see `stand_aside`."""
         self.position: Position = replica.position
         """Up to which place of the log all was applied, and told."""
         self.job_ms = 0.0
@@ -111,6 +113,9 @@ class ReplicatedLedger:
         self._hooks = NodeHooks(lambda *_: None, lambda: None, lambda: None)
         self._followers: list[Hear] = []
         self._is_leaving = False
+        self._is_stepping_aside = False
+        self._is_needed = False
+        """Whether this node takes part though it was to stand aside, since no other did."""
         self._is_gathering = False
         self._inbox = Inbox(stream, self._arrived)
         self._is_applying = False
@@ -182,6 +187,8 @@ class ReplicatedLedger:
         """Return the fault, for people; None: there is none."""
         if self.stopped or self._trouble:
             return self.stopped or self._trouble
+        if self.aside is not None and not self.is_member:
+            return self.aside
         if not self.is_fresh:
             return "the ledger of the cluster does not answer"
         if self.peers.wrong_clock:
@@ -206,6 +213,16 @@ class ReplicatedLedger:
             return
         farewell = DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE)
         self.append(farewell, lambda _: done(), lambda _: done())
+
+    def stand_aside(self, why: str | None) -> None:
+        """Leave the cluster to the other nodes while there is a reason; with None, take part again.
+
+        The lobby goes to the next node, and players here are sent to the others. While no other node takes part, this
+        one does, whatever the reason.
+        """
+        self.aside = why
+        if why is None:
+            self._is_needed = False
 
     def stop_for(self, fault: Exception) -> None:
         """Stop for a fault of ours on this node: what its tables say cannot be told from what they should."""
@@ -349,6 +366,8 @@ class ReplicatedLedger:
         """End this epoch: nothing that waits will be written any more."""
         if self._is_leaving:
             log.info("node %s has left the cluster", self.node)
+        elif self._is_stepping_aside:
+            log.warning("node %s leaves the cluster to the others: %s", self.node, self.aside)
         else:
             log.warning("node %s was declared lost, and begins anew", self.node)
         self.is_member = False
@@ -427,7 +446,10 @@ class ReplicatedLedger:
         if self.is_member:
             self._beat(now_s)
             self._look_for_the_silent(now_s)
-        elif self.contact.is_fresh and self._outbox.sent is None and not self._is_leaving:
+            if self.aside is not None and not self._is_needed and self.peers.others_write(now_s):
+                self._step_aside()
+        elif self._may_take_part(now_s):
+            self._is_needed = self.aside is not None
             self._begin_epoch()
 
     def _give_up(self, now_s: float) -> None:
@@ -446,6 +468,22 @@ class ReplicatedLedger:
     def _look_for_the_silent(self, now_s: float) -> None:
         for author, number in self.peers.silent(now_s):
             self.append(DeclareLost(*author, number), _unheard, _unheard)
+
+    def _may_take_part(self, now_s: float) -> bool:
+        """Tell whether this node, which has no epoch, is to begin one."""
+        if not self.contact.is_fresh or self._outbox.sent is not None or self._is_leaving:
+            return False
+        return self.aside is None or not self.peers.others_write(now_s)
+
+    def _step_aside(self) -> None:
+        """End this epoch, once."""
+        if not self._is_stepping_aside:
+            self._is_stepping_aside = True
+
+            def done(_: object) -> None:
+                self._is_stepping_aside = False
+
+            self.append(DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE), done, done)
 
     def _begin_epoch(self) -> None:
         """Begin a new life, now that we know all that was written."""
