@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.events import Event, Resized, Stop
+from ttt_net.client.events import Event, Resized, Stop, post
 from ttt_net.client.user_io import ENDINGS
 
 
@@ -27,9 +27,3 @@ def delivered(mailbox: asyncio.Queue[Event]) -> Iterator[None]:
         for number in present:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(number)
-
-
-def post(mailbox: asyncio.Queue[Event], event: Event) -> None:
-    """Put an event into the mailbox if there is room; a key too many is lost, as with any keyboard."""
-    with suppress(asyncio.QueueFull):
-        mailbox.put_nowait(event)

@@ -8,7 +8,7 @@ from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Line
+from ttt_net.client.events import Line, Mailbox
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.messages import SeekRequest
@@ -22,7 +22,7 @@ class Paper:
     def __init__(self) -> None:
         self.lines: asyncio.Queue[str] = asyncio.Queue()
         self.written: list[str] = []
-        self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        self.mailbox = Mailbox()
 
     def write(self, text: str) -> None:
         for line in text.split("\n"):

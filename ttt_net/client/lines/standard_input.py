@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.events import Event, Line
+from ttt_net.client.events import Event, Line, post
 
 _STDIN = 0
 """Read as a file: the lock of `sys.stdin` would outlive us at exit."""
@@ -88,8 +88,7 @@ class _Reader:
         return True
 
     def _put(self, line: Line, is_put: threading.Event) -> None:
-        if self._mailbox.full():
-            self._loop.call_later(_FULL_S, self._put, line, is_put)
-        else:
-            self._mailbox.put_nowait(line)
+        if post(self._mailbox, line):
             is_put.set()
+        else:
+            self._loop.call_later(_FULL_S, self._put, line, is_put)

@@ -13,7 +13,7 @@ from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Stop, TerminalEvent
+from ttt_net.client.events import Event, Mailbox, Stop, TerminalEvent
 from ttt_net.client.local.connection import LocalConnection, Others, Series, now_ms
 from ttt_net.client.local.matches import Seating
 from ttt_net.client.progress import Achievements, is_first_match_of, load_achievements, save_achievements
@@ -41,7 +41,7 @@ def play(options: Options, others: Others | None, show: Show, *, is_on_screen: b
 
 async def _play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
     """Let one or two people play."""
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     seating = _seating(options, others)
     series = Series(None if is_on_screen else options.games)
     is_read = sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json
@@ -72,7 +72,7 @@ async def _play(options: Options, others: Others | None, show: Show, *, is_on_sc
 
 async def _look_on(options: Options, others: Others | None, show: Show) -> Ending:
     """Let strategies play before a person who looks on; the end of the last game stays until they leave."""
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     series = Series(options.games or 1, _PAUSE_S, is_seen_at_leisure=True)
     connection = LocalConnection(
         replace(_seating(options, others), has_onlooker=True), series, mailbox.put, None, others
@@ -87,7 +87,7 @@ async def _look_on(options: Options, others: Others | None, show: Show) -> Endin
 
 async def _tell(options: Options, others: Others | None) -> Ending:
     """Let strategies play, and tell of each game who plays and how it ends, or as JSON all that X hears."""
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     connection = LocalConnection(
         _seating(options, others), Series(options.games or 1), mailbox.put, _tap(options), others
     )

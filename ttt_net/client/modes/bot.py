@@ -12,7 +12,7 @@ from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_sea
 from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.events import Mailbox
 from ttt_net.client.modes.build import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import writer_of
@@ -50,7 +50,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
         hint=_HINT if is_endless and options.opponents is None else "",
         pace_s=options.pace_ms / 1000,
     )
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     with delivered(mailbox):
         patience = (None, None) if is_endless else (FIRST_MS, LATER_MS)
         connection = connection_of(options, mine, mailbox, first_ms=patience[0], later_ms=patience[1])
@@ -76,7 +76,7 @@ async def _play_engines(options: Options, engines: EngineOptions) -> Ending:
         assert engines.command is not None
         seat = _seat(options)
         wanted = [engine_of(engines.command, seat, name=options.name, protocol=engines.protocol, log=engines.log)]
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     with delivered(mailbox):
         farewell, tally = await play_seats(order, wanted, writer_of(options), mailbox)
     return _ending(farewell, tally)

@@ -8,7 +8,7 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.events import Event, Mailbox
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer, LineRenderer
 from ttt_net.client.lines.screen_reader import ScreenReader
@@ -26,7 +26,7 @@ def play(options: Options, mine: Identity) -> Ending:
 
 
 async def _play(options: Options, mine: Identity) -> Ending:
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     is_read = sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json
     controller = ClientController(
         connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=LATER_MS),

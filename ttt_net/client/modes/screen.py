@@ -6,7 +6,7 @@ from dataclasses import replace
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.events import Mailbox
 from ttt_net.client.modes.build import FIRST_MS, address_of, connection_of, ending_of, opening_of, seek_of
 from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
@@ -20,7 +20,7 @@ def play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
 
 
 async def _play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
-    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    mailbox = Mailbox()
     controller = ClientController(
         connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=None),
         seek_of(options),

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Resized
+from ttt_net.client.events import Event, Mailbox, Resized, post
 from ttt_net.client.finding.address import Place
 from ttt_net.client.finding.local_choices import choices_for, save_choices
 from ttt_net.client.finding.menu_controller import Answer, MenuController
 from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.progress import load_achievements, save_achievements
-from ttt_net.client.signals import delivered, post
+from ttt_net.client.signals import delivered
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.screen import TerminalScreen
 from ttt_net.client.user_io import glyphs_of
@@ -24,8 +24,8 @@ class StartMenu:
 
     def __init__(self, options: Options, canvas: Canvas) -> None:
         """Show the menu before anything is found."""
-        self._mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        self._search = ServerSearch(lambda: post(self._mailbox, Resized()), choices_for(options.game))
+        self._mailbox = Mailbox()
+        self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
         self._controller = MenuController(self._search)
         self._screen = TerminalScreen(canvas, glyphs_of(options))
         self._screen.paint(self._controller.display, 0)
@@ -41,6 +41,9 @@ class StartMenu:
         if self._controller.achieved != solved:
             save_achievements(self._controller.achieved)
         return self._search.servers.place
+
+    def _drawn_anew(self) -> None:
+        post(self._mailbox, Resized())
 
     async def _show(self, play_on_screen: PlayOnScreen) -> None:
         with delivered(self._mailbox):
