@@ -72,6 +72,7 @@ class Code(StrEnum):
     ONLY_CASUAL = "only_casual", "that can be done in casual matches only"
     NO_MOVE = "no_move", "you have no move that could be taken back"
     TOO_MANY_TAKEBACKS = "too_many_takebacks", "as many moves were taken back as may be in one match; play on"
+    TOO_MANY_OFFERS = "too_many_offers", "as many offers as one player may make in a match; play on, or resign"
     NO_OFFER = "no_offer", "there is no such offer to accept or decline"
     STALE_OFFER = "stale_offer", "that offer, or the position that it was made in, is gone; look at the newest one"
     TURNED_DOWN = "turned_down", "that offer was turned down or taken back; it can be made again after the next move"

@@ -43,6 +43,7 @@ _STRANGERS = 4
 _STEPS_BETWEEN = 25
 """Requests of strangers between two situations."""
 _TAKEBACKS = 50
+_OFFERS = 100
 Message = dict[str, Any]
 
 
@@ -465,6 +466,18 @@ def too_many_takebacks(walk: Walk) -> None:
     one.refused(Code.TOO_MANY_TAKEBACKS, "offer", match=match, kind="takeback")
 
 
+def too_many_offers(walk: Walk) -> None:
+    one, other, match = walk.pair(game="gomoku")
+    play_some(one, other, match, 2)
+    for ply in range(2, 2 + _OFFERS // 2):
+        for kind in ("draw", "takeback"):
+            one.ok("offer", match=match, kind=kind)
+            other.ok("decline", match=match, kind=kind)
+        mover = (one, other)[ply % 2]
+        mover.ok("play", match=match, ply=ply, move=legal(mover, match)[0])
+    one.refused(Code.TOO_MANY_OFFERS, "offer", match=match, kind="draw")
+
+
 def adjourned(walk: Walk) -> None:
     one, other, match = walk.pair(game="gomoku")
     play_some(one, other, match, walk.rng.choice([2, 3, 4]))
@@ -521,6 +534,7 @@ SITUATIONS: tuple[Callable[[Walk], None], ...] = (
     of_others,
     moves,
     too_many_takebacks,
+    too_many_offers,
     adjourned,
     only_casual,
     opponent_gone,

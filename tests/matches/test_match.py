@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
+from ttt_net.games import Side
 from ttt_net.matches.match import Match
-from ttt_net.matches.referee import MAX_TAKEBACKS, Command, decide, flag_fall, rematch
+from ttt_net.matches.referee import MAX_OFFERS, MAX_TAKEBACKS, Command, decide, flag_fall, rematch
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -459,6 +461,53 @@ def test_the_takebacks_of_a_match_have_an_end() -> None:
         << refused too_many_takebacks
         """,
     )
+
+
+def test_the_offers_of_each_player_in_a_match_have_an_end() -> None:
+    match = start(game="mnk:19x19,19")
+    for ply in range(2 + MAX_OFFERS // 2):
+        mover = "XO"[ply % 2]
+        follows(match, f">> {mover} play {ply}\n<< {match.seq + 1} {mover} played {ply}")
+        for kind in ("draw", "takeback") if ply > 1 else ():
+            follows(match, f">> X offer {kind}\n<< {match.seq + 1} X offered {kind}")
+            follows(match, f">> O decline {kind}\n<< {match.seq + 1} O declined {kind}")
+    follows(match, f">> X play 200\n<< {match.seq + 1} X played 200")
+    for each in (match, Match.from_events(match.events)):
+        follows(each, ">> X offer draw\n<< refused too_many_offers\n>> X offer takeback\n<< refused too_many_offers")
+    follows(
+        match,
+        f"""
+        >> O offer draw
+        << {match.seq + 1} O offered draw
+        >> X offer draw
+        << {match.seq + 2} nobody won: agreement
+        >> X offer rematch
+        << {match.seq + 3} X offered rematch
+        """,
+    )
+
+
+def test_a_match_ends_within_1500_events_whatever_its_players_offer() -> None:
+    """Both offer, decline and take back whatever they can, at each ply of the longest game."""
+    match, now_ms = start(game="mnk:19x19,19"), 0
+
+    def attempt(side: Side, command: Command) -> None:
+        nonlocal now_ms
+        now_ms += 1
+        with suppress(Refusal):
+            for event in decide(match, side, command, now_ms):
+                match.evolve(event)
+
+    while not match.is_over:
+        for side in (0, 1):
+            for kind in get_args(wire.OfferKind):
+                attempt(side, wire.OfferRequest(1, match.id, kind))
+                if kind == "takeback":
+                    attempt(1 - side, wire.OfferRequest(1, match.id, kind))
+                attempt(1 - side, wire.DeclineRequest(1, match.id, kind))
+        assert match.to_move is not None
+        attempt(match.to_move, wire.PlayRequest(1, match.id, len(match.moves), match.game.actions(match.state)[0]))
+    assert 361 < match.seq < 1_500
 
 
 def test_a_player_who_is_here_cannot_be_claimed_against() -> None:

@@ -64,6 +64,8 @@ class Match:
         self._foreseen: tuple[int, Any] | None = None
         """A move that was decided in this position, and the position after it."""
         self.takebacks = 0
+        self.offered = [0, 0]
+        """How many draws and take-backs each side has offered."""
         self.absences = Absences(started.time)
 
     @classmethod
@@ -124,6 +126,7 @@ class Match:
                 self.offers.clear()
             case wire.Offered():
                 self.offers[event.side, event.kind] = event.seq
+                self.offered[event.side] += event.kind != "rematch"
             case wire.Declined():
                 for offer in [offer for offer in self.offers if offer[1] == event.kind]:
                     del self.offers[offer]

@@ -26,6 +26,8 @@ _OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "remat
 _AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}
 MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
+MAX_OFFERS = 100
+"""Draws and take-backs that one player may offer in a match. With these two bounds a match has below 1,500 events."""
 FREE_AFTER_MS = 2_000
 """How long after the grace a bot may still claim or adjourn a match before its seat is freed without it."""
 
@@ -186,6 +188,9 @@ def _offer(match: Match, side: Side, offer: wire.OfferRequest, now_ms: int, at_m
         return [_agreed(match, 1 - side, kind, now_ms, at_ms)]
     if (side, kind) in match.turned_down:
         raise Refusal(Code.TURNED_DOWN, f"your {_OFFERED[kind]} was declined or taken back{_AGAIN[kind]}")
+    if kind != "rematch" and match.offered[side] >= MAX_OFFERS:
+        sentence = f"you have made {MAX_OFFERS} offers in this match, which is the most; play on, or resign"
+        raise Refusal(Code.TOO_MANY_OFFERS, sentence)
     if kind == "takeback":
         _ply_before_last_move(match, side)
         if match.takebacks >= MAX_TAKEBACKS:

@@ -192,7 +192,7 @@ class Archive:
                     question.done(found)
         finally:
             self._shares.payer = None
-            if payer is not None:
+            if payer is not None and payer.account is not None:
                 payer.charge(question.spent_ms + (clock_s() - began_s) * 1000)
             self._go_on()
 
