@@ -173,7 +173,7 @@ def _with_presence(world: World, event: Presence, now_ms: int) -> World:
 def _refused(world: World, request: Request, refusal: Refused) -> World:
     """Take back what was only asked for."""
     match request:
-        case SeekRequest():
+        case SeekRequest() if refusal.code != Code.NOT_SEEKING:  # one that was cancelled, by a newer one perhaps
             return replace(world, seeking=None)
         case WatchRequest(match=name) if name == world.watching:
             return replace(world, watching=None) if world.has_seat(name) else world.without_match(name)

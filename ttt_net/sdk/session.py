@@ -217,9 +217,8 @@ class ClientSession:
         for known in self._matches.values():
             known.is_resuming = False
         once = [request for request in lost.values() if not isinstance(request, _KEPT | ResumeRequest)]
-        return [
-            _refused(request, Code.UNKNOWN_OUTCOME, "the connection was lost before the answer") for request in once
-        ]
+        message = "the connection was lost before the server answered"
+        return [_refused(request, Code.UNKNOWN_OUTCOME, message) for request in once]
 
     def say(self, request: Request) -> list[Request]:
         """Give the request an id and return what to send now: nothing while there is no link.

@@ -1,0 +1,260 @@
+"""The clients of this repository, each behind the few things that a scenario asks of its player."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from websockets.exceptions import ConnectionClosed
+
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.plan import BotPlan
+from ttt_net.client.bot.player import Bot
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.commands import Command, Move, Send
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Stop, TerminalEvent
+from ttt_net.errors import Refusal
+from ttt_net.messages import (
+    AgreeRequest,
+    ChallengeRequest,
+    DeclineRequest,
+    MatchEvent,
+    OfferRequest,
+    PlayRequest,
+    Refused,
+    Request,
+    SeekRequest,
+    Snapshot,
+    UnseekRequest,
+)
+from ttt_net.sdk.client import Client, DisconnectedError, connect
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Answered
+from ttt_net.sdk.matches import follow
+from ttt_net.sdk.session import BotProfile, ClientSession
+
+SEEK = SeekRequest(0, ["tictactoe"])
+
+
+class Player(Protocol):
+    """A client with somebody who plays by it."""
+
+    told: list[str]
+    """The codes, or the sentences, of refusals that the player was told of."""
+    changed: asyncio.Event
+    """Set whenever the client has taken something in."""
+
+    @property
+    def is_welcome(self) -> bool:
+        """Whether the client knows that it was let in."""
+
+    def do(self, action: str, what: dict[str, Any]) -> None:
+        """Act as the player."""
+
+    def known(self) -> Snapshot | None:
+        """Return what the client shows of the match."""
+
+
+class SdkPlayer:
+    """A program on `ttt_net.sdk.client`."""
+
+    def __init__(self) -> None:
+        self._client: Client | None = None
+        self._match: Snapshot | None = None
+        self.told: list[str] = []
+        self.changed = asyncio.Event()
+
+    @property
+    def is_welcome(self) -> bool:
+        """Whether the player has entered."""
+        return self._client is not None
+
+    def known(self) -> Snapshot | None:
+        """Return the match as the events say."""
+        return self._match
+
+    def do(self, action: str, what: dict[str, Any]) -> None:
+        """Send the request that the action stands for."""
+        assert self._client is not None, "nobody is welcome yet"
+        self._client.say(self._request(action, what))
+
+    def _request(self, action: str, what: dict[str, Any]) -> Request:
+        match action, self._match:
+            case "seek", _:
+                return SEEK
+            case "unseek", _:
+                return UnseekRequest(0)
+            case "challenge", _:
+                return ChallengeRequest(0, what["name"])
+            case "play", Snapshot() as match:
+                return PlayRequest(0, match.match, match.position.ply, what["move"])
+            case "offer", Snapshot() as match:
+                return OfferRequest(0, match.match, what["kind"], match.position.ply)
+            case "agree", Snapshot() as match:
+                return AgreeRequest(0, match.match, match.offers[0].seq)
+            case "decline", Snapshot() as match:
+                return DeclineRequest(0, match.match, match.offers[0].kind, match.offers[0].seq)
+        raise AssertionError(f"nobody can {action} here")
+
+    async def listen(self, client: Client) -> None:
+        """Follow the match until there is no connection any more."""
+        self._client = client
+        self.changed.set()
+        try:
+            async for event in client:
+                if isinstance(event, Snapshot):
+                    self._match = event
+                elif isinstance(event, MatchEvent) and self._match is not None:
+                    self._match = follow(self._match, event)
+                elif isinstance(event, Answered) and isinstance(event.answer, Refused):
+                    self.told.append(event.answer.code)
+                self.changed.set()
+        except DisconnectedError:
+            return
+
+
+@asynccontextmanager
+async def sdk(url: str, folder: Path) -> AsyncIterator[Player]:
+    """Play by the SDK."""
+    player = SdkPlayer()
+
+    async def play() -> None:
+        async with connect(url, "Ann", limits=FOREVER) as client:
+            await player.listen(client)
+
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(play())
+        yield player
+        playing.cancel()
+
+
+class TerminalPlayer:
+    """A person before the terminal client: keys become commands, and the display is what they see."""
+
+    def __init__(self, controller: ClientController) -> None:
+        self._controller = controller
+        self.told: list[str] = []
+        self.changed = asyncio.Event()
+
+    @property
+    def is_welcome(self) -> bool:
+        """Whether the player is in the lobby."""
+        return self._controller.display.world.you is not None
+
+    def known(self) -> Snapshot | None:
+        """Return the match on the screen."""
+        return self._controller.display.match
+
+    def do(self, action: str, what: dict[str, Any]) -> None:
+        """Give the command that the keys of the action stand for."""
+        offers = {"draw": Command.DRAW, "takeback": Command.TAKE_BACK, "rematch": Command.REMATCH}
+        match action:
+            case "seek":
+                self._controller.do(Send(SEEK))
+            case "unseek":
+                self._controller.do(Send(UnseekRequest(0)))
+            case "challenge":
+                self._controller.do(Send(ChallengeRequest(0, what["name"])))
+            case "play":
+                match = self.known()
+                assert match is not None
+                self._controller.do(Move(match.game.move_names[what["move"]]))
+            case "offer" | "agree":
+                self._controller.do(offers[what["kind"]])
+            case "decline":
+                self._controller.do(Command.DECLINE)
+            case _:
+                raise AssertionError(f"nobody can {action} here")
+        self.note()
+
+    def note(self) -> None:
+        """Read the notice on the screen."""
+        if notice := self._controller.display.notice:
+            self.told.append(notice)
+
+
+@asynccontextmanager
+async def terminal(url: str, folder: Path) -> AsyncIterator[Player]:
+    """Play by the terminal client."""
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    connection = ClientConnection(url, ClientSession("Ann", None), mailbox.put, FOREVER, lambda token: None)
+    controller = ClientController(connection, SEEK, "the test", is_seeking=False)
+    player = TerminalPlayer(controller)
+
+    async def look() -> None:
+        while True:
+            event = await mailbox.get()
+            assert not isinstance(event, TerminalEvent | Stop)
+            controller.hear(event, 0)
+            player.note()
+            player.changed.set()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each) for each in (connection.run(), look())]
+        yield player
+        for task in tasks:
+            task.cancel()
+
+
+class SelfPlayer:
+    """A bot, which acts by itself: it is asked for nothing, and tells its match if it can be looked into."""
+
+    is_welcome = True
+
+    def __init__(self, known: Callable[[], Snapshot | None] = lambda: None) -> None:
+        self.known = known
+        self.told: list[str] = []
+        self.changed = asyncio.Event()
+
+    def do(self, action: str, what: dict[str, Any]) -> None:
+        """Leave the bot to do it by itself."""
+
+
+class _FourEngine:
+    """An engine that knows the one legal move of the scenarios."""
+
+    async def think(self, question: Question) -> Thought:
+        """Choose it, or another one later."""
+        return Thought(4 if not question.moves else 8)
+
+
+@asynccontextmanager
+async def house_bot(url: str, folder: Path) -> AsyncIterator[Player]:
+    """Play by the bot that the client seats, and the server in its house."""
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    session = ClientSession("Ann", None, BotProfile("random"))
+    connection = ClientConnection(url, session, mailbox.put, FOREVER, lambda token: None)
+    engine = cast(EngineProcess, _FourEngine())
+    bot = Bot(connection, engine, BotPlan(SEEK, None, 50, has_own_engine=False), lambda text: None)
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(bot.play(mailbox))
+        yield SelfPlayer(lambda: next(iter(bot.world.matches.values()), None))
+        playing.cancel()
+
+
+def printed_bot(name: str) -> "Callable[[str, Path], Any]":
+    """Return the way to play by a bot as docs/bots.md prints it."""
+
+    @asynccontextmanager
+    async def play(url: str, folder: Path) -> AsyncIterator[Player]:
+        from tests.end_to_end.test_bots_page import printed
+
+        code = printed(folder, name).read_text(encoding="utf-8")
+        functions: dict[str, Any] = {}
+        exec(compile(code.partition("\n\ntry:\n")[0].partition("\n\nprint(")[0], name, "exec"), functions)
+        play_one_match: Callable[[str, str], Awaitable[str]] = functions["play_one_match"]
+
+        async def until_it_ends() -> None:
+            try:
+                await play_one_match(url, "Ann")
+            except (DisconnectedError, Refusal, ConnectionClosed):
+                return
+
+        async with asyncio.TaskGroup() as group:
+            playing = group.create_task(until_it_ends())
+            yield SelfPlayer()
+            playing.cancel()
+
+    return play

@@ -1,0 +1,172 @@
+"""Every client of this repository stands the scenarios of docs/conformance.json."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.client.fake_server import FakeLink, FakeServer, fake_server
+from tests.conformance import clients
+from tests.conformance.scenarios import SCENARIOS, TARGET, Step, published
+from tests.patience import PATIENCE_S
+
+CLIENTS: dict[str, Callable[[str, Path], Any]] = {
+    "sdk": clients.sdk,
+    "terminal": clients.terminal,
+    "house bot": clients.house_bot,
+    "bot of docs/bots.md on the sdk": clients.printed_bot("sdk"),
+    "bot of docs/bots.md on a socket": clients.printed_bot("websocket"),
+}
+_BY_THEMSELVES = {"seek", "play"}
+"""The actions that a bot does unasked."""
+_ALWAYS = [{"type": "ping"}, {"type": "analyse"}]
+"""Requests that a client may send at any time."""
+
+
+def can_act(client: str, steps: list[Step]) -> bool:
+    """Tell whether a scenario is for a client: bots only search and play, and one of them does not come back."""
+    if "bot" not in client:
+        return True
+    requests = [step["hears"]["type"] for step in steps if "hears" in step]
+    messages = [step["says"] for step in steps if "says" in step]
+    acts = {step["does"] for step in steps if "does" in step}
+    if "socket" in client and ("resume" in requests or requests.count("hello") > 1):
+        return False
+    if "docs" in client and any(message.get("seek") for message in messages):
+        return False  # these bots search for any game
+    has_offers = any(message["type"] == "offered" or message.get("offers") for message in messages)
+    return acts <= _BY_THEMSELVES and "seek" in acts and not has_offers
+
+
+class Script:
+    """A server that goes through the steps of a scenario with one client."""
+
+    def __init__(self, server: FakeServer, player: clients.Player) -> None:
+        self._server, self._player = server, player
+        self._link: FakeLink | None = None
+        self._ids: dict[str, int] = {}
+        self._may: list[Step] = [{"may": each} for each in _ALWAYS]
+
+    async def run(self, steps: list[Step]) -> None:
+        """Go through the steps; raises `AssertionError` where the client does something else."""
+        for number, step in enumerate(steps):
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._take(step)
+            except TimeoutError:
+                raise AssertionError(f"step {number} does not come: {step}") from None
+
+    async def _take(self, step: Step) -> None:
+        match step:
+            case {"accepts": _}:
+                self._link = await self._server.accepts()
+            case {"hears": wanted, "as": name}:
+                self._ids[name] = (await self._hear(wanted))["id"]
+            case {"says": message}:
+                if isinstance(number := message.get("id"), str):
+                    message = {**message, "id": self._ids[number[1:]]}
+                await self._there.sends(json.dumps(message))
+            case {"may": _}:
+                self._may.append(step)
+            case {"does": action, **what}:
+                await until(self._player, lambda: self._player.is_welcome)
+                self._player.do(action, what)
+            case {"loses": _}:
+                await self._there.breaks()
+            case {"closes": code}:
+                await self._there.closes(code)
+            case {"quiet_ms": quiet_ms}:
+                await self._is_quiet(quiet_ms / 1000)
+            case {"knows": facts}:
+                if not isinstance(self._player, clients.SelfPlayer):
+                    await until(self._player, lambda: knows(self._player, facts))
+            case {"told": code}:
+                await until(self._player, lambda: was_told(code, self._player))
+            case _:
+                raise AssertionError(f"no step: {step}")
+
+    @property
+    def _there(self) -> FakeLink:
+        assert self._link is not None
+        return self._link
+
+    async def _hear(self, wanted: Step) -> dict[str, Any]:
+        """Return the next request, which is the wanted one; those that may come before it are answered."""
+        while True:
+            said: dict[str, Any] = json.loads(await self._there.socket.recv())
+            if matches(said, wanted):
+                return said
+            await self._answer(said)
+
+    async def _answer(self, said: dict[str, Any]) -> None:
+        allowed = next((each for each in self._may if matches(said, each["may"])), None)
+        assert allowed is not None, f"the client says {said}"
+        code = allowed.get("refused")
+        answer = {"type": "ok", "id": said["id"]}
+        if code is not None:
+            answer = {"type": "refused", "id": said["id"], "code": code, "message": code}
+        await self._there.sends(json.dumps(answer))
+
+    async def _is_quiet(self, quiet_s: float) -> None:
+        """Check that for so long the client sends nothing but what it may, and does not connect anew."""
+        try:
+            async with asyncio.timeout(quiet_s):
+                while True:
+                    await self._answer(json.loads(await self._there.socket.recv()))
+        except TimeoutError:
+            return
+        except ConnectionClosed:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(quiet_s):
+                    await self._server.accepts()
+
+
+def matches(said: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Tell whether a request has at least the wanted fields; one that is left out is as good as null."""
+    return all(said.get(key) == value for key, value in wanted.items())
+
+
+def knows(player: clients.Player, facts: dict[str, Any]) -> bool:
+    """Tell whether the player sees the match so."""
+    match = player.known()
+    if match is None:
+        return False
+    seen = {"ply": match.position.ply, "over": match.outcome is not None, "offers": len(match.offers)}
+    return all(seen[key] == value for key, value in facts.items())
+
+
+def was_told(code: str, player: clients.Player) -> bool:
+    """Tell whether the player was told of a refusal: by its code, or in words where there is a screen."""
+    words = "before the server answered" if code == "unknown_outcome" else code
+    return any(code in each.lower() or words in each for each in player.told)
+
+
+async def until(player: clients.Player, holds: Callable[[], bool]) -> None:
+    """Let the client go on until it holds."""
+    while not holds():
+        player.changed.clear()
+        await player.changed.wait()
+
+
+CASES = [(client, name) for client in CLIENTS for name, (_, steps) in SCENARIOS.items() if can_act(client, steps)]
+
+
+@pytest.mark.parametrize(("client", "name"), CASES)
+async def test_every_client_stands_every_scenario_that_it_can_act_in(client: str, name: str, tmp_path: Path) -> None:
+    async with fake_server() as server, CLIENTS[client](server.url, tmp_path) as player:
+        await Script(server, player).run(SCENARIOS[name][1])
+
+
+def test_every_client_stands_some_scenarios() -> None:
+    counts = {client: sum(each == client for each, _ in CASES) for client in CLIENTS}
+    assert counts["sdk"] == counts["terminal"] == len(SCENARIOS) >= 22
+    assert counts["house bot"] >= counts["bot of docs/bots.md on the sdk"] >= 10
+    assert counts["bot of docs/bots.md on a socket"] >= 3
+
+
+def test_the_published_table_is_this_one() -> None:
+    assert TARGET.read_text(encoding="utf-8") == published(), "python -m tests.conformance.scenarios writes it"
