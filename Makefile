@@ -33,10 +33,12 @@ test: install ## all tests, but those marked long
 proofs: install ## the tests that make test leaves out, for they take long
 	$(BIN)/python -m pytest -m long --numprocesses 2 --dist load --durations=0
 
-check: install ## format, lint, types
+check: install ttt_net/web/node_modules ## format, lint, types; of the page, too, which needs npm
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	npm run --silent --prefix ttt_net/web lint
+	npm run --silent --prefix ttt_net/web types
 
 docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_protocol.py

@@ -63,20 +63,26 @@ class SlowRelay:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close in the next turn
 
     def close(self) -> None:
         """End it."""
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()
+        self._loop.close()
 
     async def _relay(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(self._link.round_trip_s)  # opening a connection
-        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
+        writers = [to_client]
         with suppress(asyncio.CancelledError):  # the measurement is over
+            await asyncio.sleep(self._link.round_trip_s)  # opening a connection
+            from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
+            writers.append(to_server)
             await asyncio.gather(
                 self._pump(from_client, to_server, self._link.up_per_s),
                 self._pump(from_server, to_client, self._link.down_per_s),
             )
+        for writer in writers:
+            writer.transport.abort()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, per_s: float) -> None:
         """Let each piece through after what was sent before it, and half a round trip later."""

@@ -43,6 +43,7 @@ LONGEST = (
     "end_to_end/test_discovery.py",
     "test_architecture.py",
     "page/test_link.py",
+    "page/test_slow_link.py",
     "server/test_leaks.py",
     "page/test_ending_and_learning.py",
     "client/terminal/test_lobby_terminal.py",

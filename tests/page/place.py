@@ -34,9 +34,10 @@ def _product_ms(module: str, name: str) -> int:
     return int(found[1])
 
 
+LASTING = (("link.ts", "OPENING_MS"), ("link.ts", "WAIT_MS"), ("actions.ts", "NOTICE_MS"))
 PATIENT = f"""{{
     const begin = window.setTimeout;
-    const lasting = [{_product_ms("link.ts", "WAIT_MS")}, {_product_ms("app.ts", "NOTICE_MS")}];
+    const lasting = [{", ".join(str(_product_ms(*each)) for each in LASTING)}];
     window.setTimeout = (act, ms, ...more) => begin(act, lasting.includes(ms) ? {PATIENCE_MS} : ms, ...more);
 }}"""
 """Has the page wait for the server, and show a notice, for as long as a test waits: a busy machine may take longer than
@@ -116,8 +117,9 @@ class Visitor:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *flags: str) -> None:
         self.data = folder / "data"
+        self._flags = flags
         self._process: subprocess.Popen[str] | None = None
         self._held = ExitStack()
         self._port = self._held.enter_context(reserved())
@@ -138,7 +140,13 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        scheme = "https" if "--tls-self-signed" in self._flags else "http"
+        return f"{scheme}://127.0.0.1:{self._port}"
+
+    @property
+    def port(self) -> int:
+        """The port on this machine."""
+        return self._port
 
     @property
     def address(self) -> str:
@@ -146,7 +154,7 @@ class Server:
 
     def launch(self) -> None:
         """Have the server start, on the same port each time; it need not listen yet."""
-        _, _, *arguments = command(self.data, "--name", "the lobby", port=self._port)
+        _, _, *arguments = command(self.data, "--name", "the lobby", *self._flags, port=self._port)
         self._process = forked.start("server.py", *arguments, stdout=subprocess.PIPE)
 
     def start(self) -> None:
@@ -156,7 +164,7 @@ class Server:
         assert self._process is not None
         assert self._process.stdout is not None
         first = self._process.stdout.readline()
-        assert first.startswith("listening on ws://"), first
+        assert first.startswith("listening on ws"), first
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """End the server."""
@@ -174,8 +182,8 @@ class Server:
 class Place(Server):
     """A server and its visitors."""
 
-    def __init__(self, browser: Any, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, browser: Any, folder: Path, *flags: str) -> None:
+        super().__init__(folder, *flags)
         self._browser = browser
         self._contexts: list[Any] = []
         self.complaints: list[str] = []
@@ -212,7 +220,7 @@ class Place(Server):
         self.complaints.append(text)
 
     def _note_request(self, url: str) -> None:
-        if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")):
+        if not re.match(r"(http|ws)s?://127\.0\.0\.1:|data:|blob:", url):
             self.complaints.append(f"asked {url}")
 
     def expect(self, words: str) -> None:

@@ -5,16 +5,46 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.page.build import MODULES, WEB, node
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
 
+BIOME = MODULES / "@biomejs" / "biome" / "bin" / "biome"
 
-def test_the_types_of_the_modules_hold() -> None:
-    done = node(MODULES / "typescript" / "bin" / "tsc", "--project", "tsconfig.json")
+
+def test_the_types_of_the_modules_and_their_unit_tests_hold() -> None:
+    done = node(MODULES / "typescript" / "bin" / "tsc", "--project", "tsconfig.units.json")
     assert done.stdout == ""
     assert done.returncode == 0
+
+
+def test_the_unit_tests_of_the_page_pass_in_node() -> None:
+    done = node("test.mjs")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_linter_finds_nothing() -> None:
+    done = node(BIOME, "lint", ".", "../../tests/page/units", "--error-on-warnings")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "back", ['import type { One } from "./one.js";', 'export const one = () => import("./one.js");']
+)
+def test_the_linter_finds_a_circle_of_imports_of_types_or_of_code_that_is_fetched_later(
+    tmp_path: Path, back: str
+) -> None:
+    (tmp_path / "biome.json").write_bytes((WEB / "biome.json").read_bytes())
+    (tmp_path / "one.ts").write_text(
+        'import { two } from "./two.js";\nexport type One = typeof two;\n', encoding="utf-8"
+    )
+    (tmp_path / "two.ts").write_text(f"{back}\nexport const two = 2;\n", encoding="utf-8")
+    done = node(BIOME, "lint", ".", folder=tmp_path)
+    assert done.returncode != 0
+    assert "noImportCycles" in done.stdout + done.stderr
 
 
 def test_the_built_page_is_what_make_page_writes(tmp_path: Path) -> None:

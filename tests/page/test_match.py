@@ -126,6 +126,16 @@ def test_draws_take_backs_and_resigning_are_asked_and_answered(place: Place) -> 
     second.page.get_by_text("offers a draw.").wait_for()
     second.press("No")
     first.page.get_by_text("You offered a draw.").wait_for(state="detached")
+    for width, height in ((320, 568), (360, 740), (740, 360), (1280, 800)):
+        first.page.set_viewport_size({"width": width, "height": height})
+        tapped = first.page.get_by_role("button", name="Resign", exact=True).bounding_box()
+        assert tapped is not None
+        first.press("Resign")
+        asked = first.page.get_by_role("button", name="Yes, resign").bounding_box()
+        assert asked is not None
+        is_apart = asked["x"] + asked["width"] <= tapped["x"] or asked["y"] >= tapped["y"] + tapped["height"]
+        assert is_apart, f"a second tap would resign at {width} px"
+        first.press("Play on")
     first.press("Resign")
     first.press("Yes, resign")
     second.until("You won")

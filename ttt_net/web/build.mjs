@@ -16,11 +16,10 @@ const SOURCES = join(HERE, "src");
 const TARGET = process.argv[2] ?? join(HERE, "built");
 /** Files that are sent as they are written. */
 const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg", "icon-192.png", "icon-512.png", "icon-maskable.png", "icon-apple.png", "app.webmanifest"];
-const FIRST = { app: "src/main.ts", style: "src/style.css" };
-/** What is fetched only when it is wanted. */
+const FIRST = "src/main.ts";
+/** Code that is fetched only when it is wanted, by the names of the built files. */
 const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
 const LATER = {
-  later: "src/later.css",
   more: "src/more.ts",
   sounds: "src/sounds.ts",
   qr: "src/qr.ts",
@@ -30,30 +29,36 @@ const COMPRESSED = /\.(?:js|css)$/;
 
 await rm(TARGET, { recursive: true, force: true });
 await mkdir(TARGET, { recursive: true });
-/** Have the page fetch what is fetched later by the names of the built files. */
-const fetching = {
-  name: "fetching",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\./ }, ({ kind, path }) =>
-      kind === "dynamic-import" ? { path: path.replace(/^\.\/(.+\/)?(\w+)\.js$/, (_, folder, name) => `./${folder ? `${folder.slice(0, -1)}-` : ""}${name}.js`), external: true } : null,
-    ),
-};
-/** Have code that is fetched later take what it shares with the page from the page's own script, which is there by then. */
-const sharing = (inPage) => ({
-  name: "sharing",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\.\/shared\.js$/ }, () => ({ path: "./app.js", external: true }));
-    onResolve({ filter: /^\.\// }, ({ importer, path, kind }) => {
-      const isTwice = kind !== "entry-point" && inPage.has(`src/${basename(path, ".js")}.ts`);
-      return isTwice ? { errors: [{ text: `${importer}: import ${path} from shared.ts` }] } : null;
+/**
+ * Have every entry import the page itself, too, which is there before them. So esbuild puts all code that they share with it into one
+ * chunk, which is the whole page: `app.js`, one request. Nothing is in two files.
+ */
+const besides = {
+  name: "besides",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^\./ }, ({ kind, path }) => {
+      const name = nameOf(path);
+      return kind === "dynamic-import" && name in LATER ? { path: LATER[name], namespace: "entry" } : null;
     });
+    onResolve({ filter: /^entry:/ }, ({ path }) => ({ path: path.slice("entry:".length), namespace: "entry" }));
+    onLoad({ filter: /./, namespace: "entry" }, ({ path }) => ({
+      contents: `import "./${FIRST}"; export * from "./${path}";`,
+      resolveDir: HERE,
+      loader: "ts",
+    }));
   },
-});
-const options = {
+};
+/** The name of a built file, of the path by which a module imports its source. */
+const nameOf = (path) => path.replace(/^(?:\.\.?\/)+/, "").replace(/\.js$/, "").replace("/", "-");
+const { outputFiles } = await build({
   absWorkingDir: HERE,
+  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
+  plugins: [besides],
   write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
   outdir: "built",
   bundle: true,
+  splitting: true,
+  chunkNames: "app", // a second chunk would have the same name, which esbuild refuses
   minify: true,
   format: "esm",
   target: ["es2022", "chrome123", "firefox120", "safari17.5"],
@@ -62,11 +67,8 @@ const options = {
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
-};
-const page = await build({ ...options, entryPoints: FIRST, plugins: [fetching], metafile: true });
-const inPage = new Set(Object.keys(page.metafile.inputs));
-const later = await build({ ...options, entryPoints: LATER, plugins: [fetching, sharing(inPage)] });
-for (const { path, contents } of [...page.outputFiles, ...later.outputFiles]) await writeFile(join(TARGET, basename(path)), contents);
+});
+for (const { path, contents } of outputFiles) if (!/page\.js(\.map)?$/.test(path)) await writeFile(join(TARGET, basename(path)), contents);
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
 for (const name of await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;

@@ -1,8 +1,12 @@
 /** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
 
-import type { AnalysedMove, MatchLesson } from "./protocol.js";
+import { button, type Child, h, panel, type Tree } from "./dom.js";
 import { followsOf, reasonOf } from "./explained.js";
-import { button, capital, type Child, either, f, gradeOf, h, language, type Match, panel, review, type Tree, ui, w } from "./shared.js";
+import { either, f, language, w } from "./i18n.js";
+import type { AnalysedMove, MatchLesson } from "./protocol.js";
+import { review } from "./requests.js";
+import { capital, gradeOf } from "./sentences.js";
+import { type Match, ui } from "./store.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 

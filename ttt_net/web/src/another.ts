@@ -1,7 +1,14 @@
 /** The sheet on which another game is chosen, to be played against the same player. */
 
-import { challenge, challengeBot, games, isBot, type Match, set, shelf, state, type Tree, ui, w } from "./shared.js";
+import { challengeBot } from "./actions.js";
+import { shelf } from "./bar.js";
+import type { Tree } from "./dom.js";
+import { games } from "./games.js";
+import { w } from "./i18n.js";
+import { challenge } from "./requests.js";
+import { isBot } from "./sentences.js";
 import { sheet } from "./sheet.js";
+import { type Match, set, state, ui } from "./store.js";
 
 export function anotherSheet(match: Match): Tree {
   const { players, you = 0, time, rated, game } = match;

@@ -1,18 +1,19 @@
 /** What stands above a screen, and the shelf of games: what the first screen has of the lobby. */
 
+import { link } from "./actions.js";
 import { button, type Child, h, option, type Tree } from "./dom.js";
-import { type Offered } from "./games.js";
+import type { Offered } from "./games.js";
 import { w } from "./i18n.js";
-import { isKnown, latencyMs, link } from "./link.js";
 import { icon, picture } from "./pieces.js";
 import { go } from "./place.js";
 import { gear } from "./settings.js";
 
 /** How quick the way to the server is, in a word; none for one who needs no server yet. */
 export function linkWord(): Tree | false {
-  if (!isKnown()) return false;
+  if (!link.isKnown()) return false;
+  const { latencyMs } = link;
   const ms = latencyMs ?? 0;
-  const kind = link !== "online" ? "offline" : latencyMs === null ? "" : ms < 80 ? "fast" : ms < 200 ? "good" : "slow";
+  const kind = !link.isUp() ? "offline" : latencyMs === null ? "" : ms < 80 ? "fast" : ms < 200 ? "good" : "slow";
   return h("span.link", { class: `link-${kind}`, title: `${Math.round(ms)} ms` }, h("i", { hidden: true }), h("span", w.linkWords[kind] ?? ""));
 }
 
@@ -20,9 +21,10 @@ export const bar = (title: Child, ...more: Child[]): Tree =>
   h("header.bar", button(icon("back"), () => go("/"), "plain back", w.toLobby), h("h1", title), linkWord(), more, gear());
 
 /** Games to choose from, each with a little picture of its board. */
-export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string) => void): Tree =>
+export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string) => void, isFixed = false): Tree =>
   h(
     "fieldset.games",
+    { disabled: isFixed },
     h("legend", w.game),
     h(
       "div.shelf",

@@ -7,7 +7,7 @@
 import { type Child, h, type Tree } from "./dom.js";
 import { f, listed, w } from "./i18n.js";
 import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
-import { type Game, movesAt, type Position } from "./state.js";
+import { type Game, movesAt, type Position } from "./store.js";
 
 /** What is drawn. `last`, `ghost` (a mark that is not there yet), `fading` and `focus` are cells, -1 for none. */
 export type Look = {

@@ -1,25 +1,12 @@
 /** What is said in a match: a few phrases by a tap, and a line to type. */
 
-import type { ChatRequest, Chatted } from "./protocol.js";
-import {
-  button,
-  decided,
-  f,
-  form,
-  h,
-  isBot,
-  line,
-  many,
-  type Match,
-  mute,
-  report,
-  speakOf,
-  state,
-  type Tree,
-  w,
-} from "./shared.js";
+import { button, form, h, line, type Tree } from "./dom.js";
+import { f, many, w } from "./i18n.js";
+import type { Chatted } from "./protocol.js";
+import { mute, type Phrase, report, speakOf } from "./requests.js";
+import { decided, isBot } from "./sentences.js";
+import { type Match, state } from "./store.js";
 
-export type Phrase = NonNullable<ChatRequest["phrase"]>;
 /** What somebody can be reported for. */
 const REASONS = ["chat", "name", "cheating", "other"] as const;
 /** What can be said without typing. */

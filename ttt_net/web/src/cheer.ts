@@ -1,6 +1,8 @@
 /** Scraps of paper that fall over the screen of one who has just won, solved or learnt something. */
 
-import { clockNow, h, type Match, type Tree } from "./shared.js";
+import { clockNow } from "./actions.js";
+import { h, type Tree } from "./dom.js";
+import type { Match } from "./store.js";
 
 /** So long they are there: the last has fallen by then. */
 const LASTS_MS = 4000;

@@ -4,50 +4,19 @@
  * It keeps its place whatever it says, so that nothing moves under a finger. The most urgent question comes first.
  */
 
+import { clockNow, hint, play, request, seek, site } from "./actions.js";
 import { noteOf } from "./analysis.js";
+import { moveName } from "./board.js";
+import { button, type Child, h, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
+import { kindOf } from "./games.js";
+import { either, f, many, w } from "./i18n.js";
+import { icon } from "./pieces.js";
+import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
-import {
-  agree,
-  analyse,
-  autoplay,
-  button,
-  capital,
-  type Child,
-  claim,
-  clockNow,
-  decline,
-  either,
-  f,
-  type Game,
-  go,
-  gradeOf,
-  h,
-  hint,
-  icon,
-  isMyTurn,
-  kindOf,
-  many,
-  type Match,
-  mayHint,
-  moveName,
-  movesAt,
-  offer,
-  play,
-  playOnFrom,
-  request,
-  resultParts,
-  review,
-  seek,
-  send,
-  set,
-  site,
-  state,
-  status,
-  type Tree,
-  ui,
-  w,
-} from "./shared.js";
+import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";
+import { capital, gradeOf, resultParts, status } from "./sentences.js";
+import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
 /** One question: what it is called, its sentence, how it sounds, its buttons, and what stands above and below these. */
 type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child; below?: Child };
@@ -77,8 +46,9 @@ function question(match: Match): Question | null {
     return { key: "aim", text: aimed.length > 1 ? w.whichMark : f(w.placeAtAsk, name), buttons: [places, button(w.cancel, () => set({ aim: -1 }))] };
   }
   if (ui.isResigning) {
+    // A second tap where "Resign" was plays on: "Yes, resign" is at the other end of the row.
     const resign = button(w.yesResign, () => request({ type: "resign", match: match.match }), "primary");
-    return { key: "resign", text: w.resignAsk, buttons: [button(w.playOn, () => set({ isResigning: false })), resign] };
+    return { key: "resign", text: w.resignAsk, buttons: [resign, button(w.playOn, () => set({ isResigning: false }))] };
   }
   const theirs = you === undefined ? undefined : offers.find(({ side }) => side !== you);
   if (theirs) {
@@ -253,7 +223,7 @@ function playOn(match: Match, ply: number): Tree {
 /** Who won, in large letters, what that did to our rating, and below it why; read aloud it is one sentence. */
 function told(match: Match): Child {
   const [head, how] = resultParts(match);
-  const [, between = "", end = ""] = /^(.*)\u0001(.*)$/.exec(f(w.because, "", "\u0001")) ?? [];
+  const [between = "", end = ""] = f(w.because, "", "\u0001").split("\u0001");
   const why = match.players.some(({ name }) => how.startsWith(name)) ? how : capital(how); // names stay as they are written
   const rated = match.you !== undefined && match.ratings?.[match.you];
   return [h("strong.head", head), how && h("span.how", h("span.unseen", between), why, end), rated && h("span.gain", change(rated))];

@@ -9,6 +9,7 @@ const ATTRIBUTES: Record<string, string> = { label: "aria-label", hidden: "aria-
 const PROPERTIES = ["value", "valueAsNumber", "checked", "disabled", "open", "selected"];
 const NOT_SET = ["key", "focus", "inSight"];
 
+// biome-ignore lint/suspicious/noExplicitAny: properties of elements are of many types
 type Props = Record<string, any>;
 /** What may stand among the children of an element: what is false, null, undefined or empty is left out. */
 export type Child = Tree | string | number | false | null | undefined | "" | Child[];
@@ -126,7 +127,8 @@ function keysOf(trees: (Tree | string)[]): string[] {
   const counts: Record<string, number> = {};
   return trees.map((tree) => {
     const [kind, key] = tree instanceof Tree ? [tree.spec, tree.props.key || undefined] : ["#text", undefined];
-    return `${kind} ${key ?? (counts[kind] = (counts[kind] ?? 0) + 1)}`;
+    if (key === undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+    return `${kind} ${key ?? counts[kind]}`;
   });
 }
 
@@ -155,7 +157,7 @@ function create(tree: Tree | string, parent: Element, key: string): ChildNode {
   return node;
 }
 
-function set(element: HTMLElement & Props, name: string, value: any): void {
+function set(element: HTMLElement & Props, name: string, value: Props[string]): void {
   if (name === "style") for (const each in value) element.style.setProperty(each, value[each]);
   else if (name.startsWith("on")) element[name] = value;
   else if (PROPERTIES.includes(name)) {

@@ -1,11 +1,11 @@
 /** What is felt of a match besides the board: sounds, the title, the icon, and a word when the page is not looked at. */
 
 import { f, w } from "./i18n.js";
-import { settings } from "./settings.js";
 import { status } from "./sentences.js";
-import { isMyTurn, type Match, ownLive } from "./state.js";
+import { settings } from "./settings.js";
+import type { Feeling } from "./sounds.js";
+import { isMyTurn, type Match, ownLive } from "./store.js";
 
-export type Feeling = "placed" | "heard" | "turn" | "won" | "lost" | "drawn";
 
 const BUZZ_MS: Record<Feeling, number[]> = { placed: [], heard: [12], turn: [30], won: [20, 60, 20, 60, 40], lost: [60], drawn: [30] };
 let sounds: Promise<typeof import("./sounds.js")> | null = null;

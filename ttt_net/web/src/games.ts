@@ -3,30 +3,11 @@
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { f, w } from "./i18n.js";
 import type { SeekRequest, TimeControl } from "./protocol.js";
-import { state } from "./state.js";
+import { type Choice, type MatchKind, state, type Wish } from "./store.js";
 
 /** Clocks, in minutes and seconds. */
 export const PACES = ["No clock", "1+0", "3+2", "10+5"];
 
-export const KINDS = ["either", "rated", "casual"] as const;
-export type MatchKind = (typeof KINDS)[number];
-
-/** What to play: the numbers are for a size of one's own. */
-export type Choice = {
-  pace: string;
-  game: string;
-  width: number;
-  height: number;
-  row: number;
-  swap: boolean;
-  /** For ratings, not for them, or whichever the other one likes. */
-  kind: MatchKind;
-  falls: boolean;
-  /** How strong a bot is to be that plays at any level. */
-  level: number;
-};
-/** With `or_casual` as well as `rated`, a match between people is rated if both like it. */
-export type Wish = { game: string; time: TimeControl | null; rated: boolean; or_casual?: boolean | undefined };
 export type Offered = Listed & { asked: string };
 
 /** The games to choose from, the last of them of any size. */

@@ -2,10 +2,7 @@
 
 import { keep, kept } from "./kept.js";
 import type { enMore } from "./words/en-more.js";
-import { en } from "./words/en.js";
-
-/** The sentences by their names; where one depends on a number, one for each plural category of the language. */
-export type Words = typeof en & typeof enMore;
+import { en, type Words } from "./words/en.js";
 
 /** The languages there are, by their codes, as they call themselves: those of most who use the Internet. */
 export const LANGUAGES = [

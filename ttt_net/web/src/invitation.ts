@@ -2,7 +2,7 @@
 
 import { keep, keptFields } from "./kept.js";
 import type { TimeControl } from "./protocol.js";
-import { state } from "./state.js";
+import { state } from "./store.js";
 
 const KEPT = "ttt_net.invitation";
 const NONE = { code: "", game: "", name: "", untilMs: 0, time: {} };

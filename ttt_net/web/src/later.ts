@@ -1,6 +1,6 @@
 /** The code that is fetched later: there once it has come, and the page is drawn anew then. */
 
-import { page } from "./app.js";
+import { redraw } from "./store.js";
 
 const IDLE_MS = 1500;
 const AGAIN_MS = 2000;
@@ -10,14 +10,20 @@ let fetching: Promise<unknown> | null = null;
 
 /** Return the code that is fetched later, or null and have it fetched. */
 export function later(): More | null {
+  fetchNow();
+  return more;
+}
+
+/** Fetch the code that is fetched later, unless it is there; resolves when it is, or when it did not come. */
+export function fetchNow(): Promise<unknown> {
   fetching ??= Promise.all([import("./more.js"), styled()]).then(
     ([found]) => {
       more = found;
-      page.draw();
+      redraw();
     },
     () => setTimeout(() => (fetching = null), AGAIN_MS), // without a link; whatever is drawn next asks again
   );
-  return more;
+  return fetching;
 }
 
 /** Have the style of what is fetched later. */

@@ -1,199 +1,346 @@
-/** The link to the server, kept up: it says hello, notices a dead link, comes back by itself, and measures the way. */
+/**
+ * The link to the server: a machine of six phases. It says hello, notices silence, reconnects, and measures the round trip.
+ *
+ * It knows no document: sockets, time, chance and storage are handed to it.
+ */
 
-import { keep, kept } from "./kept.js";
 import type { Ok, Refused, Request, ServerMessage } from "./protocol.js";
-import type { Heard } from "./state.js";
-import { w } from "./i18n.js";
-
-/** What answers a request. */
-export type Answer = Ok | Refused;
-/** Who is told all that answers no request, and that the link has changed and why; and whether it is needed soon. */
-type Listener = { heard: (message: Heard) => void; changed: (trouble: string) => void; isUrgent: () => boolean };
-
-/** How long to wait before coming back: twice as long each time. */
-const SOON_MS = 50;
-const LATE_MS = 5000;
-/** So long when it matters. */
-const URGENT_MS = 1500;
-/** A request that is not answered for so long has the link looked at, which is looked at so often besides. */
-const ANSWER_MS = 1500;
-const PING_EVERY_MS = 5000;
-/** How long the server is waited for. */
-const WAIT_MS = 3000;
-/** The same while it matters and there is another node to go to, over a way that takes no more than a third of it; and how often. */
-const NODE_WAIT_MS = 700;
-const NODE_PING_MS = 800;
-/** Close codes after which the same again would end the same way. */
-const CLOSED = 4006;
-const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
-const FORGOTTEN = 4004;
-/** A welcome takes a connection, its encryption, its upgrade and our hello. */
-const OPENING_TRIPS = 5;
-const TOKEN = "ttt_net.token";
-/** How a request is answered when there is no link to answer over. */
-const lost = (): Refused => ({ type: "refused", id: null, code: "lost", message: w.noConnection });
-
-export let link: "connecting" | "online" | "lost" | "stopped" = "connecting";
-/** How long the way to the server and back is. */
-export let latencyMs: number | null = null;
-let on: Listener;
-let socket: WebSocket | null = null;
-/** What a player wants to be called whom the server has not welcomed yet; null for one whom it knows. */
-let wanted: string | null = null;
-/** Where the server can be reached: first where we are, or go to next. */
-let nodes = [location.origin.replace("http", "ws")];
-/** The site of the node where we are: the one that the page came from may be gone. */
-export const site = (): string => new URL(nodes[0]!).origin.replace("ws", "http");
-let attempt = 0;
-let lastId = 0;
-const waiting = new Map<number, (answer: Answer) => void>();
-let timer = 0;
-let pingTimer = 0;
-
-/** Keep a link from now on, if this browser is known to the server. */
-export function keepUp(listener: Listener): void {
-  on = listener;
-  setInterval(() => canLeave() && ping(), NODE_PING_MS);
-  setInterval(ping, PING_EVERY_MS);
-  addEventListener("online", hurry);
-  addEventListener("offline", () => link === "online" && lose(w.offlineHere));
-  addEventListener("pageshow", hurry);
-  document.addEventListener("visibilitychange", () => document.hidden || hurry());
-  if (isKnown()) start();
-}
-
-/** Whether this browser is known to the server. */
-export const isKnown = (): boolean => wanted === null && kept(TOKEN) !== null;
 
 /**
- * Connect: as the one whose token is kept here, or else under a name, or without one as a guest.
- *
- * A new player's token is chosen here and kept before it is said: if the answer is lost, the same can be said again.
+ * `closed`: nobody wants a link, or the server said no for good. `opening`: TCP, TLS and the upgrade are under way. `greeting`: the socket
+ * is open and the server has not welcomed us. `live`: welcomed. `silent`: welcomed, but the last ping is late. `retrying`: waiting to
+ * open again.
  */
-export function start(name = ""): void {
-  if (!isKnown()) {
-    wanted = name;
-    keep(TOKEN, name ? crypto.getRandomValues(new Uint32Array(6)).join("-") : null);
+export type Phase = "closed" | "opening" | "greeting" | "live" | "silent" | "retrying";
+/** Why there is no link: a name of a sentence, or the sentence that the server sent. */
+export type Trouble = "noAnswer" | "offlineHere" | "serverRestarts" | "linkCut" | "serverClosed" | (string & {});
+/** The answer to a request. */
+export type Answer = Ok | Refused;
+/** A server that has closed the link for good, and why: the code of a refusal or of a close. */
+export type Parted = { type: "parted"; code: string | number; message: string };
+export type Heard = ServerMessage | Parted;
+
+/** What the link needs of a WebSocket. */
+export type Socket = Pick<WebSocket, "send" | "close" | "onopen" | "onmessage" | "onclose">;
+export type World = {
+  connect: (url: string) => Socket;
+  nowMs: () => number;
+  /** Call something once after so many milliseconds; returns what `cancel` takes. */
+  after: (ms: number, act: () => void) => number;
+  cancel: (timer: number) => void;
+  /** A number from 0 to 1. */
+  random: () => number;
+  isHidden: () => boolean;
+  token: () => string | null;
+  keepToken: (token: string | null) => void;
+  newToken: () => string;
+};
+export type Listener = {
+  /** Takes each message that answers no request. */
+  heard: (message: Heard) => void;
+  /** Called whenever phase, trouble or latency have changed. */
+  changed: () => void;
+  /** Whether a match of ours goes on. */
+  isUrgent: () => boolean;
+};
+
+/** Pauses before reconnecting: each twice as long as the last, up to the second, or to the third while a match goes on. */
+const SOON_MS = 50;
+const LATE_MS = 5000;
+const URGENT_MS = 1500;
+/** How long TCP, TLS, upgrade and hello may take the first time; and an answer to a ping. Each wait in vain doubles both. */
+const OPENING_MS = 8000;
+const WAIT_MS = 3000;
+const MOST_MS = 30_000;
+/** So many round trips fit into the wait, at the latency measured last. */
+const SLACK = 4;
+/** A request without an answer for so long makes the link ping. A ping without one makes it silent. */
+const ANSWER_MS = 1500;
+const PING_EVERY_MS = 5000;
+/** While a match goes on and there is another node: the shortest wait, and how often to ping. */
+const NODE_WAIT_MS = 700;
+const NODE_PING_MS = 800;
+/** A connection takes so many round trips until the welcome. */
+const OPENING_TRIPS = 5;
+/** A request that is refused as too fast is sent again if it may be so soon, so many times. */
+const RETRY_MS = 2000;
+const RETRIES = 3;
+/** Close codes: the same again would end the same way; the player was forgotten; the host closed the server; a restart. */
+const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
+const FORGOTTEN = 4004;
+const CLOSED = 4006;
+const RESTART = 1012;
+/** Refusals of a hello that are worth waiting for. */
+const PASSING = ["restarting", "storage", "too_fast"];
+
+const lost = (): Refused => ({ type: "refused", id: null, code: "lost", message: "" });
+
+export class Link {
+  phase: Phase = "closed";
+  trouble: Trouble = "";
+  /** When the link was lost last. */
+  lostAtMs = 0;
+  latencyMs: number | null = null;
+  /** Where the server can be reached: first where we are, or where we go next. */
+  nodes: string[];
+  readonly #world: World;
+  #on!: Listener;
+  #socket: Socket | null = null;
+  /** The name of a player whom the server has not welcomed yet, empty for a guest; null for one whom it knows. */
+  #wanted: string | null = null;
+  #isIntroduced = false;
+  /** Losses since the last welcome, and waits in vain since the last answer. */
+  #losses = 0;
+  #waits = 0;
+  #lastId = 0;
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  #timer = 0;
+  #pingTimer = 0;
+  #silenceTimer = 0;
+
+  constructor(world: World, node: string) {
+    this.#world = world;
+    this.nodes = [node];
   }
-  attempt = 0;
-  open();
-}
 
-/** Be nobody whom the server knows, until a name is given. */
-export function forgetWho(): void {
-  wanted = null;
-  become("connecting");
-}
-
-/** Send a request, without the fields that are undefined; the promise gives its one answer. */
-export function say(request: Request): Promise<Answer> {
-  if (socket?.readyState !== WebSocket.OPEN) return Promise.resolve(lost());
-  const id = ++lastId;
-  return new Promise((resolve) => {
-    waiting.set(id, resolve);
-    socket?.send(JSON.stringify({ id, ...request }));
-    if (request.type !== "ping" && request.type !== "hello") setTimeout(() => waiting.has(id) && ping(), ANSWER_MS);
-  });
-}
-
-function open(): void {
-  drop();
-  socket = new WebSocket(nodes[0]!);
-  timer = setTimeout(lose, patience(OPENING_TRIPS));
-  socket.onopen = hello;
-  socket.onmessage = (event) => receive(JSON.parse(event.data));
-  socket.onclose = ({ code, reason }) => {
-    if (code === FORGOTTEN || GIVE_UP.includes(code)) stop(code, reason);
-    else lose(code === CLOSED ? w.serverClosed : code === 1012 ? w.serverRestarts : w.linkCut);
-  };
-}
-
-async function hello(): Promise<void> {
-  const who = { token: kept(TOKEN) ?? undefined, name: wanted || undefined };
-  const answer = await say({ type: "hello", protocols: [1], client: "page", ...who });
-  if (answer.type === "ok" || answer.code === "lost") return;
-  if (answer.code === "restarting" || answer.code === "storage") lose(answer.message);
-  else stop(answer.code, answer.message);
-}
-
-function receive(message: ServerMessage): void {
-  if (message.type === "ok" || message.type === "refused") {
-    waiting.get(message.id ?? -1)?.(message);
-    waiting.delete(message.id ?? -1);
-    return;
+  /** Keep a link from now on, if this browser is known to the server. */
+  keepUp(listener: Listener): void {
+    this.#on = listener;
+    this.#every(PING_EVERY_MS, () => this.#ping());
+    this.#every(NODE_PING_MS, () => this.#canLeave() && this.#ping());
+    if (this.isKnown()) this.#open();
   }
-  if (message.type === "welcome") {
-    clearTimeout(timer);
-    if (message.token) keep(TOKEN, message.token);
-    wanted = null;
-    attempt = 0;
+
+  /** Whether this browser is known to the server. */
+  isKnown(): boolean {
+    return this.#wanted === null && this.#world.token() !== null;
+  }
+
+  /** Whether requests can be sent. */
+  isUp(): boolean {
+    return this.phase === "live" || this.phase === "silent";
+  }
+
+  /** Connect without a hello, so that the one who is about to come in waits for the hello alone. */
+  prepare(): void {
+    if (this.phase === "closed" && !this.isKnown()) this.#open();
+  }
+
+  /**
+   * Come in: as the one whose token is kept here, or else under a name, or without one as a guest. A handshake that is under way goes on.
+   *
+   * A new player's token is chosen here and kept before it is sent: if the answer is lost, the same can be sent again.
+   */
+  start(name = ""): void {
+    if (this.#isIntroduced && this.phase === "greeting") return;
+    if (!this.isKnown()) {
+      this.#wanted = name;
+      this.#world.keepToken(name ? this.#world.newToken() : null);
+    }
+    if (this.phase === "greeting") this.#hello();
+    else if (this.phase === "closed" || this.phase === "retrying") this.#openAnew();
+    this.#on.changed();
+  }
+
+  /** Be nobody whom the server knows, until a name is given. */
+  forgetWho(): void {
+    this.#drop();
+    this.#wanted = null;
+    this.#become("closed");
+  }
+
+  /** Look at once whether the link is there: the machine slept, changed its network, or shows the page again. */
+  hurry(): void {
+    if (this.phase === "retrying") this.#openAnew();
+    else this.#ping();
+  }
+
+  /** The device has lost its network. */
+  wentOffline(): void {
+    if (this.isUp()) this.#lose("offlineHere");
+  }
+
+  /**
+   * Send a request, without the fields that are undefined, and return its one answer. A request that came too fast is sent again
+   * if the server says that it soon may be and it is still wanted.
+   */
+  async say(request: Request, isWanted: () => boolean = () => true): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#ask(request);
+      const pauseMs = answer.type === "refused" && answer.code === "too_fast" ? (answer.retry_after_ms ?? Infinity) : Infinity;
+      if (request.type === "hello" || pauseMs > RETRY_MS || tries > RETRIES) return answer;
+      await new Promise<void>((resolve) => this.#world.after(pauseMs, resolve));
+      if (!this.isUp() || !isWanted()) return answer;
+    }
+  }
+
+  #ask(request: Request): Promise<Answer> {
+    const socket = this.#socket;
+    if (!socket || !(this.isUp() || request.type === "hello")) return Promise.resolve(lost());
+    const id = ++this.#lastId;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      socket.send(JSON.stringify({ id, ...request }));
+      const isLate = () => this.#waiting.has(id) && this.#ping();
+      if (request.type !== "ping" && request.type !== "hello") this.#world.after(this.#lateMs(), isLate);
+    });
+  }
+
+  #openAnew(): void {
+    this.#losses = 0;
+    this.#open();
+  }
+
+  #open(): void {
+    this.#drop();
+    const socket = this.#world.connect(this.nodes[0]!);
+    this.#socket = socket;
+    this.#waitFor(OPENING_TRIPS);
+    socket.onopen = () => {
+      this.#world.cancel(this.#timer);
+      this.#become("greeting");
+      if (this.#wanted !== null || this.isKnown()) this.#hello();
+    };
+    socket.onmessage = (event) => this.#receive(JSON.parse(event.data));
+    socket.onclose = ({ code, reason }) => this.#closed(code, reason);
+    this.#become("opening");
+  }
+
+  #closed(code: number, reason: string): void {
+    if (code === FORGOTTEN || GIVE_UP.includes(code)) this.#stop(code, reason);
+    else this.#lose(code === CLOSED ? "serverClosed" : code === RESTART ? "serverRestarts" : "linkCut");
+  }
+
+  async #hello(): Promise<void> {
+    const began = this.#world.nowMs();
+    const socket = this.#socket;
+    this.#isIntroduced = true;
+    this.#waitFor(1, OPENING_MS);
+    const who = { token: this.#world.token() ?? undefined, name: this.#wanted || undefined };
+    const answer = await this.#ask({ type: "hello", protocols: [1], client: "page", ...who });
+    if (this.#socket !== socket) return;
+    if (answer.type === "ok") this.#measured(began);
+    else if (PASSING.includes(answer.code)) this.#lose(answer.message, answer.retry_after_ms);
+    else if (answer.code !== "lost") this.#stop(answer.code, answer.message);
+  }
+
+  #receive(message: ServerMessage): void {
+    if (message.type === "ok" || message.type === "refused") {
+      this.#waiting.get(message.id ?? -1)?.(message);
+      this.#waiting.delete(message.id ?? -1);
+      return;
+    }
+    if (message.type === "welcome") this.#welcomed(message.token, message.nodes ?? []);
+    this.#on.heard(message);
+  }
+
+  #welcomed(token: string | undefined, nodes: string[]): void {
+    this.#world.cancel(this.#timer);
+    if (token) this.#world.keepToken(token);
+    this.#wanted = null;
+    this.#losses = 0;
+    const [here] = this.nodes as [string];
     // `wss:` comes after `ws:`: never from encrypted to clear
-    nodes = [...new Set([nodes[0]!, ...(message.nodes ?? []).filter((node) => node > nodes[0]!.slice(0, 3))])];
-    become("online");
-    ping();
+    this.nodes = [...new Set([here, ...nodes.filter((node) => node > here.slice(0, 3))])];
+    this.#become("live");
+    this.#ping();
   }
-  on.heard(message);
-}
 
-function lose(trouble: string = w.noAnswer): void {
-  drop();
-  nodes.push(nodes.shift()!);
-  const delay = Math.min(SOON_MS * 2 ** attempt++, on.isUrgent() ? URGENT_MS : LATE_MS);
-  become("lost", trouble);
-  timer = setTimeout(open, delay * (1 - Math.random() / 2));
-}
-
-/** Stay away until `start` is called; a token that is good for nothing is given up. */
-function stop(code: string | number, message: string): void {
-  drop();
-  if (wanted !== null || code === FORGOTTEN || code === "unknown_token") keep(TOKEN, null);
-  wanted = null;
-  become("stopped");
-  on.heard({ type: "parted", code, message });
-}
-
-function drop(): void {
-  clearTimeout(timer);
-  clearTimeout(pingTimer);
-  pingTimer = 0;
-  if (socket) {
-    socket.onmessage = socket.onclose = null; // one that is closed before it opens never opens
-    socket.close();
+  #lose(trouble: Trouble, pauseMs = 0): void {
+    const wasUp = this.isUp();
+    this.#drop();
+    if (this.#wanted === null && !this.isKnown()) {
+      this.#become("closed"); // it was only prepared
+      return;
+    }
+    this.nodes.push(this.nodes.shift()!);
+    const delayMs = Math.min(SOON_MS * 2 ** this.#losses++, this.#on.isUrgent() ? URGENT_MS : LATE_MS);
+    if (wasUp) this.lostAtMs = this.#world.nowMs();
+    this.#timer = this.#world.after(Math.max(pauseMs, delayMs * (1 - this.#world.random() / 2)), () => this.#open());
+    this.#become("retrying", trouble);
   }
-  socket = null;
-  for (const resolve of waiting.values()) resolve(lost());
-  waiting.clear();
-}
 
-/** Whether a silent node is left soon: a match of ours goes on, and there is another node. */
-const canLeave = (): boolean => nodes.length > 1 && on.isUrgent();
+  /** Stay away until `start` is called; a token that is good for nothing is given up. */
+  #stop(code: string | number, message: string): void {
+    this.#drop();
+    if (this.#wanted !== null || code === FORGOTTEN || code === "unknown_token") this.#world.keepToken(null);
+    this.#wanted = null;
+    this.#become("closed");
+    this.#on.heard({ type: "parted", code, message });
+  }
 
-/** How long an answer is waited for that takes so many trips to the server and back. */
-function patience(trips = 1): number {
-  const isSoon = canLeave() && latencyMs !== null;
-  return isSoon ? Math.min(WAIT_MS, Math.max(NODE_WAIT_MS, 3 * latencyMs! * trips)) : WAIT_MS;
-}
+  #drop(): void {
+    for (const timer of [this.#timer, this.#pingTimer, this.#silenceTimer]) this.#world.cancel(timer);
+    this.#pingTimer = 0;
+    this.#isIntroduced = false;
+    if (this.#socket) {
+      this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null; // one that is closed before it opens never opens
+      this.#socket.close();
+    }
+    this.#socket = null;
+    for (const resolve of this.#waiting.values()) resolve(lost());
+    this.#waiting.clear();
+  }
 
-/** Look at once whether the link is there: the machine slept, changed its network, or shows the page again. */
-function hurry(): void {
-  if (link === "lost") open();
-  else ping();
-}
+  /** Whether a silent node is left soon: a match of ours goes on, and there is another node. */
+  #canLeave(): boolean {
+    return this.nodes.length > 1 && this.#on.isUrgent();
+  }
 
-async function ping(): Promise<void> {
-  if (link !== "online" || document.hidden || pingTimer) return;
-  pingTimer = setTimeout(lose, patience());
-  const began = performance.now();
-  const answer = await say({ type: "ping" });
-  if (answer.type === "refused" && answer.code === "lost") return; // with the link, the timer was dropped
-  clearTimeout(pingTimer);
-  pingTimer = 0;
-  const way = performance.now() - began;
-  latencyMs = latencyMs === null ? way : 0.6 * latencyMs + 0.4 * way;
-  on.changed("");
-}
+  /** Lose the link unless what takes so many round trips is done in time. */
+  #waitFor(trips: number, leastMs = trips > 1 ? OPENING_MS : WAIT_MS): void {
+    this.#world.cancel(this.#timer);
+    this.#timer = this.#world.after(this.#patienceMs(trips, leastMs), () => this.#gaveUp());
+  }
 
-function become(now: typeof link, trouble = ""): void {
-  link = now;
-  on.changed(trouble);
+  #gaveUp(): void {
+    this.#waits++;
+    this.#lose("noAnswer");
+  }
+
+  /** How long to wait for what takes so many round trips. */
+  #patienceMs(trips: number, leastMs: number): number {
+    const { latencyMs } = this;
+    const isSoon = this.#canLeave() && latencyMs !== null;
+    const usualMs = isSoon ? Math.min(WAIT_MS, Math.max(NODE_WAIT_MS, 3 * latencyMs * trips)) : Math.max(leastMs, SLACK * (latencyMs ?? 0) * trips);
+    return Math.min(MOST_MS, usualMs * 2 ** this.#waits);
+  }
+
+  #lateMs(): number {
+    return Math.max(ANSWER_MS, 2 * (this.latencyMs ?? 0));
+  }
+
+  async #ping(): Promise<void> {
+    if (!this.isUp() || this.#world.isHidden() || this.#pingTimer) return;
+    this.#pingTimer = this.#world.after(this.#patienceMs(1, WAIT_MS), () => this.#gaveUp());
+    this.#silenceTimer = this.#world.after(this.#lateMs(), () => this.#become("silent"));
+    const began = this.#world.nowMs();
+    const answer = await this.#ask({ type: "ping" });
+    if (answer.type === "refused" && answer.code === "lost") return; // the timers went with the link
+    this.#world.cancel(this.#pingTimer);
+    this.#world.cancel(this.#silenceTimer);
+    this.#pingTimer = 0;
+    this.#waits = 0;
+    this.#measured(began);
+    this.#become("live");
+  }
+
+  #measured(beganMs: number): void {
+    const tookMs = this.#world.nowMs() - beganMs;
+    this.latencyMs = this.latencyMs === null ? tookMs : 0.6 * this.latencyMs + 0.4 * tookMs;
+  }
+
+  /** Enter a phase; until the link is there again, its trouble stays what it was. */
+  #become(phase: Phase, trouble = phase === "live" || phase === "closed" ? "" : this.trouble): void {
+    this.phase = phase;
+    this.trouble = trouble;
+    this.#on.changed();
+  }
+
+  #every(ms: number, act: () => void): void {
+    this.#world.after(ms, () => {
+      act();
+      this.#every(ms, act);
+    });
+  }
 }

@@ -1,12 +1,20 @@
 /** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
 
+import { challengeBot, nearestBot, plays, seek, site, unseek, wantBot } from "./actions.js";
+import { bar, linkWord, shelf } from "./bar.js";
+import { token } from "./board.js";
+import { CATALOGUE } from "./catalogue.js";
+import { button, check, type Child, choices, form, h, joined, line, panel, screen, select, type Tree } from "./dom.js";
+import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
+import { f, many, w } from "./i18n.js";
+import { forgetInvitation } from "./invitation.js";
+import { emblem, icon, picture, pulse } from "./pieces.js";
+import { filter, filters, go } from "./place.js";
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
-import {
-  accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
-  f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, KINDS, know, label, line,
-  linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, picture, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
-  site, state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
-} from "./shared.js";
+import { accept, challenge, explain, invite, send } from "./requests.js";
+import { capital, isBot, label, ratingOf } from "./sentences.js";
+import { gear } from "./settings.js";
+import { choose, isMyTurn, KINDS, know, type Match, ownLive, redraw, set, state, ui, type Wish } from "./store.js";
 
 /** So many entries of a list are shown at first; above twice as many there is a filter. */
 const FEW = 12;
@@ -216,12 +224,12 @@ function qrOf(address: string): Tree | null {
     import("./qr.js").then(
       (found) => {
         qr = found;
-        page.draw();
+        redraw();
       },
       () => {}, // without a link: the address is there in letters
     );
   }
-  return qr && qr.qrCode(address);
+  return qr?.qrCode(address) ?? null;
 }
 
 function seekEntry(seeking: SeekInfo): Tree {

@@ -1,18 +1,17 @@
 /** Two players on this device, with no server: the games of lines, whose rules are in the catalogue. */
 
-import { page } from "./app.js";
+import { bar, shelf } from "./bar.js";
 import { board, landing, type Look, sizes, token } from "./board.js";
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { button, type Child, h, screen, type Tree } from "./dom.js";
-import { f, w } from "./i18n.js";
-import { bar, shelf } from "./bar.js";
+import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
+import { f, w } from "./i18n.js";
 import { later } from "./later.js";
 import { lines } from "./lines.js";
 import { go, place } from "./place.js";
-import { movesAt, type Game, type Position } from "./state.js";
 import { settings } from "./settings.js";
-import { felt } from "./feel.js";
+import { type Game, movesAt, redraw, type Position } from "./store.js";
 
 type Line = NonNullable<Listed["line"]>;
 const SIDES = ["X", "O"] as const;
@@ -32,17 +31,17 @@ export function localScreen(): Tree {
 }
 
 /** The games that can be played so, or all against the computer, to choose from. */
-export function localShelf(name: string, choose: (name: string) => void, isAlone = false): Tree {
+export function localShelf(name: string, choose: (name: string) => void, isAlone = false, isFixed = false): Tree {
   const listed = (isAlone ? CATALOGUE : ALL).map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
-  return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose);
+  return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose, isFixed);
 }
 
-/** A board before the first move, and what a tap on it does. */
-export function aloneBoard(name: string, choose: (cell: number) => void): Tree {
+/** A board before the first move, and what a tap on it does. A cell that was tapped has its mark at once, which waits for the match. */
+export function aloneBoard(name: string, choose: (cell: number) => void, tapped = -1): Tree {
   const listed = CATALOGUE.find((game) => game.name === name) ?? FIRST;
   const { line = FIRST.line } = listed; // the server knows the rules
   const game = gameOf({ ...listed, line });
-  return fieldOf({ line }, game, positionOf(game, line, []), choose, true);
+  return fieldOf({ line }, game, positionOf(game, line, []), choose, tapped < 0, tapped);
 }
 
 /** The board, whose turn it is, and a new beginning. */
@@ -75,11 +74,11 @@ export function localBoard(name: string): Child {
 
 function change(changed: Partial<typeof played>): void {
   Object.assign(played, changed);
-  page.draw();
+  redraw();
 }
 
 /** A board; where it beckons, a mark in its middle says that one may begin. */
-function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void, beckons = false): Tree {
+function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void, beckons = false, tapped = -1): Tree {
   const [, height, width] = sizes(game);
   const middle = ((height - 1) >> 1) * width + ((width - 1) >> 1);
   const look: Look = {
@@ -87,9 +86,9 @@ function fieldOf({ line }: { line: Line }, game: Game, position: Position, choos
     position,
     last: position.ply ? (played.moves[position.ply - 1] ?? -1) : -1,
     canMove: position.to_move !== null,
-    ghost: landing(game, position, beckons && played.hover < 0 ? middle : played.hover),
+    ghost: landing(game, position, tapped >= 0 ? tapped : beckons && played.hover < 0 ? middle : played.hover),
     ghostMark: position.marks[position.to_move ?? 0]!,
-    isPending: false,
+    isPending: tapped >= 0,
     focus: played.focus < 0 ? middle : Math.min(played.focus, position.board.length - 1),
     fading: -1,
     hints: "",
@@ -109,7 +108,7 @@ function gameOf({ name, title, rule, shape, block, line }: Listed & { line: Line
 /** The position after the moves, each of which is the cell that it marks. */
 function positionOf(game: Game, line: Line, moves: number[]): Position {
   const marks = game.move_cells.map(() => ".");
-  moves.forEach((cell, n) => (marks[cell] = SIDES[n % 2]!));
+  for (const [n, cell] of moves.entries()) marks[cell] = SIDES[n % 2]!;
   const last = moves[moves.length - 1] ?? -1;
   const completed = lines(game.shape, line.row, last).find((cells) => cells.every((cell) => marks[cell] === marks[last]));
   const legal = completed ? [] : game.move_cells.filter((cell) => marks[cell] === "." && rests(game, marks, cell));

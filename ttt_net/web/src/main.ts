@@ -1,72 +1,115 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { analyseAgain, announce, fitChoice, hint, know, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
+import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, say, seekAgain, sendMove, waitForBot } from "./actions.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
-import { isKnown, keepUp, link, say } from "./link.js";
-import { fetchInTime, later } from "./later.js";
+import { fetchInTime, fetchNow, later } from "./later.js";
+import type { Heard } from "./link.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Declined, MatchLesson, Notice, Played, Sanctioned } from "./protocol.js";
 import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
-import { type Heard, hear, isMyTurn, type Match, mayHint, ownLive, state } from "./state.js";
+import { drawDue, drawWith, fitChoice, hear, hearing, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
 const TICK_MS = 100;
 /** The longest that a timer of a browser can wait. */
 const MOST_MS = 2 ** 31;
-let isDrawing = false;
+/** A visitor who is not known is connected after so long on the first screen. */
+const PREPARE_MS = 400;
 
 function heard(message: Heard): void {
-  const id = "match" in message ? message.match : "";
-  const before = state.matches.get(id);
-  const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [], lesson: before?.analysis?.lesson };
-  // Who turned a challenge down knows that they did.
-  const isOurs = message.type === "challengeover" && state.challenges.get(message.challenge)?.to.name === state.you?.name;
-  hear(message);
-  const match = state.matches.get(id);
-  if (message.type === "welcome") welcomed(message.matches);
-  if (message.type === "players") meetBot();
-  if (message.type === "invitation") keepInvitation();
-  if (message.type === "snapshot" && !before && match) seated(match);
-  if (message.type === "challengeover" && (!isOurs || /expired|gone/.test(message.reason))) notify(declined(message.reason));
-  if (message.type === "notice") noticed(message);
-  if (message.type === "sanctioned") sanctioned(message);
-  if (match && message.type === "declined") offerDeclined(match, message, was.offers);
-  if (match && !was.isMine && isMyTurn(match)) {
+  hearing(() => {
+    if ("match" in message) heardOfMatch(message);
+    else heardOfAll(message);
+    redraw();
+  });
+}
+
+/** Take in what concerns no match alone. */
+function heardOfAll(message: Heard): void {
+  const { seeking, you, challenges } = state;
+  const known = [...state.matches.keys()];
+  // Players who decline a challenge know that they did.
+  const isOurs = message.type === "challengeover" && challenges.get(message.challenge)?.to.name === you?.name;
+  hear(message, performance.now());
+  switch (message.type) {
+    case "welcome":
+      // A new match is what the seek led to.
+      if (you?.name === state.you?.name) seekAgain(message.matches.every((each) => known.includes(each)) ? seeking : null);
+      welcomed(message.matches);
+      break;
+    case "parted":
+      set({ isBeginning: false });
+      break;
+    case "players":
+      meetBot();
+      break;
+    case "invitation":
+      keepInvitation();
+      break;
+    case "challengeover":
+      giveUpBeginning();
+      if (!isOurs || /expired|gone/.test(message.reason)) notify(declined(message.reason));
+      break;
+    case "notice":
+      noticed(message);
+      break;
+    case "sanctioned":
+      sanctioned(message);
+      break;
+  }
+}
+
+/** Take in what concerns a match. */
+function heardOfMatch(message: Heard & { match: string }): void {
+  const before = state.matches.get(message.match);
+  const was = { outcome: before?.outcome, isMine: !!before && isMyTurn(before), offers: before?.offers ?? [], lesson: before?.analysis?.lesson };
+  hear(message, performance.now());
+  const match = state.matches.get(message.match);
+  if (!match) return;
+  if (message.type === "snapshot" && !before) seated(match);
+  if (message.type === "declined") offerDeclined(match, message, was.offers);
+  if (!was.isMine && isMyTurn(match)) {
     playWanted(match);
-    if (isMyTurn(match)) {
-      if (message.type !== "snapshot") tellTurn(match);
-      if (settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
-    }
+    if (isMyTurn(match)) begunTurn(match, message.type === "snapshot");
   }
-  if (match && match.outcome && before && !was.outcome) feltEnd(match);
-  if (match && match === shown()) {
-    if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
-    if (message.type === "played") heardMove(match, message);
-    else if (match.outcome && before && !was.outcome) announce(status(match));
-    // What is seen at a glance comes first, and the search may know better.
-    if (message.type === "analysis") {
-      learnt(match, was.lesson);
-      analyseAgain(match);
-    }
-    if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
-    if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
+  const hasEnded = !!match.outcome && !!before && !was.outcome;
+  if (hasEnded) feltEnd(match);
+  if (match === shown()) heardOfShown(match, message, hasEnded, was.lesson);
+}
+
+/** Tell of our turn, and have the coach look at the position. */
+function begunTurn(match: Match, isKnown: boolean): void {
+  if (!isKnown) tellTurn(match);
+  if (settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
+}
+
+/** Show and read out what has happened in the match on the screen. */
+function heardOfShown(match: Match, message: Heard, hasEnded: boolean, lesson: MatchLesson | undefined): void {
+  if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
+  if (message.type === "played") heardMove(match, message);
+  else if (hasEnded) announce(status(match));
+  // What is seen at a glance comes first, and the search may know better.
+  if (message.type === "analysis") {
+    learnt(match, lesson);
+    later()?.analyseAgain(match);
   }
-  draw();
+  if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
+  if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
 }
 
 /** Show the move that decided a match, unless it was shown before. */
 function learnt(match: Match, before: MatchLesson | undefined): void {
   const { ply = null } = match.analysis?.lesson ?? {};
   if (ply === null || ply === before?.ply) return;
-  review(match, ply);
+  later()?.review(match, ply);
   announce(later()?.noteOf(match, ply) ?? "");
 }
 
@@ -106,6 +149,7 @@ function welcomed(own: string[]): void {
   const seen = shown();
   ui.closing = "";
   recallInvitation();
+  waitForBot();
   for (const match of own)
     say({ type: "resume", match, seq: matches.get(match)?.seq ?? 0 }).then(() => {
       const now = matches.get(match);
@@ -125,13 +169,9 @@ function seated(match: Match): void {
   if (state.unfinished.includes(match.match) && !isInvited) return;
   if (seen && seen.you !== undefined && !seen.outcome) return;
   if (isInvited) replace("/"); // a code is good once
+  if (ui.isBeginning) fetchNow().then(() => set({ isBeginning: false }));
   go(`/m/${match.match}`);
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
-}
-
-function changed(trouble: string): void {
-  if (trouble && !ui.trouble) ui.lostAt = performance.now();
-  set({ trouble });
 }
 
 /** Step through a finished match by the arrow keys, where they mean nothing else. */
@@ -142,7 +182,7 @@ function stepped(event: KeyboardEvent): void {
   const { length } = match.moves;
   const now = ui.ply ?? length;
   const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: length }[key] ?? -1;
-  if (to >= 0 && to <= length) review(match, to);
+  if (to >= 0 && to <= length) later()?.review(match, to);
 }
 
 function isTicking(): boolean {
@@ -151,24 +191,25 @@ function isTicking(): boolean {
 }
 
 function draw(): void {
-  if (isDrawing) return;
-  isDrawing = true;
-  queueMicrotask(() => {
-    isDrawing = false;
-    const root = document.getElementById("page")!;
-    const focused = document.activeElement;
-    const match = shown();
-    const shieldShifted = watchShifts();
-    patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), match && ui.isChoosing && later()?.anotherSheet(match), tray()).children);
-    root.querySelector("main")?.toggleAttribute("inert", !!root.querySelector(".sheet"));
-    shieldShifted();
-    if (!focused?.isConnected && document.activeElement === document.body) {
-      // What had the focus is gone: the board has it now, or else the screen.
-      const next = root.querySelector<HTMLElement>(".cell[tabindex='0']") ?? root.querySelector("main");
-      next?.focus({ preventScroll: true });
-    }
-    showTurns(titleNow());
-  });
+  const root = document.getElementById("page")!;
+  const focused = document.activeElement;
+  const match = shown();
+  const shieldShifted = watchShifts();
+  patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), match && ui.isChoosing && later()?.anotherSheet(match), tray()).children);
+  root.querySelector("main")?.toggleAttribute("inert", !!root.querySelector(".sheet"));
+  shieldShifted();
+  if (!focused?.isConnected && document.activeElement === document.body) {
+    // What had the focus is gone: the board has it now, or else the screen.
+    const next = root.querySelector<HTMLElement>(".cell[tabindex='0']") ?? root.querySelector("main");
+    next?.focus({ preventScroll: true });
+  }
+  showTurns(titleNow());
+}
+
+/** Draw with the next frame, or soon where no frames are shown: the title tells of our turn there. */
+function nextFrame(act: () => void): void {
+  if (document.hidden) setTimeout(act);
+  else requestAnimationFrame(act);
 }
 
 function screenNow(): Tree {
@@ -176,7 +217,8 @@ function screenNow(): Tree {
   const match = shown();
   if (kind === "nowhere") return messageScreen();
   if (kind === "here") return localScreen();
-  if (link === "stopped" || !state.you) return isKnown() ? messageScreen() : nameScreen();
+  if (ui.isBeginning) return nameScreen();
+  if (state.parted || !state.you) return link.isKnown() ? messageScreen() : nameScreen();
   if (match) return later()?.matchScreen(match) ?? messageScreen();
   if (kind === "m" || kind === "j") return messageScreen();
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
@@ -197,21 +239,30 @@ async function begin(): Promise<void> {
   applyTheme();
   fitChoice();
   await chooseLanguage();
-  page.draw = draw;
+  drawWith(draw, nextFrame);
   addEventListener("popstate", arrive);
-  addEventListener("resize", draw);
-  document.addEventListener("visibilitychange", draw);
+  addEventListener("resize", redraw);
+  document.addEventListener("visibilitychange", () => {
+    redraw();
+    drawDue();
+  });
   document.addEventListener("keydown", stepped);
   shieldResizes();
-  setInterval(() => isTicking() && draw(), TICK_MS);
-  keepUp({ heard, changed, isUrgent: () => ownLive().length > 0 });
+  setInterval(() => isTicking() && redraw(), TICK_MS);
+  link.keepUp({ heard, changed: redraw, isUrgent: () => ownLive().length > 0 });
+  addEventListener("online", () => link.hurry());
+  addEventListener("offline", () => link.wentOffline());
+  addEventListener("pageshow", () => link.hurry());
+  document.addEventListener("visibilitychange", () => document.hidden || link.hurry());
   draw();
-  if (isKnown()) later();
+  if (link.isKnown()) later();
   else {
     askOffer();
     fetchInTime();
+    // The server closes a connection that says nothing for long: it is opened again for the first who stirs.
+    setTimeout(() => link.prepare(), PREPARE_MS);
+    for (const sign of ["pointermove", "pointerdown", "focusin"]) addEventListener(sign, () => link.prepare());
   }
 }
 
-export * from "./shared.js";
 begin();

@@ -1,52 +1,20 @@
 /** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
 
+import { announce, clockNow, link, notify, play } from "./actions.js";
 import { analysis, isPoor } from "./analysis.js";
+import { bar } from "./bar.js";
+import { board, colours, isSmall, landing, type Look, type On, sizes, token } from "./board.js";
 import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
-import {
-  announce,
-  bar,
-  board,
-  button,
-  clockFace,
-  clockNow,
-  colours,
-  explain,
-  f,
-  fadingCell,
-  gradeOf,
-  h,
-  icon,
-  isBot,
-  isMyTurn,
-  isSmall,
-  joined,
-  label,
-  landing,
-  leftMs,
-  lineSide,
-  link,
-  type Look,
-  many,
-  type Match,
-  movesAt,
-  notify,
-  type On,
-  play,
-  ratingOf,
-  review,
-  screen,
-  set,
-  settings,
-  sizes,
-  timeName,
-  titleOf,
-  token,
-  type Tree,
-  ui,
-  w,
-} from "./shared.js";
+import { button, h, joined, screen, type Tree } from "./dom.js";
+import { timeName, titleOf } from "./games.js";
+import { f, many, w } from "./i18n.js";
+import { icon } from "./pieces.js";
+import { explain, review } from "./requests.js";
+import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
+import { settings } from "./settings.js";
+import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
 /** A finger needs so many pixels; on smaller cells it aims first. */
@@ -111,7 +79,7 @@ function theBoard(match: Match): Tree {
   const { ply, hover, focus } = ui;
   const past = ply === null ? undefined : match.past[ply];
   const position = past ?? match.position;
-  const canMove = !past && isMyTurn(match) && link === "online";
+  const canMove = !past && isMyTurn(match) && link.isUp();
   const own = position.marks[match.you ?? 0]!;
   const [, height, width] = sizes(game);
   const look: Look = {
@@ -166,7 +134,7 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
 function choose(match: Match, cell: number, event: Event, canMove: boolean): void {
   const { game, position } = match;
   if (!canMove) {
-    if (match.you !== undefined && !match.outcome) notify(link === "online" ? w.notYourTurn : w.noConnection);
+    if (match.you !== undefined && !match.outcome) notify(link.isUp() ? w.notYourTurn : w.noConnection);
     return;
   }
   const found = movesAt(game, position.legal, cell);

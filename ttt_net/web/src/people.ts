@@ -1,44 +1,18 @@
 /** Who somebody is, what they have played, and who plays best. */
 
-import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
+import { notify, request } from "./actions.js";
+import { CATALOGUE } from "./catalogue.js";
 import { reporting } from "./chat.js";
+import { button, check, type Child, choices, form, h, joined, line, panel, select, type Tree } from "./dom.js";
+import { timeName, titleOf } from "./games.js";
+import { f, many, w } from "./i18n.js";
 import { entryIn, entryOf, face, framed, person } from "./lobby.js";
-import {
-  button,
-  capital,
-  CATALOGUE,
-  challenge,
-  check,
-  type Child,
-  choices,
-  dateOf,
-  dayOf,
-  f,
-  form,
-  faultOf,
-  filter,
-  filters,
-  go,
-  h,
-  isBot,
-  joined,
-  label,
-  line,
-  many,
-  notify,
-  panel,
-  place,
-  ratingOf,
-  rename,
-  request,
-  select,
-  state,
-  timeName,
-  titleOf,
-  type Tree,
-  ui,
-  w,
-} from "./shared.js";
+import { faultOf } from "./names.js";
+import { filter, filters, go, place } from "./place.js";
+import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
+import { challenge, rename } from "./requests.js";
+import { capital, dateOf, dayOf, isBot, label, ratingOf } from "./sentences.js";
+import { state, ui } from "./store.js";
 
 const SPEEDS = ["bullet", "blitz", "rapid", "untimed"] as const;
 

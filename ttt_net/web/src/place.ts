@@ -1,9 +1,8 @@
 /** Where in the page we are, by its address, and what the server is asked for there. */
 
-import { ask, FRESH, know, notify, page, set, ui } from "./app.js";
-import { link, say } from "./link.js";
-import { type Match, state } from "./state.js";
+import { ask, link, notify, say } from "./actions.js";
 import { sentence } from "./sentences.js";
+import { FRESH, know, type Match, redraw, set, state, ui } from "./store.js";
 
 const VIEWS = ["leaders", "player", "here", "puzzle"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
@@ -36,7 +35,7 @@ export function filter(changed: Record<string, string>, isStep = false): void {
   const address = said ? `/#${said}` : "/";
   if (isStep) go(address);
   else replace(address);
-  page.draw();
+  redraw();
 }
 
 /** The match on the screen. */
@@ -58,7 +57,7 @@ export function replace(address: string): void {
 export function arrive(): void {
   scrollTo(0, 0);
   set(FRESH);
-  if (link === "online") look();
+  if (link.isUp()) look();
 }
 
 /** Ask for what the place needs, and hear no more from what it does not. */

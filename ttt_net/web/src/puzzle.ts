@@ -1,12 +1,20 @@
 /** The puzzle of a day: a position in which one move wins, or saves. Which are solved is kept here. */
 
-import type { PuzzleReply } from "./protocol.js";
-import { explain, reasonOf } from "./explained.js";
+import { ask } from "./actions.js";
+import { board, type Look, moveName, sizes, token } from "./board.js";
 import { confetti } from "./cheer.js";
+import { button, h, panel, type Tree } from "./dom.js";
+import { explain, reasonOf } from "./explained.js";
+import { felt } from "./feel.js";
+import { titleOf } from "./games.js";
+import { f, w } from "./i18n.js";
+import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
-import {
-  ask, board, button, capital, dayOf, f, felt, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, token, type Tree, ui, w,
-} from "./shared.js";
+import { go, place } from "./place.js";
+import type { PuzzleReply } from "./protocol.js";
+import { capital, dayOf } from "./sentences.js";
+import { settings } from "./settings.js";
+import { movesAt, set, state, ui } from "./store.js";
 
 const KEPT = "ttt_net.puzzles";
 const DAY_MS = 86_400_000;

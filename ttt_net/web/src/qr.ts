@@ -1,7 +1,8 @@
 /** A QR code of an address, as SVG; fetched when an invitation is shown. */
 
+import { h, type Tree } from "./dom.js";
+import { w } from "./i18n.js";
 import { generate, mode } from "lean-qr";
-import { h, type Tree, w } from "./shared.js";
 
 const QUIET = 4;
 

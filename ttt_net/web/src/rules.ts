@@ -1,9 +1,19 @@
 /** The sheet that explains a game: in the server's words, which are English, or in those of the language of the page. */
 
+import { wantBot } from "./actions.js";
+import { board as theBoard, type Look, sizes } from "./board.js";
+import { CATALOGUE } from "./catalogue.js";
+import { button, type Child, h, type Tree } from "./dom.js";
+import { explain } from "./explained.js";
+import type { Explained } from "./explanation.js";
+import { ruleOf, titleOf, wishOf } from "./games.js";
+import { f, language, w } from "./i18n.js";
+import { place } from "./place.js";
 import type { RuleExample, RulesReply } from "./protocol.js";
-import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, language, type Look, place, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w, wantBot, wishOf } from "./shared.js";
-import { explain, type Explained } from "./explained.js";
+import { capital } from "./sentences.js";
+import { settings } from "./settings.js";
 import { sheet } from "./sheet.js";
+import { set, state, ui } from "./store.js";
 import { isLearning, isLearnt, isTaught, learn, lesson } from "./tutorial.js";
 
 /** The same rules in the language of the page, as far as it has words for them. */
@@ -83,8 +93,8 @@ function drawn(name: string, rows: string[]): Child {
   const board = Array.from({ length: layers * height * width }, () => ".");
   const line: number[] = [];
   rows.filter((row) => /^ ?\d/.test(row)).forEach((row, n) => {
-    const y = block ? n : height - parseInt(row);
-    const marks = [...row.matchAll(/([ \[|])\[?([XO.])(?=[ \]|]|$)/g)];
+    const y = block ? n : height - parseInt(row, 10);
+    const marks = [...row.matchAll(/([ [|])\[?([XO.])(?=[ \]|]|$)/g)];
     const across = marks.length / layers;
     marks.forEach(([found, , mark = "."], at) => {
       const x = block ? at : (columns[at % across] ?? at % across);

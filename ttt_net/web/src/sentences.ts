@@ -2,7 +2,7 @@
 
 import { isStones } from "./board.js";
 import { either, f, language, w } from "./i18n.js";
-import { type Decision, isMyTurn, lineSide, type Match, type Player } from "./state.js";
+import { type Decision, isMyTurn, lineSide, type Match, type Player } from "./store.js";
 
 export const isBot = (player: { bot?: string }): boolean => player.bot !== undefined;
 

@@ -1,10 +1,10 @@
 /** How this browser shows the page: colours, sounds, layers, language; kept here, and told to no server. */
 
-import { page, set, ui } from "./app.js";
 import { button, type Tree } from "./dom.js";
 import { w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { icon } from "./pieces.js";
+import { redraw, set, ui } from "./store.js";
 
 const KEPT = "ttt_net.settings";
 const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false, warns: true };
@@ -15,7 +15,7 @@ export function change(changed: Partial<typeof USUAL>): void {
   Object.assign(settings, changed);
   keep(KEPT, JSON.stringify(settings));
   applyTheme();
-  page.draw();
+  redraw();
 }
 
 /** Have the colours that were chosen by hand, or those of the system. */

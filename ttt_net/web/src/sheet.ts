@@ -1,6 +1,11 @@
 /** Sheets, and the one on which settings are changed. */
 
-import { button, change, check, type Child, choices, felt, h, icon, language, LANGUAGES, page, select, set, settings, speak, state, type Tree, w } from "./shared.js";
+import { button, check, type Child, choices, h, select, type Tree } from "./dom.js";
+import { felt } from "./feel.js";
+import { language, LANGUAGES, speak, w } from "./i18n.js";
+import { icon } from "./pieces.js";
+import { change, settings } from "./settings.js";
+import { redraw, set, state } from "./store.js";
 
 /** What lies over a screen, which takes no taps meanwhile, until it is closed: by its button, Escape, or a tap beside it. */
 export const sheet = (title: string, heading: string, close: () => void, ...children: Child[]): Tree =>
@@ -37,7 +42,7 @@ export function settingsSheet(): Tree {
       check(w.flatLayers, settings.isFlat, (isFlat) => change({ isFlat })),
       state.features.includes("hint") && check(w.warnMe, settings.warns, (warns) => change({ warns })),
       "Notification" in window && check(w.tellMe, settings.tells, allow),
-      h("label", w.language, select(w.language, LANGUAGES, language, (code) => speak(code, true).then(page.draw))),
+      h("label", w.language, select(w.language, LANGUAGES, language, (code) => speak(code, true).then(redraw))),
   );
 }
 

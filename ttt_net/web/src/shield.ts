@@ -6,7 +6,7 @@ const timers = new WeakMap<Element, number>();
 function shield(region: HTMLElement): void {
   clearTimeout(timers.get(region));
   region.dataset.settling = "";
-  timers.set(region, setTimeout(() => delete region.dataset.settling, SHIELD_MS));
+  timers.set(region, window.setTimeout(() => delete region.dataset.settling, SHIELD_MS));
 }
 
 /** Note where the board is and what deck and tray show; what is returned shields those that have changed since. */

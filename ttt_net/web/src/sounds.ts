@@ -1,6 +1,6 @@
 /** Sounds, made as they are needed: no files. Fetched when they are first wanted. */
 
-import type { Feeling } from "./feel.js";
+export type Feeling = "placed" | "heard" | "turn" | "won" | "lost" | "drawn";
 
 /** Notes of a sound: frequency in hertz, when it begins and how long it lasts in seconds, and how loud. */
 type Note = readonly [number, number, number, number];

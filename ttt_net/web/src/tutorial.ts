@@ -1,7 +1,11 @@
 /** A game taught in twenty seconds by playing: a position or two, and what to do in them. Knows no server. */
 
+import { board, landing, type Look, sizes } from "./board.js";
 import { confetti } from "./cheer.js";
-import { board, button, f, type Game, h, landing, lines, type Look, movesAt, page, sizes, type Tree, w } from "./shared.js";
+import { button, h, type Tree } from "./dom.js";
+import { f, w } from "./i18n.js";
+import { lines } from "./lines.js";
+import { type Game, movesAt, redraw } from "./store.js";
 
 type Words = "lessonWin" | "lessonBlock" | "lessonAvoid" | "lessonWild" | "lessonVanish" | "lessonSend";
 /** What is on the board, which cells are right, and what is said; X is to move. */
@@ -33,7 +37,7 @@ let now = { game: "", step: 0, made: -1, focus: 0, isWrong: false };
 
 function change(changed: Partial<typeof now>): void {
   now = { ...now, ...changed };
-  page.draw();
+  redraw();
 }
 
 /** Whether there is a lesson of a game. */

@@ -1,21 +1,20 @@
 /** What is shown before there is a lobby or a match to show. */
 
-import { choose, know, page, set, ui, wantBot } from "./app.js";
+import { comeIn, link, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { keepApart } from "./kept.js";
-import { later } from "./later.js";
-import { forgetWho, link, start } from "./link.js";
+import { fetchNow } from "./later.js";
 import { aloneBoard, localBoard, localShelf } from "./local.js";
-import { emblem, picture, pulse } from "./pieces.js";
 import { faultOf } from "./names.js";
+import { emblem, picture, pulse } from "./pieces.js";
 import { go, place } from "./place.js";
 import type { PlayerInfo, TimeControl } from "./protocol.js";
 import { capital, decided, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
-import { state } from "./state.js";
+import { choose, know, redraw, set, state, ui } from "./store.js";
 
 const ELSEWHERE = 4001;
 /** Who invites to what. */
@@ -28,7 +27,7 @@ export async function askOffer(): Promise<void> {
   if (kind !== "j" || offer) return;
   const answer = await fetch("/j", { headers: { Invitation: id } }).catch(() => null); // without a link, it is shown without
   offer = await answer?.json().catch(() => null);
-  page.draw();
+  redraw();
 }
 
 /** Be somebody else in this window, while the other goes on as it is. */
@@ -36,16 +35,21 @@ function playApart(): void {
   keepApart();
   state.matches.clear();
   know({ you: null, parted: null, seeking: null, invitation: null, unfinished: [] });
-  forgetWho();
+  link.forgetWho();
+}
+
+/** Why the server did not let us in, or does not answer. */
+function trouble(): string {
+  const { parted, ban } = state;
+  const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
+  if (link.trouble) return w.silent;
+  return ban ? decided(ban) : parted ? (troubles[parted.code] ?? sentence(parted.message)) : "";
 }
 
 /** The first screen: a board that can be played at once, and a name to play others under. */
 export function nameScreen(): Tree {
   const { kind } = place();
-  const { parted } = state;
-  const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
-  const said = state.ban ? decided(state.ban) : parted && (troubles[parted.code] ?? sentence(parted.message));
-  const isFirst = kind !== "j" && kind !== "m";
+  const isFirst = ui.isBeginning || (kind !== "j" && kind !== "m");
   return h(
     "main.welcome",
     { class: isFirst && "first" },
@@ -58,13 +62,15 @@ export function nameScreen(): Tree {
         ({ name = "" }) => {
           const fault = faultOf(name);
           set({ fault });
-          if (!fault) start(name.trim());
+          if (fault) return;
+          ui.botWanted = null;
+          comeIn(name.trim());
         },
         isFirst && h("h2", w.playPeople),
         h("label", { for: "name" }, w.whatName),
         h("div.row", line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }), h("button.primary.large", w.play)),
-        h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (link === "lost" ? w.silent : said)),
-        button(w.asGuest, () => start(), "large"),
+        h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (!ui.botWanted && trouble())),
+        button(w.asGuest, () => comeIn(), "large"),
       ),
       h("p.quiet", w.noAccount),
     ),
@@ -88,20 +94,27 @@ function opening(): Tree {
     "section.here",
     { label: w.newMatch },
     choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" })),
-    localShelf(now.game, (game) => change({ game }), now.isAlone),
+    localShelf(now.game, (game) => change({ game }), now.isAlone, ui.isBeginning),
     now.isAlone && h("label.level", capital(f(w.level, choice.level)), h("input", { ...level, oninput })),
-    now.isAlone ? aloneBoard(now.game, playComputer) : localBoard(now.game),
-    now.isAlone && h("p.status", { role: "status" }, link === "connecting" && ui.botWanted ? w.oneMoment : w.tapToBegin),
+    now.isAlone ? aloneBoard(now.game, playComputer, ui.wantedCell) : localBoard(now.game),
+    now.isAlone && h("p.status", { role: "status" }, ((ui.botWanted || ui.isBeginning) && trouble()) || (ui.isBeginning ? w.oneMoment : w.tapToBegin)),
     now.isAlone && h("div.actions", button(w.playComputer, () => playComputer(-1))),
   );
 }
 
-/** Play a bot at once, without giving a name, and a cell as the first move: who comes here for the first time begins. */
+/**
+ * Play a bot at once, without a name, and a cell as the first move: the newcomer begins. Until the match is there, another tap chooses
+ * another cell.
+ */
 function playComputer(cell: number): void {
-  set({ wantedCell: cell });
+  if (ui.isBeginning) {
+    if (cell >= 0) set({ wantedCell: cell });
+    return;
+  }
+  set({ wantedCell: cell, isBeginning: true });
   wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
-  later();
-  start();
+  fetchNow();
+  comeIn();
 }
 
 /** Who invites to what, for one who has not said who they are. */
@@ -123,7 +136,7 @@ export function messageScreen(): Tree {
   if (kind === "nowhere") {
     return screen("main.welcome", "nowhere", emblem(), h("h1", w.nothingHere), button(w.toTheLobby, () => go("/"), "primary large"));
   }
-  if (link === "stopped" && parted) {
+  if (parted) {
     const isElsewhere = parted.code === ELSEWHERE;
     return screen(
       "main.welcome",
@@ -132,7 +145,7 @@ export function messageScreen(): Tree {
       h("h1", isElsewhere ? w.otherWindow : w.ended),
       h("p.quiet", isElsewhere ? w.oneWindow : state.ban ? decided(state.ban) : sentence(parted.message || w.saidNo)),
       // There may be a newer page.
-      button(isElsewhere ? w.playHere : w.tryAgain, () => (isElsewhere ? start() : location.reload()), "primary large"),
+      button(isElsewhere ? w.playHere : w.tryAgain, () => (isElsewhere ? comeIn() : location.reload()), "primary large"),
       isElsewhere && button(w.playApart, playApart, "large"),
       isElsewhere && h("p.quiet", w.playApartMeans),
     );
@@ -141,7 +154,7 @@ export function messageScreen(): Tree {
     "main.welcome",
     "moment",
     pulse(),
-    h("p", { role: "status" }, link === "lost" ? w.silent : kind === "j" ? w.joining : w.oneMoment),
-    link === "online" && button(w.toTheLobby, () => go("/")),
+    h("p", { role: "status" }, link.trouble ? w.silent : kind === "j" ? w.joining : w.oneMoment),
+    link.isUp() && button(w.toTheLobby, () => go("/")),
   );
 }

@@ -1,6 +1,6 @@
 /** How each game and each reason is explained in Chinese. */
 
-import type { Explained } from "../explained.js";
+import type { Explained } from "../explanation.js";
 
 export const explained: Explained = {
   pages: {

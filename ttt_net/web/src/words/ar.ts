@@ -1,6 +1,6 @@
 /** The sentences in Arabic, which is written from right to left. */
 
-import type { Words } from "../i18n.js";
+import type { Words } from "./en.js";
 
 export const words: Partial<Words> = {
   strength: "القوة، من 1 إلى 8",

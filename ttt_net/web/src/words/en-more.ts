@@ -1,6 +1,17 @@
 /** The sentences in English of the code that is fetched later. */
 
 export const enMore = {
+  challenges: "Challenges",
+  challengesYou: "{0} challenges you: {1}.",
+  youChallenged: "You challenged {0}: {1}.",
+  takeItBack: "Take it back",
+  accept: "Accept",
+  notNow: "Not now",
+  anotherGame: "Another game",
+  linkCopied: "The link is copied.",
+  muted: "You hear no more from {0}.",
+  reported: "Thank you. The host and the moderators can see it now.",
+  renamed: "You are called {0} now.",
   ratingCourse: "Rating at {0}: from {1} to {2}",
   example: "Example",
   showIt: "Show it",

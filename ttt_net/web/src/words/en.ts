@@ -1,5 +1,10 @@
 /** The sentences of the page in English. In another language what is left out here is English. */
 
+import type { enMore } from "./en-more.js";
+
+/** The sentences by their names; where one depends on a number, one for each plural category of the language. */
+export type Words = typeof en & typeof enMore;
+
 export const en = {
   strength: "Strength, from 1 to 8",
   playComputer: "Play the computer",
@@ -73,20 +78,12 @@ export const en = {
   withSwap: "{0} with swap",
   anyGame: "any game",
   invitation: "Invitation",
-  linkCopied: "The link is copied.",
   copyThis: "Copy this link:",
   level: "level {0}",
   nameOfBot: "{0} (bot)",
   leaderboard: "Leaderboard",
 
   // Challenges.
-  challenges: "Challenges",
-  challengesYou: "{0} challenges you: {1}.",
-  youChallenged: "You challenged {0}: {1}.",
-  takeItBack: "Take it back",
-  accept: "Accept",
-  notNow: "Not now",
-  anotherGame: "Another game",
   challengeOver: "The challenge came to nothing: {0}.",
   declineReasons: {
     later: "not now",
@@ -150,8 +147,6 @@ export const en = {
   calledOff: "Called off: it does not count.",
 
   // Chat.
-  muted: "You hear no more from {0}.",
-  reported: "Thank you. The host and the moderators can see it now.",
   youAreMuted: "The host has muted you {0}: nobody hears what you write, and you can play on.",
   youAreBanned: "The host has banned you {0}: you cannot play on this server.",
   untilThen: "until {0}",
@@ -160,7 +155,6 @@ export const en = {
   heardAgain: "You are heard in the chat again.",
 
   // People.
-  renamed: "You are called {0} now.",
 
   // Settings.
   settings: "Settings",

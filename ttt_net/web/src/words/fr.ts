@@ -1,6 +1,6 @@
 /** The sentences in French. */
 
-import type { Words } from "../i18n.js";
+import type { Words } from "./en.js";
 
 export const words: Partial<Words> = {
   strength: "Force, de 1 à 8",

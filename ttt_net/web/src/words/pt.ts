@@ -1,6 +1,6 @@
 /** The sentences in Portuguese. */
 
-import type { Words } from "../i18n.js";
+import type { Words } from "./en.js";
 
 export const words: Partial<Words> = {
   strength: "Força, de 1 a 8",

@@ -1,6 +1,6 @@
 /** The sentences in Russian. */
 
-import type { Words } from "../i18n.js";
+import type { Words } from "./en.js";
 
 export const words: Partial<Words> = {
   strength: "Сила, от 1 до 8",

@@ -1,6 +1,6 @@
 /** The sentences in Chinese, as it is written in the simplified script. */
 
-import type { Words } from "../i18n.js";
+import type { Words } from "./en.js";
 
 export const words: Partial<Words> = {
   strength: "强度（1 到 8）",

@@ -1,10 +1,14 @@
-/** What the page knows, and how it changes with what is heard. Knows no document, no socket and no rules of play. */
+/**
+ * The one store of the page: what the server has said (`state`) and what the player has chosen (`ui`), and how both change.
+ *
+ * Whoever changes it calls `set`, `know`, `hear` or `redraw`. Knows no document, no socket and no
+ * rules of play.
+ */
 
+import { keep, keptFields } from "./kept.js";
+import type { Heard, Parted } from "./link.js";
 import type * as wire from "./protocol.js";
 
-/** What the page itself hears: what the server says, and why it said no more. */
-export type Heard = wire.ServerMessage | Parted;
-export type Parted = { type: "parted"; code: string | number; message: string };
 /** A sanction, with the local time at which it was told. */
 export type Decision = wire.Sanctioned & { heardAt: number };
 export type Player = wire.PlayerInfo;
@@ -29,10 +33,56 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   hint?: wire.HintReply;
   warning?: wire.HintReply;
 };
-/** What we look for: the terms of a seek. */
-export type Wish = Pick<wire.SeekRequest, "time" | "rated"> & { game: string };
+export const KINDS = ["either", "rated", "casual"] as const;
+export type MatchKind = (typeof KINDS)[number];
+/** What to play: the numbers are for a size of one's own. */
+export type Choice = {
+  pace: string;
+  game: string;
+  width: number;
+  height: number;
+  row: number;
+  swap: boolean;
+  /** For ratings, not for them, or whichever the other player likes. */
+  kind: MatchKind;
+  falls: boolean;
+  /** How strong a bot is to be that plays at any level. */
+  level: number;
+};
+/** The terms of a match. With `or_casual` as well as `rated`, a match between people is rated if both like it. */
+export type Wish = { game: string; time: wire.TimeControl | null; rated: boolean; or_casual?: boolean | undefined };
+/** What a bot may be asked besides: to play on from a position, and to leave a side to us. */
+export type Asked = { start?: string; side?: 0 | 1 };
 
 const MOST_LINES = 100;
+const CHOSEN = "ttt_net.choice";
+const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, kind: "either", falls: false, level: 3 };
+/** What belongs to the screen that is shown, and is forgotten with it. */
+export const FRESH = { ply: null as number | null, hover: -1, aim: -1, aimedAtMs: 0, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
+
+export const ui = {
+  ...FRESH,
+  choice: keptFields(CHOSEN, USUAL),
+  leaders: { game: "connect4", speed: "untimed" as "bullet" | "blitz" | "rapid" | "untimed", bots: true, page: 1 },
+  notice: "",
+  /** Text that could not be copied, for the player to copy by hand. */
+  copied: "",
+  /** The game on the first screen, and whether it is against the computer. */
+  opening: { game: "tictactoe", isAlone: true },
+  /** What to play against a bot as soon as it is known which are here. */
+  botWanted: null as (Wish & Asked) | null,
+  /** A match that was begun on the first screen, which stays until it is there. */
+  isBeginning: false,
+  /** The cell to play as soon as a match has begun; -1 for none. */
+  wantedCell: -1,
+  areSettingsOpen: false,
+  /** The game whose rules are shown; empty for no sheet of rules. */
+  rules: "",
+  /** What is wrong with the name that is being typed. */
+  fault: "",
+  /** What the host has said about a restart. */
+  closing: "",
+};
 
 export const state = {
   parted: null as Parted | null,
@@ -48,7 +98,7 @@ export const state = {
   unfinished: [] as string[],
   matches: new Map<string, Match>(),
   challenges: new Map<number, wire.Challenged>(),
-  seeking: null as { games?: string[]; time?: wire.TimeControl | null; rated?: boolean; or_casual?: boolean | undefined } | null,
+  seeking: null as (Omit<wire.SeekRequest, "type" | "or_casual"> & { or_casual?: boolean | undefined }) | null,
   seeks: [] as wire.SeekInfo[],
   players: [] as wire.ListedPlayer[],
   live: [] as wire.LiveMatch[],
@@ -63,6 +113,73 @@ export const state = {
   puzzle: null as wire.PuzzleReply | null,
 };
 
+let draw = (): void => {};
+let onFrame = (act: () => void): void => queueMicrotask(act);
+let due: "no" | "frame" | "now" = "no";
+let isHearing = false;
+
+/** Have `act` called after changes: at once after those by the player, and with the next frame, once, after those by the server. */
+export function drawWith(act: () => void, frame: typeof onFrame): void {
+  draw = act;
+  onFrame = frame;
+}
+
+/** Do what follows from something that the server said. */
+export function hearing(act: () => void): void {
+  isHearing = true;
+  try {
+    act();
+  } finally {
+    isHearing = false;
+  }
+}
+
+/** Have the page drawn. */
+export function redraw(): void {
+  if (due === "now" || (isHearing && due === "frame")) return;
+  due = isHearing ? "frame" : "now";
+  if (isHearing) onFrame(drawDue);
+  else queueMicrotask(drawDue);
+}
+
+/** Draw what has changed and is not drawn yet. */
+export function drawDue(): void {
+  if (due === "no") return;
+  due = "no";
+  draw();
+}
+
+/** Change what the player has chosen or sees. */
+export function set(change: Partial<typeof ui>): void {
+  Object.assign(ui, change);
+  redraw();
+}
+
+/** Change what we know. */
+export function know(change: Partial<typeof state>): void {
+  Object.assign(state, change);
+  redraw();
+}
+
+/** Choose what to play, and keep it for the next visit. */
+export function choose(change: Partial<Choice>): void {
+  Object.assign(ui.choice, change);
+  fitChoice();
+  keep(CHOSEN, JSON.stringify(ui.choice));
+  redraw();
+}
+
+/** Keep what was chosen within what there is. */
+export function fitChoice(): void {
+  const { choice } = ui;
+  const side = (value: number) => (Number.isInteger(value) ? Math.min(19, Math.max(1, value)) : 5);
+  choice.width = side(choice.width);
+  choice.height = side(choice.height);
+  choice.row = Math.min(side(choice.row), Math.max(choice.width, choice.height));
+  if (!KINDS.includes(choice.kind)) choice.kind = "either";
+  choice.level = Math.min(8, side(choice.level));
+}
+
 /** Our live matches, those that wait for our move first. */
 export function ownLive(): Match[] {
   const own = [...state.matches.values()].filter((match) => match.you !== undefined && !match.outcome);
@@ -70,7 +187,7 @@ export function ownLive(): Match[] {
 }
 
 /** Take in one message, with the time of the local clock. */
-export function hear(message: Heard, now = performance.now()): void {
+export function hear(message: Heard, now: number): void {
   const { matches, challenges } = state;
   switch (message.type) {
     case "parted":
@@ -99,7 +216,7 @@ export function hear(message: Heard, now = performance.now()): void {
       state.you = message.you;
       break;
     case "challenged": // there is one at most from one player to another
-      challenges.forEach(({ by, to }, id) => by.name === message.by.name && to.name === message.to.name && challenges.delete(id));
+      for (const [id, { by, to }] of challenges) if (by.name === message.by.name && to.name === message.to.name) challenges.delete(id);
       challenges.set(message.challenge, message);
       break;
     case "challengeover":
@@ -148,8 +265,8 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
   else if (message.type === "rated") match.ratings = message.ratings;
   else if (message.type === "watching") match.watchers = message.watchers;
   else if (message.type === "replay") {
-    message.positions.forEach((position) => (match.past[position.ply] = position));
-    message.starts?.forEach((start, n) => (match.starts[message.ply + n] = start));
+    for (const position of message.positions) match.past[position.ply] = position;
+    for (const [n, start] of (message.starts ?? []).entries()) match.starts[message.ply + n] = start;
   }
 }
 

@@ -1,0 +1,79 @@
+"""The first screen over TLS and a long way to the server: no tap is lost, and nothing else flashes up."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.page import SlowLink, SlowRelay
+from tests.page.place import PHONE, Place, Visitor
+
+SEEN = """
+    window.screens = [];
+    const look = () => {
+        const screen = document.querySelector("main")?.className;
+        if (screen && screen !== window.screens.at(-1)) window.screens.push(screen);
+    };
+    new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true });
+"""
+"""Remembers which screens were shown, one after the other."""
+
+DRAWN = """() => new Promise(drawn => {
+    document.querySelector("#cell-4").click();
+    const look = () => drawn(!!document.querySelector("#cell-4.pending .mark-X"));
+    requestAnimationFrame(look);
+})"""
+
+
+@contextmanager
+def far_away(browser: Any, folder: Path, round_trip_s: float) -> Iterator[tuple[Place, Visitor]]:
+    """Yield a server with TLS and bots, and somebody with a phone who comes to it over a long way."""
+    with Place(browser, folder, "--tls-self-signed", "--house-bots") as place:
+        with closing(SlowRelay(place.port, SlowLink("far", round_trip_s, 200_000, 96_000))) as relay:
+            visitor = place.visitor(**PHONE, ignore_https_errors=True)
+            visitor.page.add_init_script(SEEN)
+            yield place, Visitor(visitor.page, f"https://127.0.0.1:{relay.port}")
+            visitor.page.close()
+        place.check()
+    place.bury()
+
+
+@pytest.mark.parametrize("round_trip_ms", [0, 300, 800])
+def test_the_first_tap_is_drawn_at_once_and_begins_a_match_over_one_connection(
+    browser: Any, tmp_path: Path, round_trip_ms: int
+) -> None:
+    with far_away(browser, tmp_path, round_trip_ms / 1000) as (_, ann):
+        sockets: list[str] = []
+        ann.page.on("websocket", lambda socket: sockets.append(socket.url))
+        ann.page.goto(ann.url)
+        ann.cell(4).wait_for()
+        assert ann.page.evaluate(DRAWN), "the mark is there in the next frame"
+        for _ in range(12):
+            ann.page.wait_for_timeout(100)
+            if ann.page.locator("main.match").count() == 0:
+                ann.cell(0).dispatch_event("click")  # changes the cell, and begins nothing anew
+        ann.page.locator("main.match").wait_for()
+        ann.await_turn()
+        assert ann.page.locator(".cell .mark-X").count() == 1
+        assert len(sockets) == 1, "one handshake"
+        screens = [screen.split()[0] for screen in ann.page.evaluate("screens")]
+        assert list(dict.fromkeys(screens)) == ["welcome", "match"], "the first screen stays until the match is there"
+
+
+def test_a_server_that_does_not_answer_is_told_beside_the_board_and_the_mark_stays(
+    browser: Any, tmp_path: Path
+) -> None:
+    with far_away(browser, tmp_path, 0.3) as (place, ann):
+        place.expect_broken_links()
+        ann.page.route_web_socket("**", lambda route: route.close(code=1011))
+        ann.page.goto(ann.url)
+        ann.cell(4).click()
+        told = ann.page.locator(".here .status", has_text="does not answer")
+        told.wait_for()
+        box = told.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= PHONE["viewport"]["height"], "in sight"
+        assert ann.page.locator("#trouble").inner_text() == "", "said once"
+        ann.page.locator("#cell-4.pending .mark-X").wait_for()

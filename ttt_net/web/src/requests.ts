@@ -1,0 +1,147 @@
+/** What a tap asks of the server on the screens that are fetched later. */
+
+import { ask, notify, request, say, seek, wantBot } from "./actions.js";
+import { wishOf } from "./games.js";
+import { f, w } from "./i18n.js";
+import type { ChatRequest, ClaimRequest, OfferInfo, OfferRequest, ReportRequest, SeekInfo } from "./protocol.js";
+import { know, type Match, redraw, set, ui, type Wish } from "./store.js";
+
+/** How long a move of a replay is shown that plays by itself. */
+const STEP_MS = 900;
+
+const REPLAY_PAGE = 32;
+
+export type Phrase = NonNullable<ChatRequest["phrase"]>;
+
+export const offer = ({ match, position: { ply } }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "offer", match, kind, ply });
+
+export const agree = ({ match }: Match, { seq }: OfferInfo): Promise<boolean> => request({ type: "agree", match, offer: seq! });
+
+export const decline = ({ match }: Match, { kind, seq }: OfferInfo): Promise<boolean> => request({ type: "decline", match, kind, offer: seq! });
+
+export const claim = ({ match }: Match, kind: ClaimRequest["kind"]): Promise<boolean> => request({ type: "claim", match, kind });
+
+export const speakOf = ({ match }: Match, said: { text: string } | { phrase: Phrase }): Promise<boolean> => request({ type: "chat", match, ...said });
+
+/** Be paired with a standing seek; one for any game is met with a seek for the chosen one. */
+export function accept({ seek: id, games, time }: SeekInfo): void {
+  if (games.length) request({ type: "accept", seek: id });
+  else seek({ game: wishOf(ui.choice).game, time: time ?? null, rated: false });
+}
+
+export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
+  request({ type: "challenge", name, ...wish });
+}
+
+/** Play a bot from a position of a finished match on, as one of its sides. */
+export async function playOnFrom({ match, game, starts }: Match, ply: number, side: 0 | 1): Promise<void> {
+  if (starts[ply] === undefined) await request({ type: "replay", match, ply });
+  const start = starts[ply];
+  if (!start) return;
+  wantBot({ game: game.name, time: null, rated: false, start, side });
+  say({ type: "lobby", on: true });
+}
+
+/** Invitations are never for ratings. */
+export function invite(): void {
+  const { game, time } = wishOf(ui.choice);
+  request({ type: "invite", game, time });
+}
+
+/** Show the rules of a game. */
+export function explain(game: string): void {
+  know({ rules: null });
+  set({ rules: game });
+  ask({ type: "rules", game });
+}
+
+export async function rename(name: string): Promise<void> {
+  if (await request({ type: "rename", name })) notify(f(w.renamed, name));
+}
+
+export async function analyse(match: Match, isAgain = false): Promise<void> {
+  match.analysis = { moves: null, exact: false, isAgain };
+  redraw();
+  if (!(await request({ type: "analyse", match: match.match }))) match.analysis = null;
+  redraw();
+}
+
+/** Ask once more for an analysis that had no time to find anything: there may be more of it now. */
+export function analyseAgain(match: Match): void {
+  const { moves, exact, partial, lesson, isAgain } = match.analysis!;
+  if (!moves?.length && !exact && !partial && !lesson && !isAgain) analyse(match, true);
+}
+
+export async function mute(match: Match, name: string): Promise<void> {
+  if (!(await request({ type: "mute", name, on: true }))) return;
+  match.chat = match.chat.filter((line) => line.by.name !== name);
+  notify(f(w.muted, name));
+}
+
+/** Tell the host what somebody does; of a match that we hear, with the last lines of its chat. */
+export async function report(name: string, reason: ReportRequest["reason"], match?: string): Promise<void> {
+  if (await request({ type: "report", name, reason, match })) notify(w.reported);
+}
+
+/** Show a finished match as it was after so many moves. */
+export function review({ match, moves, past }: Match, ply: number): void {
+  const first = ply - (ply % REPLAY_PAGE);
+  if (!(first in past)) {
+    past[first] = undefined; // one question for each page
+    ask({ type: "replay", match, ply: first });
+  }
+  set({ ply: ply === moves.length ? null : ply });
+}
+
+/** Step through a finished match by itself, from where it is shown or from its beginning; or stop doing so. */
+export function autoplay(match: Match): void {
+  const { length } = match.moves;
+  if (ui.isPlaying) set({ isPlaying: false });
+  else {
+    set({ isPlaying: true });
+    review(match, ui.ply === null ? 0 : ui.ply);
+    setTimeout(() => playOn(match, length), STEP_MS);
+  }
+}
+
+function playOn(match: Match, length: number): void {
+  if (!ui.isPlaying) return;
+  const ply = (ui.ply ?? length) + 1;
+  if (ply >= length) set({ isPlaying: false });
+  review(match, Math.min(ply, length));
+  if (ui.isPlaying) setTimeout(() => playOn(match, length), STEP_MS);
+}
+
+/**
+ * Hand an address to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither, and shows it to be
+ * copied by hand.
+ */
+export async function send(url: string): Promise<void> {
+  try {
+    if ("share" in navigator) {
+      await navigator.share({ url });
+      return;
+    }
+    await (navigator as Navigator).clipboard.writeText(url);
+    notify(w.linkCopied);
+  } catch (error) {
+    if ((error as Error).name !== "AbortError" && !copyByHand(url)) set({ copied: url });
+  }
+}
+
+/** Copy by the old way, which needs no secure context; return whether it went. */
+function copyByHand(text: string): boolean {
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  let isDone = false;
+  try {
+    isDone = document.execCommand("copy");
+  } catch {
+    // it is shown instead
+  }
+  field.remove();
+  if (isDone) notify(w.linkCopied);
+  return isDone;
+}

@@ -1,0 +1,34 @@
+/** Run the unit tests of the page in Node: `node test.mjs [NAME...]`, of tests/page/units. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const UNITS = join(HERE, "../../tests/page/units");
+const wanted = process.argv.slice(2);
+const names = readdirSync(UNITS).filter((name) => name.endsWith(".test.ts") && (!wanted.length || wanted.includes(name.replace(".test.ts", ""))));
+const outdir = mkdtempSync(join(tmpdir(), "units-"));
+try {
+  await build({
+    entryPoints: names.map((name) => join(UNITS, name)),
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: "inline",
+    nodePaths: [join(HERE, "node_modules")],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    logLevel: "warning",
+  });
+  const files = names.map((name) => join(outdir, name.replace(/\.ts$/, ".mjs")));
+  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(outdir, { recursive: true });
+}
