@@ -17,8 +17,6 @@ MOST_WORDS = 35
 PAGES_NOT_YET_PLAIN = {
     "CHANGELOG.md",
     "docs/configuration.md",
-    "docs/developing/experiments.md",
-    "docs/developing/performance.md",
     "docs/protocol.md",
     "docs/developing/testing.md",
 }
