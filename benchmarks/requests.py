@@ -341,6 +341,10 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "resign": (anew(by("ann", "resign", match="LIVE")), by("ann", "resign", match="OVER")),
     "abort": (anew(by("ann", "abort", match="LIVE")), by("ann", "abort", match="OVER")),
     "offer": (anew(by("ann", "offer", match="LIVE", kind="draw")), by("ann", "offer", match="OVER", kind="draw")),
+    "agree": (
+        anew(after(("ann", "offer", {"match": "LIVE", "kind": "draw"}), by("bob", "agree", match="LIVE", offer=2))),
+        by("ann", "agree", match="OVER", offer=2),
+    ),
     "decline": (
         anew(
             after(("ann", "offer", {"match": "LIVE", "kind": "draw"}), by("bob", "decline", match="LIVE", kind="draw"))

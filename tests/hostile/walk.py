@@ -33,7 +33,10 @@ from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 
-UNREACHED: dict[Code, str] = {}
+UNREACHED: dict[Code, str] = {
+    Code.NO_CONNECTION: "clients refuse with it themselves",
+    Code.UNKNOWN_OUTCOME: "clients refuse with it themselves, after a lost connection",
+}
 """Codes that no walk can reach, each with the reason."""
 _START_MS = 1_800_000_000_000
 _OFTEN = Rate(1_000_000)
@@ -450,6 +453,7 @@ def moves(walk: Walk) -> None:
     one.refused(Code.MATCH_NOT_OVER, "offer", match=match, kind="rematch")
     one.refused(Code.NO_OFFER, "decline", match=match, kind="draw")
     one.ok("offer", match=match, kind="draw")
+    one.refused(Code.STALE_OFFER, "offer", match=match, kind="draw", ply=1)
     other.ok("decline", match=match, kind="draw")
     one.refused(Code.TURNED_DOWN, "offer", match=match, kind="draw")
     one.ok("resign", match=match)

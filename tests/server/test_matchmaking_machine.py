@@ -138,10 +138,23 @@ class SlowDisk:
     def read(self, match: str, done: object, failed: Failed) -> None:
         failed(Refusal(Code.UNKNOWN_MATCH, "there is no such match"))
 
+    def look(self, read: object, tell: object) -> None:
+        raise AssertionError("nobody asks about the past here")
+
     def write(self, most: int = ALL, *, is_full: bool = False) -> None:
         while self._waiting and most:
             self._waiting.popleft()(is_full)
             most -= 1
+
+
+class TimelessLoop:
+    """An event loop on which no timer ever goes off: no match here has a clock, and no grace runs out."""
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> "TimelessLoop":
+        return self
+
+    def cancel(self) -> None:
+        """Cancel a timer: there is nothing to do."""
 
 
 class Meeting(RuleBasedStateMachine):
@@ -151,7 +164,7 @@ class Meeting(RuleBasedStateMachine):
         super().__init__()
         self.now_ms = 1_000_000
         self.disk = SlowDisk(self.check_seats)
-        loop = cast(asyncio.AbstractEventLoop, None)  # nobody looks at a list, and no match has a clock
+        loop = cast(asyncio.AbstractEventLoop, TimelessLoop())
         journal, settings = cast(Journal, self.disk), Configuration(name="x")
         self.hub = Hub(build_services(settings, journal, loop, lambda: self.now_ms, random.Random(1)))
         self.links: dict[int, Link] = {}
