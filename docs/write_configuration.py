@@ -8,26 +8,29 @@ from ttt_net.server.settings.setting import METAVARS, Setting, as_toml
 PAGE = Path(__file__).parent / "configuration.md"
 START = """# Configuration
 
-A server needs none: `python server.py` serves a local network. What is set, is set by a flag, a variable of the
-environment or a key of a TOML file, `python server.py --config FILE`; a flag wins over the environment, that over the
-file, and that over the default. A key that does not exist or a value that cannot be is refused at the start, in one
-line with its place.
+A server for a local network needs no settings. Configure it with command-line flags, environment variables, or a TOML
+file (`python server.py --config FILE`). Flags win over the environment, and the environment wins over the file. Unknown
+keys and invalid values are rejected at the start, in one line that names the place.
 
 ```
-python server.py --print-config > server.toml   # a commented file with everything that can be set
+python server.py --print-config > server.toml   # a commented file with every setting
 python server.py check --config server.toml     # what is wrong or risky, and why
-python server.py --help                         # what most hosts need; --help-all has every setting
+python server.py --help                         # common settings; --help-all has every setting
 ```
 
-`check` exits with 0 if nothing is to be said, 1 if something is risky, 2 if something is wrong; a server does not start
-with what is wrong, such as `--public` without encryption.
+`check` exits with 0 if all is well, 1 for risky settings, and 2 for wrong ones. A server does not start with wrong
+settings, such as `--public` without encryption.
 
-**Changing settings while it runs.** SIGHUP (`systemctl reload ttt_net`) reads the file again, and the certificate. What
-the tables mark with *yes* holds from then on, for who is connected too, but for `limits.messages` and the kernel's
-buffers, which a connection keeps; rates that changed begin to count anew. What they mark with *restart* waits for the
-next start. The log says what changed and what waits. A file that is broken, or says what a server must not start with,
-changes nothing: the log says why, and the settings in use stay. Flags and variables win as they did at the start.
-Without a file and without a certificate SIGHUP ends the server, and so does the closing of its terminal, always.
+## Changing settings at run time
+
+SIGHUP (`systemctl reload ttt_net`) reads the file and the certificate again.
+
+- Settings marked *yes* take effect immediately, for existing connections too. Connections keep `limits.messages` and
+  the kernel's buffers. Changed rates start from zero.
+- Settings marked *restart* wait for the next start.
+- The log says what changed and what waits. A broken file changes nothing, and the log says why.
+- Flags and variables win, as at the start.
+- Without a file and a certificate, SIGHUP ends the server. So does closing its terminal, always.
 """
 HEADINGS = {"": "The server", "tls": "Encryption", "limits": "Limits"}
 

@@ -26,13 +26,11 @@ _PEM_END = "-----END CERTIFICATE-----"
 class Tls:
     """How the server encrypts; with none of it, it does not."""
 
-    cert: Path | None = setting(
-        None, "the certificate and those that vouch for it, as PEM; read again on SIGHUP", is_common=True, is_live=False
-    )
-    key: Path | None = setting(None, "its private key, as PEM", is_common=True, is_live=False)
+    cert: Path | None = setting(None, "certificate chain as PEM; read again on SIGHUP", is_common=True, is_live=False)
+    key: Path | None = setting(None, "private key of the certificate as PEM", is_common=True, is_live=False)
     self_signed: bool = setting(
         False,
-        "make a certificate that nobody vouches for, and print its fingerprint; a trial",
+        "make a self-signed certificate and print its fingerprint, for a trial",
         is_common=True,
         is_live=False,
     )

@@ -54,31 +54,29 @@ class Cluster:
     """The log that this server shares with others, as docs/cluster.md says; with no `ledger` it stands alone."""
 
     ledger: tuple[str, ...] = setting(
-        (), "servers of NATS JetStream that keep the log: nats://a:4222,nats://b:4222; empty: this server is alone",
+        (), "servers of NATS JetStream that store the log: nats://a:4222,nats://b:4222; empty: no cluster",
         check=check_log, shown=without_login, is_live=False,
     )  # fmt: skip
-    stream: str = setting("ttt_net", "what the log is called there", check=check_name, is_live=False)
+    stream: str = setting("ttt_net", "name of the log on these servers", check=check_name, is_live=False)
     replicas: int = setting(
-        3, "how many of these servers keep the log, when it is made", least=1, most=5, is_live=False
+        3, "number of these servers that store the log; applies when the log is created", least=1, most=5, is_live=False
     )
     credentials: Path | None = setting(None, "file of NATS credentials that let this node write", is_live=False)
     authority: Path | None = setting(
-        None, "certificates (PEM) that vouch for those servers, beside the system's", is_live=False
+        None, "certificate authorities (PEM) of those servers, besides the system's", is_live=False
     )
 
     snapshot_places: int = setting(
-        _USUAL.every_places, "writes between two copies of all tables in the log, from which new nodes begin",
+        _USUAL.every_places, "writes between two snapshots of all tables, from which new nodes start",
         least=1, is_live=False,
     )  # fmt: skip
-    snapshot_rest_s: float = setting(
-        _USUAL.rest_s, "how long it is at the least between two such copies", least=1, is_live=False
-    )
+    snapshot_rest_s: float = setting(_USUAL.rest_s, "least time between two snapshots", least=1, is_live=False)
     kept_places: int = setting(
-        _USUAL.kept_places, "writes before such a copy that stay in the log, for nodes that are a little behind",
+        _USUAL.kept_places, "writes before a snapshot that stay in the log, for nodes that are slightly behind",
         is_live=False,
     )  # fmt: skip
     away_s: float = setting(
-        _USUAL.away_s, "how long a node may be cut off and go on from the log alone; after more it takes a copy",
+        _USUAL.away_s, "how long a node may be cut off and continue from the log; after that it loads a snapshot",
         least=0.1, is_live=False,
     )  # fmt: skip
 

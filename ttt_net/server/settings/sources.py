@@ -115,19 +115,19 @@ def make_parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
         prog=SERVER,
         usage="%(prog)s [check] [--config FILE] [--SETTING VALUE ...]",
         description="Host matches of tic-tac-toe and its family, for people and bots over a network.",
-        epilog="Each setting is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file; flags "
-        "win over the environment, and that over the file. docs/configuration.md has them all. `%(prog)s check` says "
-        "what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
+        epilog="Each setting is also an environment variable (--port: TTT_NET_PORT) and a key of the file. Flags win "
+        "over the environment, which wins over the file. docs/configuration.md lists all settings. `%(prog)s check` "
+        "reports risky and wrong settings: exit code 0 none, 1 risky, 2 wrong.",
         allow_abbrev=False,
         add_help=False,
     )
-    parser.add_argument("-h", "--help", action="help", help="show what most hosts need")
+    parser.add_argument("-h", "--help", action="help", help="show common settings")
     parser.add_argument(
         "--version", action="version", version=f"ttt_net {ttt_net.__version__}", help="print the version"
     )
     parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=f"show all {len(SETTINGS)} settings")
     parser.add_argument("--config", metavar="FILE", help="read settings from a TOML file")
-    parser.add_argument("--print-config", action="store_true", help="write the settings as a commented file, and end")
+    parser.add_argument("--print-config", action="store_true", help="print the settings as a commented file, and exit")
     tables = dict.fromkeys(each.table for each in SETTINGS)
     groups = {table: parser.add_argument_group(table or "settings") for table in tables}
     for each in SETTINGS:
