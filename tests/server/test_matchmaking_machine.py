@@ -153,6 +153,9 @@ class TimelessLoop:
     def call_later(self, delay_s: float, callback: Callable[[], None]) -> "TimelessLoop":
         return self
 
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        callback()
+
     def cancel(self) -> None:
         """Cancel a timer: there is nothing to do."""
 

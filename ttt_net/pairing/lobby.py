@@ -111,6 +111,8 @@ class Lobby:
         self.seeks = StandingSeeks(rating_of, may_meet)
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
+        self._challenges_of: dict[Player, dict[int, Challenge]] = {}
+        """Those that each player made or got."""
         self._last_challenge = 0
         self._invitations: dict[str, Invitation] = {}
         self._being_spent: dict[str, Invitation] = {}
@@ -173,9 +175,9 @@ class Lobby:
         """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
         if by == to:
             raise Refusal(Code.NOT_YOURSELF, "you cannot play yourself; name another player")
-        mine = [each for each in self._challenges.values() if each.by == by]
+        mine = [each for each in self._challenges_of.get(by, {}).values() if each.by == by]
         for earlier in (each for each in mine if each.to == to):
-            del self._challenges[earlier.number]
+            self._take_off(earlier)
         others = [each for each in mine if each.to != to]
         if len(others) >= MAX_CHALLENGES:
             wait_ms = max(0, min(each.expires_ms for each in others) - now_ms)
@@ -184,6 +186,8 @@ class Lobby:
         number, expires_ms = self._last_challenge, now_ms + CHALLENGE_MS
         challenge = Challenge(number, by, to, game, time, expires_ms, is_rated, level, side, start)
         self._challenges[challenge.number] = challenge
+        for player in (by, to):
+            self._challenges_of.setdefault(player, {})[challenge.number] = challenge
         return challenge
 
     def challenge_of(self, number: int, player: Player, now_ms: int) -> Challenge:
@@ -195,7 +199,14 @@ class Lobby:
 
     def answer(self, challenge: Challenge) -> None:
         """Take a challenge that is answered off the list."""
+        self._take_off(challenge)
+
+    def _take_off(self, challenge: Challenge) -> None:
         del self._challenges[challenge.number]
+        for player in (challenge.by, challenge.to):
+            del self._challenges_of[player][challenge.number]
+            if not self._challenges_of[player]:
+                del self._challenges_of[player]
 
     def accepted(self, challenge: Challenge) -> Pairing:
         """Return the pairing that an accepted challenge leads to."""
@@ -207,7 +218,7 @@ class Lobby:
         """Take off the list, and return, the challenges that nobody has answered in time."""
         late = [each for each in self._challenges.values() if each.expires_ms <= now_ms]
         for challenge in late:
-            del self._challenges[challenge.number]
+            self._take_off(challenge)
         return late
 
     def forget_old(self, now_ms: int) -> None:
@@ -223,9 +234,9 @@ class Lobby:
             self.seeks.withdraw(player)
         else:
             self.seeks.hide(player, now_ms)
-        gone = [each for each in self._challenges.values() if player in (each.by, each.to)]
+        gone = list(self._challenges_of.get(player, {}).values())
         for challenge in gone:
-            del self._challenges[challenge.number]
+            self._take_off(challenge)
         return gone
 
     def invite(
@@ -281,6 +292,7 @@ class Lobby:
         last = self.last_number
         self.seeks = StandingSeeks(self._rating_of, self._may_meet)
         self._challenges.clear()
+        self._challenges_of.clear()
         self.count_on(last)
 
     @property

@@ -64,18 +64,6 @@ MayMeet = Callable[[Seek, Seek], bool]
 MAX_LOOKS = 64
 _ANYTHING, _EVERYBODY = "*", "**"
 """Lists that are no game's: of those who would play anything, and of all; both by age alone."""
-_KINDS: tuple[tuple[bool, Opponents], ...] = tuple(
-    (is_bot, opponents) for is_bot in (False, True) for opponents in ("any", "people", "bots")
-)
-
-
-class ListKey(NamedTuple):
-    """The key of one list of seeks, besides time control and whether they are rated."""
-
-    is_bot: bool
-    opponents: Opponents
-    game: str
-    stage: int
 
 
 class _Bucket:
@@ -117,9 +105,10 @@ class _Bucket:
 
 
 class _Place(NamedTuple):
-    """Where a seek is listed, and with which rating."""
+    """Where a seek is listed among those of its kind, and with which rating."""
 
-    key: ListKey
+    game: str
+    stage: int
     rating: int
 
 
@@ -134,8 +123,11 @@ class _Candidate(NamedTuple):
     game: str
 
 
-SeekLists = dict[ListKey, _Bucket]
-"""The seeks of one time control that are all rated, or all casual."""
+SeekLists = dict[tuple[bool, Opponents], dict[str, dict[int, _Bucket]]]
+"""The seeks of one time control that are all rated, or all casual: by kind of seeker and opponents, game and stage.
+
+Only lists with seeks in them exist, so a search for many games looks at few.
+"""
 
 
 class SeekIndex:
@@ -157,16 +149,15 @@ class SeekIndex:
 
     def add(self, seek: Seek, stage: int) -> None:
         """List a seek whose band is that of the stage."""
-        places = [
-            _Place(ListKey(seek.is_bot, seek.opponents, game, stage), self._rating_of(seek.player, game, seek.time))
-            for game in seek.games
-        ]
+        places = [_Place(game, stage, self._rating_of(seek.player, game, seek.time)) for game in seek.games]
         for game in (_EVERYBODY,) if seek.games else (_EVERYBODY, _ANYTHING):
-            places.append(_Place(ListKey(seek.is_bot, seek.opponents, game, 0), 0))
+            places.append(_Place(game, 0, 0))
         for is_rated in seek.kinds:
             lists = self._lists.setdefault((seek.time, is_rated), {})
-            for key, rating in places:
-                lists.setdefault(key, _Bucket()).add(rating, seek.number)
+            games = lists.setdefault((seek.is_bot, seek.opponents), {})
+            for game, stage_of_place, rating in places:
+                stages = games.setdefault(game, {})
+                stages.setdefault(stage_of_place, _Bucket()).add(rating, seek.number)
         self._seeks[seek.number] = seek
         self._places[seek.number] = places
 
@@ -175,10 +166,16 @@ class SeekIndex:
         places = self._places.pop(seek.number)
         for is_rated in seek.kinds:
             lists = self._lists[seek.time, is_rated]
-            for key, rating in places:
-                lists[key].remove(rating, seek.number)
-                if not lists[key]:
-                    del lists[key]
+            games = lists[seek.is_bot, seek.opponents]
+            for game, stage, rating in places:
+                stages = games[game]
+                stages[stage].remove(rating, seek.number)
+                if not stages[stage]:
+                    del stages[stage]
+                    if not stages:
+                        del games[game]
+            if not games:
+                del lists[seek.is_bot, seek.opponents]
             if not lists:
                 del self._lists[seek.time, is_rated]
         del self._seeks[seek.number]
@@ -196,21 +193,24 @@ class SeekIndex:
     def _candidates(self, seek: Seek, stage: int, *, is_rated: bool) -> Iterator[_Candidate]:
         """Return the best of each list of one kind in which somebody who fits may stand."""
         lists = self._lists.get((seek.time, is_rated), {})
-        for is_bot, opponents in _KINDS if lists else ():
+        for (is_bot, opponents), games in lists.items():
             if not seek.welcomes(is_bot=is_bot) or (opponents != "any" and (opponents == "bots") != seek.is_bot):
                 continue
             if not seek.games:
-                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _EVERYBODY, 0)), seek, None)
+                yield from self._oldest(games[_EVERYBODY][0], seek, None)
+            anything = games.get(_ANYTHING)
             for game in seek.games:
-                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _ANYTHING, 0)), seek, game)
-                for other_stage in range(len(self._bands)):
-                    band = self._bands[max(stage, other_stage)]
-                    yield from self._nearest(lists.get(ListKey(is_bot, opponents, game, other_stage)), seek, game, band)
+                if anything:
+                    yield from self._oldest(anything[0], seek, game)
+                stages = games.get(game)
+                if stages:
+                    rating = self._rating_of(seek.player, game, seek.time)
+                    for other_stage, bucket in stages.items():
+                        yield from self._nearest(bucket, seek, game, rating, self._bands[max(stage, other_stage)])
 
-    def _nearest(self, bucket: _Bucket | None, seek: Seek, game: str, band: int) -> Iterator[_Candidate]:
+    def _nearest(self, bucket: _Bucket, seek: Seek, game: str, rating: int, band: int) -> Iterator[_Candidate]:
         """Return the nearest who fits and is no further away than the band."""
-        rating = self._rating_of(seek.player, game, seek.time) if bucket else 0
-        for distance, number in islice(bucket.near(rating), _looks(seek)) if bucket else ():
+        for distance, number in islice(bucket.near(rating), _looks(seek)):
             other = self._seeks[number]
             if distance > band:
                 return
@@ -218,9 +218,9 @@ class SeekIndex:
                 yield _Candidate(other.is_bot, distance, number, other.games.index(game), game)
                 return
 
-    def _oldest(self, bucket: _Bucket | None, seek: Seek, game: str | None) -> Iterator[_Candidate]:
+    def _oldest(self, bucket: _Bucket, seek: Seek, game: str | None) -> Iterator[_Candidate]:
         """Return who has waited longest of those who fit, whatever the ratings: one of the two would play anything."""
-        for _, number in islice(bucket.near(0), _looks(seek)) if bucket else ():
+        for _, number in islice(bucket.near(0), _looks(seek)):
             other = self._seeks[number]
             for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
                 if self._fit(seek, other, each):

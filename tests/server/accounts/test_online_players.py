@@ -1,6 +1,7 @@
 """Who is listed where there are too many for a list, and who is found by name."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -11,8 +12,15 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.wire.connection import Connection
 
 
-def session(number: int, name: str, bot: str | None = None) -> Session:
-    return Session(cast(Connection, None), number, PlayerInfo(name, bot))
+@dataclass
+class At:
+    """A connection from an address."""
+
+    metered_as: str | None = None
+
+
+def session(number: int, name: str, bot: str | None = None, address: str | None = None) -> Session:
+    return Session(cast(Connection, At(address)), number, PlayerInfo(name, bot))
 
 
 @pytest.fixture
@@ -78,3 +86,17 @@ def test_a_session_that_was_replaced_takes_nobody_off_the_list(crowd: Sequence[S
     online.remove(crowd[9])
     assert names(online, 12)[1] == "Ann"
     assert online.find("Ann") is again
+
+
+def test_sessions_of_an_address_are_known_until_they_leave() -> None:
+    online = OnlinePlayers()
+    ann, bob, cid = session(1, "Ann", address="a"), session(2, "Bob", address="a"), session(3, "Cid")
+    for each in (ann, bob, cid):
+        online.add(each)
+    online.rename(1, "Anna")
+    assert set(online.of_address("a")) == {ann, bob}
+    online.remove(ann)
+    assert set(online.of_address("a")) == {bob}
+    online.remove(bob)
+    online.remove(cid)
+    assert not online.of_address("a")

@@ -10,7 +10,7 @@ from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import Journal
+from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
@@ -22,12 +22,13 @@ class Line:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.metered_as = None
 
 
 def between(*addresses: str) -> Eligibility:
     """Return who may play whom where two players are connected, who do nothing."""
     settings = Configuration(limits=Limits(rated_same_address=False))
-    journal, loop = cast(Journal, None), cast(asyncio.AbstractEventLoop, None)
+    journal, loop = Journal(MemoryLedger()), cast(asyncio.AbstractEventLoop, None)
     services = build_services(settings, journal, loop, lambda: 0, random.Random(1))
     for number, address in enumerate(addresses):
         services.players.add(Session(cast(Connection, Line(address)), number, PlayerInfo(f"P{number}")))

@@ -208,3 +208,31 @@ async def test_who_asked_for_a_list_between_two_tellings_hears_that_it_is_as_bef
         await ann.ok("unseek")
         while await gil.hear("players") != before:
             pass
+
+
+async def test_a_list_is_not_made_anew_as_often_as_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        server.clock.stand_still()
+        made = 0
+        players = server.hub.listing.players
+
+        def count() -> object:
+            nonlocal made
+            made += 1
+            return players()
+
+        board(server).publish({"players": count})  # type: ignore[dict-item]
+        for _ in range(30):
+            await ann.ok("seek", games=["connect4"])
+            await ann.ok("who")
+            (row,) = (await ann.hear("players"))["players"]
+            assert row["seeking"] == ["connect4"]
+        assert made <= 11
+        await ann.ok("unseek")
+        server.later(100)
+        await ann.ok("who")
+        (row,) = (await ann.hear("players"))["players"]
+        assert "seeking" not in row, "a tenth of a second later, whoever asks sees it as it is"

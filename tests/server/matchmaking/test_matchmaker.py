@@ -519,6 +519,27 @@ def test_shares_go_round_until_a_list_is_full() -> None:
     assert shared(crowd, lambda _: None, 24) == crowd[:24], "nobody is metered"
 
 
+def test_of_a_crowd_from_everywhere_no_more_are_looked_at_than_are_listed() -> None:
+    crowd = iter(range(2_000))
+    assert shared(crowd, str, 100) == list(range(100))
+    assert next(crowd) == 100
+
+
+async def test_suggestions_to_a_crowd_leave_others_their_turns(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        bot = await server.join("Mia", bot="any")
+        await bot.ok("seek", opponents="people", time={"initial_ms": 1_000})
+        crowd = [await server.join(f"P{number}") for number in range(5)]
+        for number, peer in enumerate(crowd):
+            await peer.ok("seek", games=[f"mnk:4x{4 + number},3"])
+        server.clock.offset_ms += 5_000
+        server.hub.tick(0)
+        assert len(server.hub.turns) == len(crowd), "one in each pass of the event loop"
+        await crowd[-1].ok("unseek")
+        for peer in crowd[:-1]:
+            await peer.hear("suggestion")
+
+
 async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

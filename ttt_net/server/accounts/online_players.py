@@ -28,6 +28,7 @@ class OnlinePlayers:
         """Those who have said `forget`, until it is written down."""
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
+        self._of_address: dict[str, set[Session]] = {}
         self._free: dict[PlayerId, Session] = {}
         """The people who play no match, in the order in which that came to be."""
         self._bots: dict[PlayerId, Session] = {}
@@ -40,6 +41,8 @@ class OnlinePlayers:
     def add(self, session: Session) -> None:
         """Add a session; there must be none of that player."""
         self.sessions[session.player] = session
+        if session.connection.metered_as is not None:
+            self._of_address.setdefault(session.connection.metered_as, set()).add(session)
         place = place_of(session)
         if place not in self._sessions:
             insort(self._order, place)
@@ -51,8 +54,20 @@ class OnlinePlayers:
         is_here = self.sessions.get(session.player) is session
         if is_here:
             del self.sessions[session.player]
+            self._forget_address(session)
             self._unlist(session)
         return is_here
+
+    def _forget_address(self, session: Session) -> None:
+        address = session.connection.metered_as
+        others = self._of_address.get(address, set()) if address is not None else set()
+        others.discard(session)
+        if address is not None and not others:
+            self._of_address.pop(address, None)
+
+    def of_address(self, address: str) -> Collection[Session]:
+        """Return the sessions that come from what counts as one address."""
+        return self._of_address.get(address, ())
 
     def rename(self, player: PlayerId, name: str) -> None:
         """Let a player, if they are connected, be found by another name."""

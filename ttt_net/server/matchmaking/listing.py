@@ -1,7 +1,6 @@
 """Make the lists of the lobby: seeks, players, live matches, and bots that are free."""
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Protocol, TypeVar
@@ -25,7 +24,7 @@ SHARE = 10
 """Rows of a crowded list that one address has before those of all others; what is left over goes round again."""
 MAX_CROWD = 2_000
 """Seeks and players that are looked at for a list; with more of them, the last have to wait for a row."""
-_MAX_LOOKED_AT = 500
+_MAX_LOOKED_AT = 200
 """Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
 """The level that a bot is taken to play at that says none, and plays as well as it can."""
@@ -94,11 +93,13 @@ class Listing:
         game = seek.games[0] if seek.games else ANY_GAME
         own = self._players.sessions[seek.player].info_at(game, seek.time).rating
         wanted = _OF_NEWCOMERS if own is None else own
-        bots = (bot for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
-        listed = ((abs(_strength(bot, game, seek) - wanted), self._row(bot)) for bot in bots)
-        free = (each for each in listed if each[1].free)
-        nearest = heapq.nsmallest(MAX_SUGGESTED, free, key=lambda each: (each[0], each[1].level or 0, each[1].name))
-        return [row for _, row in nearest]
+        bots = (bot for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek) and self._free(bot))
+        nearest = heapq.nsmallest(
+            MAX_SUGGESTED,
+            bots,
+            key=lambda bot: (abs(_strength(bot, game, seek) - wanted), bot.info.level or 0, bot.info.name),
+        )
+        return [self._row(bot) for bot in nearest]
 
     def live(self) -> wire.LiveList:
         """Return the live public matches: first the featured one, then the most watched, those that move first."""
@@ -113,9 +114,6 @@ class Listing:
 
     def _row(self, session: Session) -> wire.ListedPlayer:
         seek = self.standing().of(session.player)
-        free = None if session.places is None else max(0, session.places - self._eligibility.occupied(session))
-        if free and seek and seek.opponents == "bots":
-            free = 0  # for a person there is none
         return wire.ListedPlayer(
             name=session.info.name,
             bot=session.info.bot,
@@ -123,11 +121,19 @@ class Listing:
             seeking=list(seek.games) if seek else None,
             level=session.info.level,
             places=session.places,
-            free=free,
+            free=self._free(session),
             any_level=session.any_level,
             about=session.about,
             rating=session.best_rating,
         )
+
+    def _free(self, session: Session) -> int | None:
+        """Return how many places of a bot are free for people; None for people, who have none."""
+        if session.places is None:
+            return None
+        seek = self.standing().of(session.player)
+        is_for_bots = seek is not None and seek.opponents == "bots"
+        return 0 if is_for_bots else max(0, session.places - self._eligibility.occupied(session))
 
 
 _Item = TypeVar("_Item")
@@ -138,17 +144,23 @@ def shared(items: Iterable[_Item], address_of: Callable[[_Item], str | None], mo
 
     An item without an address is never one of too many.
     """
-    crowd = list(items)
-    if len(crowd) <= most:
-        return crowd
-    seen: Counter[str] = Counter()
-    rounds: list[tuple[int, int]] = []
-    for at, item in enumerate(crowd):
+    seen: dict[str, int] = {}
+    first: list[tuple[int, _Item]] = []
+    later: list[tuple[int, int, _Item]] = []
+    for at, item in enumerate(items):
         address = address_of(item)
-        rounds.append((seen[address] // SHARE if address is not None else 0, at))
+        turn = 0
         if address is not None:
-            seen[address] += 1
-    return [crowd[at] for at in sorted(at for _, at in heapq.nsmallest(most, rounds))]
+            count = seen.get(address, 0)
+            turn, seen[address] = count // SHARE, count + 1
+        if turn:
+            later.append((turn, at, item))
+            continue
+        first.append((at, item))
+        if len(first) == most:  # however many come behind, these are before them
+            return [item for _, item in first]
+    more = heapq.nsmallest(most - len(first), later, key=lambda each: each[:2])
+    return [item for _, item in sorted((*first, *(each[1:] for each in more)), key=lambda each: each[0])]
 
 
 def _address(session: Session) -> str | None:

@@ -14,6 +14,7 @@ from ttt_net.messages import AnyServerMessage, encode
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.metrics import Guard
 from ttt_net.server.players import PlayerId
+from ttt_net.server.settings.rate import Bucket, Rate
 from ttt_net.server.wire.frames import frame
 
 Subject = Literal["seeks", "players", "live"]
@@ -22,6 +23,8 @@ PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_0
 """For how long the changes of a list are gathered before it is told again."""
 MAX_BYTES_PER_S = 4_000_000
 """What one list may cost all together; a larger crowd hears it less often."""
+MADE_AT_ONCE = Rate(10)
+"""How often a list is made anew for those who ask; beyond that, they see it as it was a tenth of a second before."""
 CROWD = 100
 """How many hear a list before the event loop looks after everything else again: a player's move comes first."""
 
@@ -41,6 +44,9 @@ class LobbyFeed:
         """Each list as a frame, and when it was made."""
         self._changed: set[Subject] = set()
         """What differs from its frame."""
+        self._stale: set[Subject] = set()
+        """What differs so much that those who ask should see it anew."""
+        self._makings: dict[Subject, Bucket] = {}
         self._untold: set[Subject] = set()
         """What has changed since it was last told to the readers."""
         self._told: dict[Subject, bytes] = {}
@@ -96,7 +102,7 @@ class LobbyFeed:
         for subject in subjects:
             self._changed.add(subject)
             if not slightly:
-                self._frames.pop(subject, None)
+                self._stale.add(subject)
             if self._readers:
                 self._untold.add(subject)
                 if subject not in self._timers:
@@ -106,11 +112,18 @@ class LobbyFeed:
         """Return the list as a frame, encoded anew if it has changed."""
         made_ms, made = self._frames.get(subject, (0, b""))
         is_old = subject in self._changed and self._now_ms() - made_ms >= PERIODS_MS[subject]
-        if not made or is_old:
+        if not made or is_old or (subject in self._stale and self._may_make(subject)):
             made = frame(encode(self._sources[subject]()))
             self._frames[subject] = self._now_ms(), made
             self._changed.discard(subject)
+            self._stale.discard(subject)
         return made
+
+    def _may_make(self, subject: Subject) -> bool:
+        """Count the making of a list; tell whether it is not one too many."""
+        bucket = self._makings.setdefault(subject, Bucket(MADE_AT_ONCE, 0))
+        now_ms = self._now_ms()
+        return not bucket.wait_ms(now_ms) and not bucket.take(now_ms)
 
     def tick(self) -> None:
         """Tell those who have caught up what they have missed; to be called about once a second."""

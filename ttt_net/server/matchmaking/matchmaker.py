@@ -1,5 +1,6 @@
 """Pair players: carry out seeks, challenges and requests to the lobby; the registry begins the matches."""
 
+from functools import partial
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -109,10 +110,13 @@ class Matchmaker:
             for pairing in self._lobby.tick(now_ms):
                 self._seeks_changed()
                 self._registry.start(pairing)
-        for seek in self._lobby.seeks.alone(now_ms):
-            self._suggest(seek)
+        for seek in self._lobby.seeks.alone(now_ms):  # a suggestion costs as much as several moves
+            self._services.turns.join(partial(self._suggest, seek), "suggestions")
 
     def _suggest(self, seek: Seek) -> None:
+        """Suggest bots to a player who waits still."""
+        if self._lobby.seeks.of(seek.player) is not seek:
+            return
         session = self._services.players.get(seek.player)
         bots = self._listing.bots_for(seek) if session else []
         if session and bots:

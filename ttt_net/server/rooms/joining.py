@@ -124,7 +124,6 @@ class Joining:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")
         address = session.connection.metered_as
         if match.is_over and address is not None:
-            sessions = self._services.players.sessions.values()
-            heard = sum(len(each.rooms) for each in sessions if each.connection.metered_as == address)
+            heard = sum(len(each.rooms) for each in self._services.players.of_address(address))
             if heard >= MAX_HEARD * self._services.limits.players_per_address:
                 raise Refusal(Code.TOO_MANY_MATCHES, f"those of your address hear {heard:,} matches; leave one first")

@@ -61,9 +61,10 @@ class TurnQueue:
 
     def join(self, take_turn: Callable[[], None], holder: object = None) -> None:
         """Have `take_turn` called once, in one of the next passes of the running event loop, fairly by `holder`."""
-        if not self._waiting and not self._is_taken:
-            self._loop.call_soon(self._pass)
+        is_first = not self._waiting and not self._is_taken
         self._waiting.setdefault(holder, deque()).append(take_turn)
+        if is_first:
+            self._loop.call_soon(self._pass)
 
     def _pass(self) -> None:
         holder, calls = self._waiting.popitem(last=False)
