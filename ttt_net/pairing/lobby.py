@@ -117,6 +117,8 @@ class Lobby:
         self._invitations: dict[str, Invitation] = {}
         self._being_spent: dict[str, Invitation] = {}
         """Invitations whose match is about to begin, by code."""
+        self.settled: Callable[[str], object] = lambda _: None
+        """Called with a code once it is known whether its match has begun."""
 
     def seek(self, seek: Seek, now_ms: int) -> Pairing | None:
         """Pair the seek with the best one that fits, or let it stand in place of the player's last."""
@@ -272,6 +274,7 @@ class Lobby:
         invitation = self._being_spent.pop(code, None)
         if invitation is not None and all(each.by != invitation.by for each in self._invitations.values()):
             self._invitations[code] = invitation
+        self.settled(code)
 
     def is_being_spent(self, code: str) -> bool:
         """Tell whether a match is about to begin by that code."""
@@ -286,6 +289,7 @@ class Lobby:
         """Forget an invitation that has led to a match."""
         self._invitations.pop(code, None)
         self._being_spent.pop(code, None)
+        self.settled(code)
 
     def hand_over(self) -> None:
         """Forget all seeks and challenges, for another keeps the lobby now; invitations are written down."""

@@ -12,6 +12,7 @@ from ttt_net.server.cluster import shared_lobby
 from ttt_net.server.cluster.entries import DeclareLost
 from ttt_net.server.cluster.log import Reply
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
+from ttt_net.server.matchmaking.invitations import WAIT_S
 
 
 def seek_told(evening: Evening, who: int) -> dict[str, Any] | None:
@@ -203,7 +204,7 @@ class FullLog(Evening):
         self.people[1].say(wire.JoinRequest(0, code=self.code))
         self.go(GIVE_UP_S + 0.5)
         self.people[2].say(wire.JoinRequest(0, code=self.code))
-        self.go(0.5)
+        self.go(WAIT_S + 0.2)
 
     def takes(self, *servers: NodeServer) -> None:
         """Let the log take what is put there by some, and then by all."""
@@ -232,6 +233,19 @@ def test_one_code_begins_one_match_though_the_log_took_nothing_for_long_and_answ
     assert [refused["code"] for refused in evening.heard(2, "refused")] == ["storage"]
     evening.takes(evening.steward)
     assert (evening.matches(), evening.good_on()) == (1, [False] * 3)
+
+
+def test_of_two_who_join_by_one_code_on_two_nodes_at_once_one_plays_and_the_other_is_told_that_it_was_used() -> None:
+    evening = Evening("a", "b", "c")
+    evening.people[0].say(wire.InviteRequest(0, game="tictactoe"))
+    evening.go(1.0)
+    (invitation,) = evening.heard(0, "invitation")
+    for peer in evening.people[1:]:
+        peer.say(wire.JoinRequest(0, code=invitation["code"].lower()))
+    evening.go(1.0)
+    refused = [each["code"] for who in (1, 2) for each in evening.heard(who, "refused")]
+    assert refused == ["unknown_code"]
+    assert sorted(len(peer.matches) for peer in evening.people) == [0, 1, 1]
 
 
 def test_a_code_is_good_again_once_it_is_known_that_no_match_was_begun_by_it() -> None:

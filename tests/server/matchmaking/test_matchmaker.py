@@ -118,6 +118,19 @@ async def test_a_code_is_good_as_long_as_no_other_is_written_down_and_its_maker_
         assert await bob.refused("join", code=code) == "unknown_code"
 
 
+async def test_of_two_who_join_by_one_code_at_once_the_second_waits_and_learns_that_it_was_used(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        await ann.ok("invite", game="tictactoe")
+        code = (await ann.hear("invitation"))["code"]
+        with server.stopped_disk():
+            await bob.ok("join", code=code)
+            asked = await cid.say("join", code=code.lower())
+            await cid.ok("ping")
+        assert (await cid.answer(asked))["code"] == "unknown_code"
+        assert (await bob.hear("snapshot"))["match"]
+
+
 async def test_a_code_is_not_spent_on_a_match_that_cannot_be_written_down(tmp_path: Path) -> None:
     """Nothing new fits on the disk, but what is there can still be deleted."""
     async with running(tmp_path) as server:

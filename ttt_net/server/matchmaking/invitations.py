@@ -20,6 +20,8 @@ from ttt_net.server.services import Services
 
 log = logging.getLogger(__name__)
 
+WAIT_S, MOST_WAITING = 1.5, 8
+"""How long, and how many, players wait for a code by which another is just beginning a match."""
 RETRY_S = 5.0
 """When invitations that could not be read are read again."""
 
@@ -42,6 +44,9 @@ class Invitations:
         self._registry = registry
         self._lobby = lobby
         self._eligibility = eligibility
+        self._waiting: dict[str, list[tuple[Session, wire.JoinRequest]]] = {}
+        """Those who have joined by a code while another was beginning a match by it."""
+        lobby.settled = lambda code: services.loop.call_soon(self._settled, code)
 
     def recall(self) -> None:
         """Read the invitations that were made before a restart, and make them good again; try until it can be done."""
@@ -87,10 +92,14 @@ class Invitations:
         return InvitationPreview(by, find_game(offered.game).title, offered.game, offered.time)
 
     def join(self, session: Session, request: wire.JoinRequest) -> None:
-        """Begin the match that a code stands for; if it cannot be written down, the code stays good."""
+        """Begin the match that a code stands for; if it cannot be written down, the code stays good.
+
+        While another player is beginning it, wait until it is known whether that succeeds.
+        """
         code = request.code.strip()
         if self._lobby.is_being_spent(code):
-            raise Refusal(Code.STORAGE, "a match is just being begun by that code; try again in a moment", 1_000)
+            self._wait(session, request, code.upper())
+            return
         is_right = self._lobby.is_code(code, self._services.wall_ms())
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
         invitation = self._lobby.invitation(code, session.player, self._services.wall_ms())
@@ -100,6 +109,30 @@ class Invitations:
         self._eligibility.may_meet(session, host)
         session.ok(request.id)
         self._registry.start(self._lobby.joined(invitation, session.player))
+
+    def _wait(self, session: Session, request: wire.JoinRequest, code: str) -> None:
+        waiting = self._waiting.setdefault(code, [])
+        if len(waiting) >= MOST_WAITING:
+            raise Refusal(Code.TOO_FAST, "many try that code at once; try again in a moment", 1_000)
+        waiting.append((session, request))
+        self._services.loop.call_later(WAIT_S, self._give_up, code, session, request)
+
+    def _settled(self, code: str) -> None:
+        """Carry out the requests that waited for a code."""
+        for session, request in self._waiting.pop(code, ()):
+            if self._services.players.get(session.player) is session:
+                try:
+                    self.join(session, request)
+                except Refusal as refusal:
+                    session.refuse(request.id, refusal)
+
+    def _give_up(self, code: str, session: Session, request: wire.JoinRequest) -> None:
+        """Refuse a request that has waited for long: the disk, or the log of a cluster, does not answer."""
+        waiting = self._waiting.get(code, [])
+        if (session, request) in waiting:
+            waiting.remove((session, request))
+            refusal = Refusal(Code.STORAGE, "a match is just being begun by that code; try again in a moment", 1_000)
+            session.refuse(request.id, refusal)
 
     def forget(self, player: PlayerId) -> None:
         """Cancel the invitation of a player who is forgotten; the journal has lost it with their name."""
