@@ -151,6 +151,23 @@ def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeyp
     assert (refused["code"], "limits.renames" in refused["message"]) == ("too_fast", True)
 
 
+def test_moves_of_players_of_one_address_are_counted_on_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = Evening("a", "b", "c")
+    key = evening.node("a").hub.services.sanctions.key_of_address(evening.people[0].address)
+    for name in "abc":
+        server = evening.node(name)
+        monkeypatch.setattr(server.hub.limits, "writes", Rate(3, 3_600.0))
+        monkeypatch.setattr(server.hub.limits, "players_per_address", 1)
+        server.hub.settings_changed(["limits.writes"])
+    limiters = [evening.node(name).hub.services.rate_limiter for name in "abc"]
+    for limiter in limiters:
+        limiter.write(key, 1)
+        evening.go(0.5)
+    for limiter in limiters:
+        with pytest.raises(Refusal, match=r"limits\.writes"):
+            limiter.write(key, 1)
+
+
 def test_what_players_of_one_address_have_written_down_is_counted_on_all_nodes() -> None:
     evening = Evening("a", "b", "c")
     address = evening.people[0].address

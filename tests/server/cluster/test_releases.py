@@ -3,6 +3,7 @@
 import hashlib
 import io
 from contextlib import closing
+from typing import get_args
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.entries import FORM, Batch
 from ttt_net.server.cluster.log import MemoryLog, MemoryStream
+from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
 from ttt_net.server.journal.migrations import SCHEMA_VERSION
@@ -22,20 +24,31 @@ SHAPES = {1: ("5a09dab1f549f5d6", 9)}
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 
 
-def shape() -> str:
-    """Return a hash of all that a batch may have in it, with its documentation left out."""
+MESSAGES = {1: "490767aba7428dbd"}
+"""What nodes may send one another beside the log, as a hash of its schema, for each form that there was."""
+
+
+def shape(kind: object = Batch) -> str:
+    """Return a hash of all that a batch, or a message, may have in it, with its documentation left out."""
 
     def bare(value: object) -> object:
         if isinstance(value, dict):
             return {key: bare(each) for key, each in value.items() if key != "description"}
         return [bare(each) for each in value] if isinstance(value, list) else value
 
-    schema = msgspec.json.encode(bare(msgspec.json.schema(Batch)), order="sorted")
+    schema = msgspec.json.encode(bare(msgspec.json.schema(kind)), order="sorted")
     return hashlib.blake2b(schema, digest_size=8).hexdigest()
 
 
 def test_who_changes_what_is_in_the_log_counts_its_form_up() -> None:
     assert SHAPES[FORM] == (shape(), SCHEMA_VERSION), "then FORM is one more, and SHAPES has a line more"
+
+
+def test_messages_between_nodes_are_those_of_the_form() -> None:
+    """A new field with a default changes the hash alone; any other change also counts FORM up."""
+    shapes = " ".join(shape(kind) for kind in get_args(AnyNodeMessage))
+    known = hashlib.blake2b(shapes.encode(), digest_size=8).hexdigest()
+    assert MESSAGES[FORM] == known, "nodes of the last release read the new messages, or FORM is one more"
 
 
 def test_a_newer_release_takes_part_beside_the_older_and_its_form_waits() -> None:

@@ -15,7 +15,9 @@ Act = Literal[
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """What is metered for each address alone."""
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
-TOLD = frozenset({"registrations", "renames", "wrong_codes", "codes", "reports", "challenges", "matches", "bytes"})
+TOLD = frozenset(
+    {"registrations", "renames", "wrong_codes", "codes", "reports", "challenges", "matches", "writes", "bytes"}
+)
 """What the nodes of a cluster count together; all else protects one node, and is counted there alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""

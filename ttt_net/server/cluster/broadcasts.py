@@ -3,42 +3,24 @@
 from collections import Counter
 from itertools import islice
 
-import msgspec
-
 from ttt_net import messages as wire
+from ttt_net.errors import Refusal
 from ttt_net.server.admission.rate_limiter import TOLD
 from ttt_net.server.cluster.entries import NodeName
 from ttt_net.server.cluster.log import RETELL_S, Log
+from ttt_net.server.cluster.node_messages import (
+    ForwardedChat,
+    TakenLimits,
+    WatcherCounts,
+    decode_message,
+    encode_message,
+)
 from ttt_net.server.hub import Hub
 from ttt_net.server.players import PlayerId
 
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
 MOST_TAKEN = 5_000
 """Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
-
-
-class _Said(msgspec.Struct, frozen=True):
-    """A line of chat, on its way to those who hear the match on other nodes."""
-
-    node: NodeName
-    player: PlayerId
-    said: bytes
-
-
-class _Watching(msgspec.Struct, frozen=True):
-    """How many watch matches on a node."""
-
-    node: NodeName
-    matches: dict[str, int]
-    is_all: bool = False
-    """Whether nobody watches any other match there."""
-
-
-class _Taken(msgspec.Struct, frozen=True):
-    """What players and addresses took of their limits on a node since it was told last."""
-
-    node: NodeName
-    counts: list[tuple[str, int | str, int]]
 
 
 class Broadcasts:
@@ -61,11 +43,16 @@ class Broadcasts:
 
     def pass_on(self, player: PlayerId, said: wire.Chatted) -> None:
         """Tell the other nodes a line of chat."""
-        self._log.tell(_CHAT, msgspec.json.encode(_Said(self._node, player, wire.encode(said))))
+        self._log.tell(_CHAT, encode_message(ForwardedChat(self._node, player, wire.encode(said))))
 
     def _chatted(self, data: bytes) -> None:
-        line = msgspec.json.decode(data, type=_Said)
-        message = wire.decode_server_message(line.said)
+        line = decode_message(data, ForwardedChat)
+        if line is None:
+            return
+        try:
+            message = wire.decode_server_message(line.said)
+        except Refusal:  # of a newer release
+            return
         if line.node != self._node and isinstance(message, wire.Chatted):
             self._hub.chat.hear(line.player, message)
 
@@ -84,11 +71,11 @@ class Broadcasts:
             self._retold_s = now_s
             counts = self._watched
         if counts or is_all:
-            self._log.tell(_WATCHING, msgspec.json.encode(_Watching(self._node, counts, is_all)))
+            self._log.tell(_WATCHING, encode_message(WatcherCounts(self._node, counts, is_all)))
 
     def _counted(self, data: bytes) -> None:
-        told = msgspec.json.decode(data, type=_Watching)
-        if told.node == self._node:
+        told = decode_message(data, WatcherCounts)
+        if told is None or told.node == self._node:
             return
         for match, count in told.matches.items():
             room = self._hub.registry.rooms.get(match)
@@ -104,11 +91,11 @@ class Broadcasts:
         untold = self._services.rate_limiter.untold
         if untold:
             counts = [(act, holder, untold.pop((act, holder))) for act, holder in list(islice(untold, MOST_TAKEN))]
-            self._log.tell(_TAKEN, msgspec.json.encode(_Taken(self._node, counts)))
+            self._log.tell(_TAKEN, encode_message(TakenLimits(self._node, counts)))
 
     def _taken_elsewhere(self, data: bytes) -> None:
-        told = msgspec.json.decode(data, type=_Taken)
-        if told.node != self._node:
+        told = decode_message(data, TakenLimits)
+        if told is not None and told.node != self._node:
             for act, holder, count in told.counts:
                 if act in TOLD:
                     self._services.rate_limiter.taken_elsewhere(act, holder, count)

@@ -29,7 +29,7 @@ from nats.js.api import (
     StreamConfig,
 )
 from nats.js.client import JetStreamContext
-from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFoundError
+from nats.js.errors import APIError, BucketNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.networks import without_login
@@ -43,6 +43,8 @@ PAUSE_S = 0.1
 """Delay before a failure is passed on: those who receive one try again at once."""
 PING_S, MAX_PINGS = 1.0, 2
 """The library gives a connection up once this many pings, sent at this interval, have no answer."""
+_WRONG_SEQUENCE = 10_071
+"""The error of a stream for a message that expects another one before it."""
 DISCARD_S = 2.0
 """Longest time to end what the library still does for a connection that was thrown away."""
 
@@ -198,10 +200,20 @@ async def create(jetstream: JetStreamContext, address: JetStreamAddress) -> tupl
                 await jetstream.stream_info(name)
             except NotFoundError:
                 await jetstream.add_stream(_stream_of(address))
+            await _must_be_reached(jetstream, name)
             return await _store(jetstream, address), await _secret(jetstream, address)
         except NatsError as error:
             log.info("the log is not ready yet: %s", str(error) or type(error).__name__)
             await asyncio.sleep(PAUSE_S)
+
+
+async def _must_be_reached(jetstream: JetStreamContext, name: str) -> None:
+    """Raise `NatsError` unless batches reach the stream, which each server knows only some time after its creation."""
+    try:  # a batch that the stream refuses
+        await jetstream.publish(f"{name}.log", headers={"Nats-Expected-Last-Sequence": f"{2**62}"})
+    except APIError as error:
+        if error.err_code != _WRONG_SEQUENCE:
+            raise
 
 
 async def _store(jetstream: JetStreamContext, address: JetStreamAddress) -> ObjectStore:

@@ -9,14 +9,13 @@ import logging
 from collections.abc import Callable, Set
 from functools import partial
 
-import msgspec
-
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.messages.codec import refused
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author, NodeName
 from ttt_net.server.cluster.log import RETELL_S, Log, Reply
+from ttt_net.server.cluster.node_messages import Delivery, LobbyQuestion, decode_message, encode_message
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.told_seeks import ToldSeeks, request_of, tell_seeks
 from ttt_net.server.hub import Hub
@@ -37,27 +36,6 @@ MOST_EARLY = 1_000
 _SEEKS = "lobby.seeks"
 
 
-class _Question(msgspec.Struct, frozen=True):
-    """What a player asks of the lobby, on its way to the steward."""
-
-    player: PlayerId
-    serial: int
-    position: int
-    """Up to where the asker's node had applied the log: it is not answered from less."""
-    request: bytes
-    is_again: bool
-    """Whether it is a seek that stood with the last steward, and nobody waits for an answer."""
-
-
-class _Delivery(msgspec.Struct, frozen=True):
-    """What the steward has to say to a player of another node."""
-
-    player: PlayerId
-    serial: int
-    frames: bytes
-    closing: int | None
-
-
 class SharedLobby:
     """Asks the steward for the players here, and is asked by the other nodes where this node is the steward."""
 
@@ -75,7 +53,7 @@ class SharedLobby:
         self._asked: dict[tuple[PlayerId, int, int], Reply] = {}
         """As the steward: what takes the answer to each request of another node."""
         self._outbox: dict[tuple[NodeName, PlayerId, int], list[bytes]] = {}
-        self._early: list[tuple[_Question, Reply]] = []
+        self._early: list[tuple[LobbyQuestion, Reply]] = []
         """As the steward: questions that know more of the log than we."""
 
     def start(self) -> None:
@@ -170,8 +148,8 @@ class SharedLobby:
         if steward is None:
             raise _nobody_keeps_it()
         position, text = self._ledger.position, wire.encode(request)
-        question = _Question(session.player, session.serial, position, text, is_again)
-        self._log.ask(f"steward.{steward.node}", msgspec.json.encode(question), answered)
+        question = LobbyQuestion(session.player, session.serial, position, text, is_again)
+        self._log.ask(f"steward.{steward.node}", encode_message(question), answered)
 
     def _answered(self, session: Session, request: MatchmakingRequest, before: Set[str], frames: bytes | None) -> None:
         """Pass an answer of the steward on.
@@ -194,9 +172,9 @@ class SharedLobby:
 
     def _delivered(self, data: bytes) -> None:
         """Pass on what the steward has to say to a player here."""
-        delivery = msgspec.json.decode(data, type=_Delivery)
-        session = self._services.players.get(delivery.player)
-        if session is None or session.is_elsewhere or session.serial != delivery.serial:
+        delivery = decode_message(data, Delivery)
+        session = None if delivery is None else self._services.players.get(delivery.player)
+        if delivery is None or session is None or session.is_elsewhere or session.serial != delivery.serial:
             return
         if delivery.closing is None:
             session.connection.send(delivery.frames)
@@ -206,16 +184,22 @@ class SharedLobby:
     # As the steward.
 
     def _asked_as_steward(self, data: bytes, reply: Reply) -> None:
-        self._answer(msgspec.json.decode(data, type=_Question), reply)
+        question = decode_message(data, LobbyQuestion)
+        if question is not None:  # else its asker learns in time that no answer came
+            self._answer(question, reply)
 
-    def _answer(self, question: _Question, reply: Reply) -> None:
+    def _answer(self, question: LobbyQuestion, reply: Reply) -> None:
         """Answer a question, unless it knows more of the log than we: then it waits."""
         is_early = question.position > self._ledger.position
         if is_early and len(self._early) < MOST_EARLY:
             self._early.append((question, reply))
             return
         session = None if is_early else self._asker(question.player, question.serial)
-        request = wire.decode_request(question.request)
+        try:
+            request = wire.decode_request(question.request)
+        except Refusal:  # of a newer release
+            reply(frame(wire.encode(refused(wire.request_id(question.request), _of_a_newer_release()))))
+            return
         if session is None or not self._ledger.is_steward or not self._ledger.is_fresh:
             reply(frame(wire.encode(refused(request.id, _nobody_keeps_it()))))
             return
@@ -235,7 +219,7 @@ class SharedLobby:
             if not question.is_again and not self._is_answered(session, request.id):
                 session.refuse(request.id, Refusal(Code.RESTARTING, "a fault of the server kept it from doing that"))
 
-    def _carry_out(self, session: Session, request: wire.AnyRequest, question: _Question, reply: Reply) -> None:
+    def _carry_out(self, session: Session, request: wire.AnyRequest, question: LobbyQuestion, reply: Reply) -> None:
         """Carry out a request of a player of another node. Raises `Refusal` if it may not be."""
         if question.is_again:
             assert isinstance(request, wire.SeekRequest), "only seeks stand"
@@ -260,7 +244,7 @@ class SharedLobby:
     def forward(self, node: NodeName, player: PlayerId, serial: int, data: bytes, closing: Closing | None) -> None:
         """Send a player of another node what the lobby has to say, once this turn of the loop is over."""
         if closing is not None:
-            self._deliver(node, _Delivery(player, serial, data, closing.value))
+            self._deliver(node, Delivery(player, serial, data, closing.value))
             return
         key = node, player, serial
         if key not in self._outbox:
@@ -285,10 +269,10 @@ class SharedLobby:
         send(together)
 
     def _tell(self, node: NodeName, player: PlayerId, serial: int, frames: bytes) -> None:
-        self._deliver(node, _Delivery(player, serial, frames, None))
+        self._deliver(node, Delivery(player, serial, frames, None))
 
-    def _deliver(self, node: NodeName, delivery: _Delivery) -> None:
-        self._log.tell(f"node.{node}", msgspec.json.encode(delivery))
+    def _deliver(self, node: NodeName, delivery: Delivery) -> None:
+        self._log.tell(f"node.{node}", encode_message(delivery))
 
     def tell_seeks(self, now_s: float) -> None:
         """Tell the other nodes which seeks stand, if it is time and this node keeps them."""
@@ -315,11 +299,16 @@ class SharedLobby:
 
 
 def _closing(number: int) -> Closing:
-    return next(closing for closing in Closing if closing == number)
+    """Return the close code of that number; of one that only a newer release knows, the one that means: come back."""
+    return next((closing for closing in Closing if closing == number), Closing.RESTART)
 
 
 def _nobody_keeps_it() -> Refusal:
     return Refusal(Code.RESTARTING, "the lobby is being handed over; try again in a moment", 1_000)
+
+
+def _of_a_newer_release() -> Refusal:
+    return Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
 
 
 def _payload(frames: bytes) -> bytes:
@@ -331,4 +320,7 @@ def _payload(frames: bytes) -> bytes:
 
 def _says_ok(frames: bytes) -> bool:
     """Tell whether the first of some frames says that a request was carried out."""
-    return isinstance(wire.decode_server_message(_payload(frames)), wire.Ok)
+    try:
+        return isinstance(wire.decode_server_message(_payload(frames)), wire.Ok)
+    except Refusal:  # of a newer release
+        return False

@@ -3,31 +3,17 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-import msgspec
-
 from ttt_net.messages import SeekRequest
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author
+from ttt_net.server.cluster.node_messages import StewardSeeks, decode_message, encode_message
 from ttt_net.server.matchmaking.listing import MAX_CROWD
 from ttt_net.server.players import PlayerId
 
 UNTOLD = 1_000
 """More numbers than are given to seeks, or to challenges, from one telling to the next."""
-
-
-class _Told(msgspec.Struct, frozen=True):
-    """A message: some 60 bytes for each seek."""
-
-    by: Author
-    last: int
-    """The greatest number that a seek or a challenge was given."""
-    total: int
-    """How many seeks can be found; told are the oldest of them, `MAX_CROWD` at the most."""
-    seeks: list[Seek]
-    hidden: list[Seek]
-    """Those of players whose link was lost."""
 
 
 class ToldSeeks:
@@ -43,11 +29,16 @@ class ToldSeeks:
         self._hidden: dict[PlayerId, Seek] = {}
 
     def hear(self, data: bytes, steward: Author | None) -> bool:
-        """Take what was told in place of all before; tell whether it was told by the one who keeps the lobby.
+        """Replace the list by one that was sent, and return whether it has changed.
 
-        Raises `msgspec.MsgspecError` if it is nothing of ours.
+        A list of another node than the steward is ignored. One that cannot be read leaves none, rather than an old one.
         """
-        told = msgspec.json.decode(data, type=_Told)
+        told = decode_message(data, StewardSeeks)
+        if told is None:
+            self._total = 0
+            self._found.clear()
+            self._hidden.clear()
+            return True
         if told.by != steward:
             return False
         self._total, self.last_number = told.total, told.last + UNTOLD
@@ -74,7 +65,7 @@ class ToldSeeks:
 def tell_seeks(by: Author, lobby: Lobby) -> bytes:
     """Return what the node that keeps the lobby tells the others of its seeks."""
     shown, hidden = islice(lobby.seeks, MAX_CROWD), islice(lobby.seeks.hidden(), MAX_CROWD)
-    return msgspec.json.encode(_Told(by, lobby.last_number, len(lobby.seeks), list(shown), list(hidden)))
+    return encode_message(StewardSeeks(by, lobby.last_number, len(lobby.seeks), list(shown), list(hidden)))
 
 
 def request_of(seek: Seek) -> SeekRequest:
