@@ -21,6 +21,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster import jetstream, jetstream_connection
 from ttt_net.server.cluster.jetstream import JetStreamLog, JetStreamParts, open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress, LogClient
+from ttt_net.server.cluster.log import NOBODY
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ async def test_without_a_majority_nothing_is_known_and_nothing_is_acknowledged(
     assert await published(log, b"b") == [None]
     done = Heard()
     log.ask("nobody.answers", b"", done)
-    assert await done.one() is None
+    assert await done.one() == NOBODY
     servers.start_one(0)
     servers.start_one(1)
     place = await published_at_last(log, b"c")
