@@ -8,7 +8,7 @@ LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster help install demo test proofs check docs page bench fuzz simulate powercuts audit dist lock sbom clean
+.PHONY: cluster help install demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +80,9 @@ cluster: install ## torment three nodes and three servers of NATS, with players,
 
 powercuts: install ## cut the power of a recorded server CUTS=500 times, and look for every acknowledged move
 	@$(BIN)/python -m tests.powercuts --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
+
+mutants: install ## change the code where tests should notice it, and list what they miss; SINCE=main: changed lines only
+	@$(BIN)/python -m tests.mutation $(if $(SINCE),--since $(SINCE))
 
 audit: install ## ask whether a dependency has a known hole; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_net.clock import LAG_QUOTA_MAX_MS, Clock, TimeControl, speed
+from ttt_net.clock import (
+    LAG_QUOTA_GAIN_MS,
+    LAG_QUOTA_MAX_MS,
+    LAG_QUOTA_START_MS,
+    Clock,
+    TimeControl,
+    speed,
+    time_of,
+)
 
 FRESH = Clock.fresh(TimeControl(initial_ms=180_000, increment_ms=2_000))
 
@@ -54,6 +62,38 @@ def test_feigned_lag_earns_no_more_than_the_quota() -> None:
     assert clock.refund_ms(1, 10_000, lag_ms=9_000) == 0
 
 
+@given(st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 3_000)), max_size=30))
+def test_refunds_for_lag_never_exceed_the_quota_and_its_gains(moves: list[tuple[int, int]]) -> None:
+    clock, now, refunded = FRESH, 0, 0
+    for count, (wait, lag) in enumerate(moves):
+        clock = clock.started(0, now)
+        now += wait
+        refund = clock.refund_ms(0, now, lag)
+        refunded += refund
+        clock = clock.pressed(0, now, refund)
+        assert 0 <= clock.lag_quota_ms[0] <= LAG_QUOTA_MAX_MS
+        assert refunded <= LAG_QUOTA_START_MS + count * LAG_QUOTA_GAIN_MS
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("3+2", TimeControl(180_000, 2_000)),
+        ("3", TimeControl(180_000)),
+        ("0.5", TimeControl(30_000)),
+        ("180+60", TimeControl(10_800_000, 60_000)),
+        ("180.1", None),
+        ("181", None),
+        ("3+61", None),
+        ("0", None),
+        ("3+", None),
+        ("three", None),
+    ],
+)
+def test_a_time_control_is_read_as_people_write_it(text: str, time: TimeControl | None) -> None:
+    assert time_of(text) == time
+
+
 @given(st.lists(st.tuples(st.integers(0, 30_000), st.integers(0, 5_000)), max_size=20))
 def test_a_clock_never_gains_more_than_its_increments(moves: list[tuple[int, int]]) -> None:
     clock, now, side = FRESH, 0, 0
@@ -93,6 +133,7 @@ def test_what_is_charged_is_what_was_used(waits: list[int]) -> None:
         (TimeControl(300_000, 1_000), "rapid"),
         (TimeControl(600_000), "rapid"),
         (TimeControl(1_000, per_move=True), "bullet"),
+        (TimeControl(1_500, per_move=True), "bullet"),
         (TimeControl(5_000, per_move=True), "blitz"),
         (TimeControl(10_000, 5_000, per_move=True), "rapid"),
     ],

@@ -136,3 +136,51 @@ def test_a_settled_rating_knows_until_when_it_is(deviation: float, volatility: f
     assert not aged(rating, max(at_ms, until_ms - 1_000)).is_provisional or until_ms < at_ms + 1_000
     assert aged(rating, until_ms + 1_000).is_provisional
     assert aged(rating, until_ms + 1_000).settled_until_ms is None
+
+
+def test_the_largest_deviation_of_a_settled_rating_is_settled() -> None:
+    assert not Rating(deviation=ratings.SETTLED_DEVIATION).is_provisional
+    assert Rating(deviation=ratings.SETTLED_DEVIATION + 0.0001).is_provisional
+
+
+def test_a_player_who_never_played_does_not_grow_unsure_with_time() -> None:
+    assert aged(Rating(deviation=100.0), 100 * PERIOD_MS).deviation == pytest.approx(100.0)
+    assert aged(Rating(deviation=100.0, games=1), 100 * PERIOD_MS).deviation > 100.1
+
+
+def volatility_by_bisection(player: Rating, opponent: Rating, score: float) -> float:
+    """Return the new volatility after one match, from the equation of the paper's step 5 alone."""
+    scale = 173.7178
+    g = 1 / math.sqrt(1 + 3 * (opponent.deviation / scale) ** 2 / math.pi**2)
+    expected = 1 / (1 + math.exp(-g * (player.rating - opponent.rating) / scale))
+    variance = 1 / (g**2 * expected * (1 - expected))
+    delta, deviation = variance * g * (score - expected), player.deviation / scale
+    start = math.log(player.volatility**2)
+
+    def f(x: float) -> float:
+        square = deviation**2 + variance + math.exp(x)
+        return math.exp(x) * (delta**2 - square) / (2 * square**2) - (x - start) / ratings.TAU**2
+
+    low, high = start - 20.0, start + 20.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+    return math.exp(low / 2)
+
+
+@given(
+    st.floats(1_000, 2_000),
+    st.floats(45, 350),
+    st.floats(0.03, 0.2),
+    st.floats(1_000, 2_000),
+    st.floats(45, 350),
+    scores,
+)
+@example(1_000.0, 45.0, 0.06, 2_000.0, 45.0, 1.0)
+@example(1_500.0, 45.0, 0.06, 1_500.0, 45.0, 0.5)
+def test_the_new_volatility_solves_the_equation_of_the_paper(
+    rating: float, deviation: float, volatility: float, theirs: float, their_deviation: float, score: float
+) -> None:
+    player, opponent = Rating(rating, deviation, volatility, 5), Rating(theirs, their_deviation)
+    expected = volatility_by_bisection(player, opponent, score)
+    assert updated_by(player, [(opponent, score)]).volatility == pytest.approx(expected, rel=2e-6)

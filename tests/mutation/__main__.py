@@ -1,0 +1,139 @@
+"""Run mutants: `python -m tests.mutation [--since COMMIT] [--every N] [PACKAGE ...]`.
+
+Without arguments it takes every file of `TESTS`; with `--since` only the lines that changed since a commit. A survivor
+that `accepted.txt` does not name fails the run, and so does an entry whose mutant is gone or killed by now.
+"""
+
+import argparse
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.mutants import Mutant, mutants_of
+from tests.mutation.runner import Runner, Verdict, in_child
+
+ROOT = Path(__file__).parent.parent.parent
+ACCEPTED = Path(__file__).with_name("accepted.txt")
+KINDS = ("equal", "faster", "text", "never", "elsewhere")
+"""Why a mutant may survive: it does the same; it only costs time; it changes only words; it cannot happen; a wider test
+that the entry names kills it.
+"""
+TESTS: dict[str, tuple[str, ...]] = {
+    "ttt_net/clock.py": ("tests/test_clock.py",),
+    "ttt_net/ratings.py": ("tests/test_ratings.py",),
+    "ttt_net/matches": ("tests/matches",),
+    "ttt_net/pairing": ("tests/pairing",),
+}
+"""The files and packages that are mutated, each with the tests that have to kill its mutants."""
+MOST_SINCE = 200
+"""Mutants of one change; of more, an even choice is taken."""
+
+Range = tuple[str, int, int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the mutants and print the survivors; return 0 if the ledger has them all, and nothing else."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="of those that are mutated: " + ", ".join(TESTS))
+    parser.add_argument("--since", metavar="COMMIT", help="only lines that changed since this commit")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth mutant")
+    args = parser.parse_args(arguments)
+    unknown = [package for package in args.packages if package not in TESTS]
+    if unknown:
+        parser.error(f"not mutated: {', '.join(unknown)}; there are {', '.join(TESTS)}")
+    changed = None if args.since is None else changed_lines(args.since)
+    verdicts: list[Verdict] = []
+    is_sound = True
+    for package in args.packages or TESTS:
+        found = [mutant for path in files_of(package) for mutant in mutants_of(path)]
+        if changed is not None:
+            found = [mutant for mutant in found if is_touched(mutant, changed)]
+            found = found[:: 1 + len(found) // MOST_SINCE]
+        found = found[:: args.every]
+        if found:
+            print(f"{package}:", flush=True)
+            here, sound = run(found, TESTS[package])
+            verdicts += here
+            is_sound = is_sound and sound
+    problems = judge(verdicts, read_ledger(ACCEPTED), is_whole=not (args.packages or args.since or args.every > 1))
+    killed = sum(verdict.fate == "killed" for verdict in verdicts)
+    print("\n".join(problems))
+    print(f"{len(verdicts)} mutants, {killed} killed, {len(problems)} to look at")
+    return 0 if is_sound and not problems else 1
+
+
+def run(mutants: Sequence[Mutant], tests: Iterable[str]) -> tuple[list[Verdict], bool]:
+    """Return the verdict on each mutant, and whether the tests pass without one."""
+
+    def session() -> tuple[list[tuple[str, str]], bool, list[str]]:
+        runner = Runner(mutants, lambda line: print(f"  {line}", file=sys.stderr, flush=True))
+        options = ["-qq", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--no-summary"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            pytest.main([*options, *tests], plugins=[runner])
+        return [verdict[1:] for verdict in runner.verdicts], runner.is_sound, sorted(runner.failing)
+
+    fates, is_sound, failing = in_child(session, is_quiet=False)  # pytest imports what it collects once in a process
+    if not is_sound or failing:
+        print(f"  the tests do not pass without a mutant: {', '.join(failing) or 'the control failed'}")
+    verdicts = [Verdict(mutant, *fate) for mutant, fate in zip(mutants, fates, strict=False)]
+    return verdicts, is_sound and not failing
+
+
+def files_of(package: str) -> list[str]:
+    """Return the Python files of a package, or the one file, as paths from the root of the repository."""
+    place = ROOT / package
+    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    return [file.relative_to(ROOT).as_posix() for file in files]
+
+
+def changed_lines(commit: str) -> list[Range]:
+    """Return the lines of today that differ from a commit: path, first and last line."""
+    command = ["git", "diff", "--unified=0", "--no-color", commit, "--", "ttt_net"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found, path = [], ""
+    for line in told.splitlines():
+        if line.startswith("+++ b/"):
+            path = line.removeprefix("+++ b/")
+        elif hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
+            first, count = int(hunk[1]), int(hunk[2] or 1)
+            if count:
+                found.append((path, first, first + count - 1))
+    return found
+
+
+def is_touched(mutant: Mutant, changed: Iterable[Range]) -> bool:
+    """Tell whether a mutant changes one of these lines."""
+    return any(mutant.path == path and first <= mutant.end and mutant.line <= last for path, first, last in changed)
+
+
+def read_ledger(path: Path) -> dict[str, str]:
+    """Return the accepted mutants, by key: the kind and the reason. Raises `ValueError` if a line has neither."""
+    ledger = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        key, found, reason = line.rpartition(" | ")
+        if not found or reason.split(":")[0] not in KINDS:
+            raise ValueError(f"{path.name}: {line!r} needs `KEY | KIND: reason`, with a kind of {', '.join(KINDS)}")
+        ledger[key] = reason
+    return ledger
+
+
+def judge(verdicts: Iterable[Verdict], ledger: dict[str, str], *, is_whole: bool) -> list[str]:
+    """Return a line for each mutant that lives and is not accepted, and for each entry that is no longer true."""
+    fates = {verdict.mutant.key: verdict.fate for verdict in verdicts}
+    problems = [f"{fate}: {key}" for key, fate in fates.items() if fate != "killed" and key not in ledger]
+    problems += [f"accepted, but killed: {key}" for key in ledger if fates.get(key) == "killed"]
+    if is_whole:
+        problems += [f"accepted, but gone: {key}" for key in ledger if key not in fates]
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(main())

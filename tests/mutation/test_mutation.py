@@ -1,0 +1,107 @@
+"""The runner of mutants tells killed ones from survivors, and the ledger is complete and true."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.__main__ import ACCEPTED, ROOT, is_touched, judge, read_ledger
+from tests.mutation.mutants import mutants_of
+from tests.mutation.runner import Verdict
+from tests.patience import PATIENCE_S
+
+TOY = """
+def clamp(value, low, high):
+    if value < low:
+        return low
+    return high if value > high else value
+
+
+def unused(value):
+    return value + 1
+
+
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    def add(self, items):
+        self.count += sum(1 for item in items if item)
+        assert self.count >= 0
+        return self.count
+"""
+TESTS = """
+from toy import Counter, clamp
+
+
+def test_clamp():
+    assert [clamp(n, 2, 4) for n in (1, 3, 5)] == [2, 3, 4]
+
+
+def test_counter():
+    assert Counter().add([1, 2]) == 2
+
+
+def test_that_fails_by_itself():
+    assert False
+"""
+RUN = """
+import json, sys
+from tests.mutation.__main__ import run
+from tests.mutation.mutants import mutants_of
+verdicts, is_sound = run(list(mutants_of("toy.py")), sys.argv[1:])
+print(json.dumps([sorted((v.fate, v.mutant.key.partition(" ")[2], v.killer) for v in verdicts), is_sound]))
+"""
+
+
+def test_mutants_are_killed_survive_or_are_unreached(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(TOY)
+    (tmp_path / "test_toy.py").write_text(TESTS)
+    environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "/usr/bin:/bin"}
+    run = subprocess.run(
+        [sys.executable, "-c", RUN, "test_toy.py"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    told = run.stdout
+    assert "the tests do not pass without a mutant: test_toy.py::test_that_fails_by_itself" in told
+    assert '["killed", "clamp condition: if value < low -> if True", "test_toy.py::test_clamp"]' in told
+    assert '["survivor", "clamp compare: value < low -> value <= low", ""]' in told, "the same value either way"
+    assert '["survivor", "Counter.add no-filter: for item in items if item -> for item in items", ""]' in told
+    assert '["unreached", "unused arithmetic: value + 1 -> value - 1", ""]' in told
+    assert "assert" not in told.replace("test_", ""), "assertions are not mutated"
+
+
+def test_the_ledger_names_mutants_that_exist_and_a_kind_for_each() -> None:
+    ledger = read_ledger(ACCEPTED)
+    paths = {key.partition(" ")[0] for key in ledger}
+    keys = {mutant.key for path in paths for mutant in mutants_of(path)}
+    assert set(ledger) - keys == set()
+
+
+def test_a_line_of_the_ledger_without_a_known_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ledger.txt").write_text("# remarks\n\na.py f compare: a -> b | tired: because\n")
+    with pytest.raises(ValueError, match="tired"):
+        read_ledger(tmp_path / "ledger.txt")
+
+
+def test_survivors_that_are_not_accepted_and_entries_that_are_killed_or_gone_are_problems(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text("def f(a):\n    return a == 1\n")
+    equal, number = mutants_of(str(tmp_path / "toy.py"))
+    verdicts = [Verdict(equal, "survivor", ""), Verdict(number, "killed", "test")]
+    assert judge(verdicts, {}, is_whole=True) == [f"survivor: {equal.key}"]
+    assert judge(verdicts, {equal.key: "equal: x"}, is_whole=True) == []
+    ledger = {equal.key: "equal: x", number.key: "equal: x", "gone": "equal: x"}
+    assert judge(verdicts, ledger, is_whole=True) == [
+        f"accepted, but killed: {number.key}",
+        "accepted, but gone: gone",
+    ]
+    assert judge(verdicts, ledger, is_whole=False) == [f"accepted, but killed: {number.key}"]
+
+
+def test_only_mutants_on_changed_lines_are_taken_since_a_commit(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text("def f(a):\n    return a + 1\n\n\ndef g(a):\n    return a + 1\n")
+    first, second = mutants_of(str(tmp_path / "toy.py"))
+    changed = [(first.path, 4, 6)]
+    assert [is_touched(each, changed) for each in (first, second)] == [False, True]
