@@ -188,6 +188,7 @@ class _Wire:
         self.metered_as = None
         self.account = None
         self.has_said_hello = False
+        self.lacks_place = False
         self._name = name
         self._log = log
 

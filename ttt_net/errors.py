@@ -169,6 +169,7 @@ class Closing(IntEnum):
     TOO_BIG = 1009, "a message of more than 4,096 bytes", Advice.GIVE_UP
     FAULT = 1011, "a fault in the server; no acknowledged move is lost", Advice.RETRY
     RESTART = 1012, "the server restarts", Advice.RETRY
+    FULL = 1013, "the server is full; players with an unfinished match are let in", Advice.RETRY
     REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
     NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY

@@ -137,6 +137,7 @@ class Silent:
     metered_as = None
     account = None
     has_said_hello = False
+    lacks_place = False
     left_on_purpose = False
 
     def __init__(self) -> None:

@@ -57,6 +57,7 @@ class Line:
     metered_as = None
     account = None
     has_said_hello = False
+    lacks_place = False
     turned_away = None
     lag_ms = unsent_bytes = 0
     opened_s = 0.0

@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
+from ttt_net.errors import Closing
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -249,15 +251,54 @@ async def test_a_server_that_is_full_says_so_with_503_and_takes_the_next_when_on
         await turned_away.send(b"GET /healthz HTTP/1.1\r\n\r\n")
         assert await turned_away.status() == 200, "the host still sees that it lives"
         turned_away.close()
+        for opening in (HANDSHAKE, b"GET / HTTP/1.1\r\n\r\n"):
+            waiting = await server.raw()
+            if opening == HANDSHAKE:
+                await waiting.upgrade()  # into the one reserved place
+                continue
+            await waiting.send(opening)
+            head = await waiting.read_head()
+            assert head.startswith(b"HTTP/1.1 503 ")
+            assert b"Retry-After: 1" in head
         turned_away = await server.raw()
         await turned_away.send(HANDSHAKE)
-        head = await turned_away.read_head()
-        assert head.startswith(b"HTTP/1.1 503 ")
-        assert b"Retry-After: 1" in head
-        turned_away.close()
+        assert await turned_away.status() == 503
+        server.hang_up()
         await ann.close()
         await until(lambda: len(server.connections) == 1)
         await server.join("Carl")
+
+
+async def test_a_player_of_an_unfinished_match_comes_back_to_a_full_server_and_nobody_else_does(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, Limits(max_connections=40)) as server:
+        ann, bob, match = await server.pair()
+        other = await server.join("Other")
+        other_token = other.token
+        ann.abort()
+        other.abort()
+        await until(lambda: len(server.connections) == 1)
+        crowd = [await server.join(f"P{number}") for number in range(39)]
+        strangers: tuple[dict[str, Any], ...] = (
+            {"name": "New"},
+            {},
+            {"token": other_token},
+            {"token": "x" * 40, "name": "New"},
+        )
+        for who in strangers:
+            stranger = await server.raw()
+            await stranger.upgrade()
+            await stranger.send(said("hello", protocols=[1], **who))
+            assert await stranger.close_code() == Closing.FULL
+            stranger.close()
+            await until(lambda: len(server.connections) == 40)
+        back = await server.connect()
+        assert (await back.hello(token=ann.token))["matches"] == [match]
+        await back.ok("resume", match=match, seq=0)
+        again = await server.connect()
+        assert (await again.hello(token=crowd[0].token))["you"]["name"] == "P0", "this takes no further place"
+        await bob.ok("ping")
 
 
 async def test_a_player_with_as_many_matches_as_they_may_have_starts_no_more(tmp_path: Path) -> None:

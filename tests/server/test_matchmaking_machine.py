@@ -44,6 +44,7 @@ class Link:
         self.metered_as = None
         self.account = None
         self.has_said_hello = False
+        self.lacks_place = False
         self.left_on_purpose = False
         self.lag_ms = 0
         self.heard: list[wire.AnyServerMessage] = []

@@ -132,6 +132,8 @@ class Hub:
             services.shares,
             services.sanctions,
             services.connections,
+            self._is_idle,
+            services.now_ms,
             is_hashing=services.membership is not None,
         )
         rooms: dict[str, MatchRoom] = {}
@@ -187,6 +189,13 @@ class Hub:
             self.metrics.accepted += 1
             self.metrics.endings[reason] += 1
         return reason is not None
+
+    def _is_idle(self, connection: Connection) -> bool:
+        """Tell whether the client neither plays, watches nor looks for a match."""
+        session = connection.session
+        if not isinstance(session, Session):
+            return session is None and not connection.has_said_hello
+        return not (session.live or session.rooms or self.lobby.seeks.of(session.player))
 
     def opened(self, connection: Connection, peer: str) -> None:
         """Count the connection from that address; far above a limit, drop it at once."""
@@ -244,6 +253,8 @@ class Hub:
         if turned_away and request.path not in (HEALTH, READY):  # so a monitor still sees that the server lives
             return turn_away(turned_away)
         if "Upgrade" not in request.headers:
+            if connection.lacks_place and request.path not in (HEALTH, READY):
+                return turn_away(self.limiter.full())
             try:
                 self.shares.check(connection)
             except Refusal as refusal:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.peer import HANDSHAKE, Peer, RawPeer
+from tests.server.peer import HANDSHAKE, Peer, RawPeer, said
 from tests.server.running import Server, running, until
-from ttt_net.server.admission.connection_limiter import POLITE_TO_ONE
+from ttt_net.errors import Closing
+from ttt_net.server.admission.connection_limiter import MODEST, POLITE_TO_ONE
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -184,3 +185,32 @@ async def test_an_address_of_many_floods_is_turned_away_for_a_while_and_its_play
         assert status == 429
         assert body.startswith(b"too many floods: 2/min for one address (limits.floods); try again in ")
         await ann.ok("ping")
+
+
+async def test_when_full_the_oldest_idle_connection_of_the_largest_address_makes_room(tmp_path: Path) -> None:
+    behind = Configuration(name="test", behind_proxy=True)
+    limits = metered(max_connections=MODEST + 4, max_per_address=100)
+    async with running(tmp_path, limits, configuration=behind) as server:
+
+        async def come(address: str) -> RawPeer:
+            peer = await server.raw()
+            await peer.send(HANDSHAKE.removesuffix(b"\r\n") + b"X-Forwarded-For: " + address.encode() + b"\r\n\r\n")
+            assert await peer.status() == 101
+            return peer
+
+        async def join(address: str, name: str) -> RawPeer:
+            peer = await come(address)
+            await peer.send(said("hello", protocols=[1], name=name))
+            await peer.hear("welcome")
+            return peer
+
+        seeking = await join("192.0.2.1", "Seeker")
+        await seeking.send(said("seek", games=["qubic"]))
+        await seeking.hear("ok")
+        crowd = [await join("192.0.2.1", f"Crowd{number}") for number in range(MODEST + 1)]
+        modest = [await join("192.0.2.2", f"Modest{number}") for number in range(2)]
+        newcomer = await join("192.0.2.3", "New")
+        assert await crowd[0].close_code() == Closing.FULL
+        for peer in (seeking, *crowd[1:], *modest, newcomer):
+            await peer.send(said("ping"))
+            await peer.hear("ok")

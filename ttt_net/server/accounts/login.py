@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ttt_net import messages as wire
-from ttt_net.errors import Code, Refusal
+from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal import token_hash
@@ -61,6 +61,9 @@ class Login:
             self._failed(connection, request, refusal)
 
     def _let_in(self, connection: Connection, request: wire.HelloRequest) -> None:
+        if connection.lacks_place:
+            connection.close(Closing.FULL)
+            return
         name = None if request.name is None else checked_here(request.name, self._services, connection.metered_as)
         if request.token and len(request.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")

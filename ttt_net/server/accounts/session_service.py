@@ -48,6 +48,9 @@ class SessionService:
 
         In a cluster they are welcome once it is written down that they are here, and as they are at that moment.
         """
+        if connection.lacks_place and not player.unfinished and not self._services.players.get(player.id):
+            connection.close(Closing.FULL)
+            return
         membership = self._services.membership
         if membership is None:
             self._enter(connection, request, player, token, 0)

@@ -7,9 +7,9 @@ all the same is dropped without a word.
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 
-from ttt_net.errors import Refusal
+from ttt_net.errors import Closing, Refusal
 from ttt_net.server.admission.client_address import (
     Network,
     caller_of,
@@ -32,6 +32,14 @@ POLITE = 100
 """Connections above the limit that still get an answer."""
 POLITE_TO_ONE = 8
 """The same for one address."""
+RESERVED = 1 / 20
+"""Places above the limit, as a part of it, for players who come back to an unfinished match."""
+RESERVED_TO_ONE = 4
+"""Connections of one address that may wait in reserved places until they have said who they are."""
+MODEST = 10
+"""Connections that an address always keeps when others want in: idle ones are dropped of larger addresses alone."""
+_LOOKED_AFTER_MS = 100
+"""How long no idle connection is looked for after none was found: all would have to be looked at each time."""
 
 
 class ConnectionLimiter:
@@ -44,6 +52,8 @@ class ConnectionLimiter:
         shares: FairShares,
         sanctions: Sanctions,
         connections: Sized,
+        is_idle: Callable[[Connection], bool],
+        now_ms: Callable[[], int],
         *,
         is_hashing: bool = False,
     ) -> None:
@@ -57,7 +67,15 @@ class ConnectionLimiter:
         self._connections = connections
         self._is_hashing = is_hashing
         """Whether what an address does is kept under its keyed hash, as other nodes of a cluster know it."""
+        self._is_idle = is_idle
+        """Tells whether a connection may be dropped without harm to a match or to a search for one."""
+        self._now_ms = now_ms
+        self._none_idle_until_ms = 0
         self._live: Counter[str] = Counter()
+        """By address, and by the networks around it."""
+        self._of_address: dict[str, dict[Connection, None]] = {}
+        self._reserve: dict[Connection, None] = {}
+        """Connections in reserved places that have not said who they are."""
         self._newcomers: dict[Connection, None] = {}
         self._has_warned = False
 
@@ -71,7 +89,7 @@ class ConnectionLimiter:
 
     def shut_to(self, peer: str) -> str | None:
         """Return why one more connection from that address would be far too many, or None if it would not."""
-        if len(self._connections) >= self._limits.max_connections + POLITE:
+        if len(self._connections) >= self._limits.max_connections + self._reserved + POLITE:
             return "full"
         if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
             return None
@@ -84,9 +102,7 @@ class ConnectionLimiter:
     def arrive(self, one: Connection, peer: str) -> None:
         """Count a connection that was just accepted from that address."""
         one.address = peer
-        count = len(self._connections)
-        if count > self._limits.max_connections:
-            one.turned_away = _full(503, "the server", "max_connections", self._limits.max_connections)
+        one.lacks_place = len(self._connections) > self._limits.max_connections
         self._newcomers[one] = None
         if len(self._newcomers) > self._limits.max_newcomers:
             oldest = next(iter(self._newcomers))
@@ -105,11 +121,51 @@ class ConnectionLimiter:
             log.warning(
                 "X-Forwarded-For from %s, who is no listed proxy, is ignored; see behind_proxy", coarse(one.address)
             )
+        if one.lacks_place and one.turned_away is None and one not in self._reserve:
+            self._find_place(one)
         return one.turned_away
+
+    def _find_place(self, one: Connection) -> None:
+        """Drop an idle connection of the largest address, or wait in a reserved place for the player's name."""
+        idle = self._idle_of_largest(one)
+        if idle is not None:
+            idle.close(Closing.FULL)
+            idle.abort()
+            one.lacks_place = False
+        elif len(self._connections) <= self._limits.max_connections + self._reserved and self._may_wait(one):
+            self._reserve[one] = None
+        else:
+            one.turned_away = self.full()
+
+    def full(self) -> TurnedAway:
+        """Return the answer to one for whom there is no place."""
+        return _full(503, "the server", "max_connections", self._limits.max_connections)
+
+    @property
+    def _reserved(self) -> int:
+        return max(1, round(self._limits.max_connections * RESERVED))
+
+    def _may_wait(self, one: Connection) -> bool:
+        waiting = sum(other.metered_as == one.metered_as for other in self._reserve)
+        return one.metered_as is None or waiting < RESERVED_TO_ONE
+
+    def _idle_of_largest(self, one: Connection) -> Connection | None:
+        """Return the oldest idle connection of the address that has most, if that is not the one that wants in."""
+        if self._now_ms() < self._none_idle_until_ms:
+            return None
+        address, held = max(self._of_address.items(), key=lambda each: len(each[1]), default=("", {}))
+        if len(held) > MODEST and address != one.metered_as:
+            idle = next((each for each in held if each.is_open and self._is_idle(each)), None)
+            if idle is not None:
+                return idle
+        self._none_idle_until_ms = self._now_ms() + _LOOKED_AFTER_MS
+        return None
 
     def admitted(self, one: Connection) -> None:
         """Count a connection as a newcomer no more: it said an accepted hello."""
         self._newcomers.pop(one, None)
+        self._reserve.pop(one, None)
+        one.lacks_place = False
 
     def flooded(self, one: Connection) -> None:
         """Count a flood; an address of many is turned away for a while."""
@@ -119,7 +175,12 @@ class ConnectionLimiter:
     def leave(self, one: Connection) -> None:
         """Count a connection no more: it is gone."""
         self._newcomers.pop(one, None)
+        self._reserve.pop(one, None)
         if one.metered_as is not None:
+            held = self._of_address[one.metered_as]
+            del held[one]
+            if not held:
+                del self._of_address[one.metered_as]
             for network in (one.metered_as, *wider_networks(one.address)):
                 self._live[network] -= 1
                 if not self._live[network]:
@@ -140,6 +201,7 @@ class ConnectionLimiter:
         if is_among(one.address, self._unmetered):
             return
         network = one.metered_as = self._holder(one.address)
+        self._of_address.setdefault(network, {})[one] = None
         wider = wider_networks(one.address)
         one.account = self._shares.account_of(network, wider)
         most = self._limits.max_per_address

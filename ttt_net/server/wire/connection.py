@@ -101,6 +101,7 @@ class Connection(Reader):
         "has_said_hello",
         "heard_s",
         "is_open",
+        "lacks_place",
         "lag_ms",
         "metered_as",
         "opened_s",
@@ -153,6 +154,8 @@ class Connection(Reader):
         """What it has cost and was not charged for yet."""
         self.player: int | None = None
         """The player, from their accepted `hello` on."""
+        self.lacks_place = False
+        """Whether it came when the server was full: then only a player with an unfinished match may stay."""
         self.has_said_hello = False
         """Whether it has said hello, accepted or not."""
         self.turned_away: TurnedAway | None = None
