@@ -7,6 +7,8 @@ import pytest
 
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
+from ttt_net.client.records import keep_record
+from ttt_net.commands import source
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.players import Player
 
@@ -52,12 +54,51 @@ def test_a_match_is_replayed_by_its_id_while_a_server_holds_the_journal(
     assert "X" in capsys.readouterr().out
 
 
-def test_finished_matches_are_exported_all_together(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_matches_are_exported_all_together(held: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--all", "--data", str(held)]) == 0
     exported = capsys.readouterr().out
     assert exported.count("Game: tictactoe") == 1
     assert "Event: abcdefgh\n" in exported
     assert "Reason: resign" in exported
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a machine on which nothing was played yet, at the keyboard or on its server."""
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "client"))
+    monkeypatch.setattr(source, "DEFAULT_DATA", tmp_path / "server")
+    return tmp_path
+
+
+LOCAL_MATCH = "Game: connect4\nEvent: atthekey\nDate: 2026-11-23\nFirst: Mia\nSecond: Leo\nResult: *\n\n1. d\n"
+
+
+def test_matches_of_this_keyboard_are_exported_where_there_is_no_server(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_record(LOCAL_MATCH)
+    assert main(["export", "--all", "--data", str(home / "server")]) == 0
+    assert capsys.readouterr().out.count("Game: ") == 1
+
+
+def test_matches_of_the_server_and_of_this_keyboard_are_exported_together(
+    held: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_record(LOCAL_MATCH)
+    assert main(["export", "--all", "--data", str(held)]) == 0
+    exported = capsys.readouterr().out
+    assert exported.index("Event: abcdefgh\n") < exported.index("Event: atthekey\n")
+
+
+def test_a_machine_without_a_finished_match_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--all", "--data", str(home / "server")]) == 2
+    assert capsys.readouterr().err.startswith("ttt_net: no match has ended on this machine yet: none is in ")
+
+
+def test_a_folder_that_was_named_must_have_a_journal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keep_record(LOCAL_MATCH)
+    assert main(["export", "--all", "--data", str(home / "elsewhere")]) == 2
+    assert "cannot read the journal" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

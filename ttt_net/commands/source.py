@@ -79,6 +79,20 @@ def chosen(records: list[Record], number: int | None, source: str) -> Record:
     return records[number - 1]
 
 
+def load_all(data: Path) -> list[Record]:
+    """Return all finished matches of this machine: of the server's journal in `data`, then those of this keyboard.
+
+    Raises `ConfigurationError` if there are none, or the journal cannot be read.
+    """
+    journal, local = data / JOURNAL_FILE, records_file()
+    records = load_finished(data) if journal.exists() or data != DEFAULT_DATA else []
+    if local.exists():
+        records += load_records(LOCAL, data)
+    if not records:
+        raise ConfigurationError(f"no match has ended on this machine yet: none is in {journal} or {local}")
+    return records
+
+
 def load_finished(data: Path) -> list[Record]:
     """Return all finished matches in the journal of the folder `data`, in the order in which they began."""
     with closing(open_readonly(data / JOURNAL_FILE)) as connection:
