@@ -7,8 +7,27 @@ import logging
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
+from typing import Literal, get_args
+
+from ttt_net.errors import Closing
 
 log = logging.getLogger(__name__)
+
+Dropped = Literal[
+    "full",
+    "address",
+    "work",
+    "newcomers",
+    "no_handshake",
+    "long_handshake",
+    "bad_request",
+    "silent",
+    "unread_answers",
+    "unread_pongs",
+]
+"""Why a connection was dropped without a close code."""
+ENDINGS = (*get_args(Dropped), *(each.name.lower() for each in Closing))
+"""Every reason for which the server ends a connection."""
 
 SECONDS = (0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 """The upper bounds of the histograms' classes: from a commit on a fast disk to a disk that hangs."""
@@ -62,7 +81,7 @@ class Metrics:
         self.refusals: Counter[str] = Counter()
         """By the code of the refusal."""
         self.endings: Counter[str] = Counter()
-        """Connections that the server ended, by the reason."""
+        """Connections that the server ended, by the reason: one of `ENDINGS`."""
         self.move_s = Histogram()
         """From the moment in which a match takes up a move to that in which it has been told: the disk is in it."""
         self.lag_s = Histogram()

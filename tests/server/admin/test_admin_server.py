@@ -10,7 +10,9 @@ from websockets.exceptions import InvalidStatus
 
 from tests.server.admin.attended import attended
 from tests.server.running import until
+from ttt_net.errors import Code
 from ttt_net.server.admin.listener import METRICS_TOKEN_FILE
+from ttt_net.server.metrics import ENDINGS
 
 
 @pytest.fixture(params=["", "127.0.0.1:0"], ids=["unix", "loopback"])
@@ -239,6 +241,22 @@ async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None
         assert samples[("ttt_net_ready",)] == 1
         assert match not in text
         assert "Ann" not in text
+
+
+async def test_labelled_counters_start_at_zero(tmp_path: Path) -> None:
+    parser = pytest.importorskip("prometheus_client.parser")
+    async with attended(tmp_path) as each:
+        _, text = await each.http("/metrics", each.authorization)
+        counted = {
+            (family.name, *sample.labels.values()): sample.value
+            for family in parser.text_string_to_metric_families(text)
+            for sample in family.samples
+            if sample.name in ("ttt_net_refusals_total", "ttt_net_connections_ended_total")
+        }
+    assert counted == dict.fromkeys(
+        [("ttt_net_refusals", code.value) for code in Code] + [("ttt_net_connections_ended", each) for each in ENDINGS],
+        0.0,
+    )
 
 
 async def test_no_token_is_in_anything_that_an_admin_is_told(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Write the figures in the text format that Prometheus reads; by `prometheus-client`, where that is installed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ttt_net.errors import Code
 from ttt_net.server.admin.protocol import Report, Timing
 from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.metrics import ENDINGS
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
@@ -67,8 +69,10 @@ class _Collector:
             yield CounterMetricFamily(f"ttt_net_{name}", help, value=value)
         if report.cluster is not None:
             yield from _of_cluster(report.cluster)
-        yield _by_label("refusals", "code", report.refusals, "Requests that were refused, by the code.")
-        yield _by_label("connections_ended", "reason", report.endings, "Connections that the server ended, by reason.")
+        refusals = dict.fromkeys(Code, 0) | report.refusals
+        yield _by_label("refusals", "code", refusals, "Requests that were refused, by the code.")
+        endings = dict.fromkeys(ENDINGS, 0) | report.endings
+        yield _by_label("connections_ended", "reason", endings, "Connections that the server ended, by reason.")
         for name, timing, help in (
             ("move_seconds", report.move_s, "From taking up a move to having told it; the commit is in it."),
             (
@@ -98,7 +102,8 @@ def _of_cluster(figures: NodeFigures) -> Iterator[Any]:
     )  # fmt: skip
 
 
-def _by_label(name: str, label: str, counts: dict[str, int], help: str) -> Any:  # noqa: ANN401 - a type of an extra
+def _by_label(name: str, label: str, counts: Mapping[str, int], help: str) -> Any:  # noqa: ANN401 - a type of an extra
+    """Return a counter with a sample for every label: one that appears with its first count has no rate there."""
     family = CounterMetricFamily(f"ttt_net_{name}", help, labels=[label])
     for value, count in sorted(counts.items()):
         family.add_metric([value], count)

@@ -22,6 +22,7 @@ from ttt_net.server.admission.client_address import (
 from ttt_net.server.admission.fair_shares import WIDER, FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
+from ttt_net.server.metrics import Dropped
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import TurnedAway
@@ -87,7 +88,7 @@ class ConnectionLimiter:
         """Return how many connections come from a network that is metered."""
         return self._live[network]
 
-    def shut_to(self, peer: str) -> str | None:
+    def shut_to(self, peer: str) -> Dropped | None:
         """Return why one more connection from that address would be far too many, or None if it would not."""
         if len(self._connections) >= self._limits.max_connections + self._reserved + POLITE:
             return "full"

@@ -25,7 +25,7 @@ from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutc
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
 from ttt_net.server.admission.fair_shares import MS_PER_MB, SETTLED_MS, TURN_MS, Account, FairShares
-from ttt_net.server.metrics import Metrics
+from ttt_net.server.metrics import Dropped, Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import FrameBoundary, LateBytes, frame, short_text
@@ -457,7 +457,7 @@ class Connection(Reader):
         elif self._closing_since_s is None:
             self.abort()
 
-    def evict(self, reason: str) -> None:
+    def evict(self, reason: Dropped) -> None:
         """Drop the socket for a reason that is counted."""
         if self._closing_since_s is None:
             self._note_end(reason)
