@@ -37,7 +37,7 @@ from ttt_net.server.cluster.outbox import Outbox, SentBatch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, apply_events, database, migrations
+from ttt_net.server.journal import Journal, apply_events, database, schema
 from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
@@ -140,12 +140,14 @@ def _forget_by_time_of_play(expired: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-def _lose_invitations(steps: Any) -> Any:
+def _lose_invitations(conversions: Any) -> Any:
+    last = max(conversions)
+
     def wrong(connection: sqlite3.Connection) -> None:
-        steps[-1](connection)
+        conversions[last](connection)
         connection.execute("DELETE FROM invitations")
 
-    return (*steps[:-1], wrong)
+    return {**conversions, last: wrong}
 
 
 PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
@@ -174,7 +176,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),
     "a rating applied twice": (apply_events, "_rate_match", _rate_twice),
     "a time of day that goes back": (Match, "next_at_ms", _set_back),
-    "an upgrade that loses invitations": (migrations, "STEPS", _lose_invitations),
+    "an upgrade that loses invitations": (schema, "CONVERSIONS", _lose_invitations),
     "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),
     "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),
     "a range of ratings that nobody heeds": (SeekIndex, "admits", lambda real: lambda *_: True),

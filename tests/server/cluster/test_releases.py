@@ -16,7 +16,7 @@ from ttt_net.server.cluster.log import MemoryLog, MemoryStream
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
 SHAPES = {1: ("5a09dab1f549f5d6", 9)}

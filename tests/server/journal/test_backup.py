@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from tests.server.journal.version_1 import VERSION_1
 from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, open_readonly
 from ttt_net.server.journal.backup import JournalContents, back_up, restore, verify
-from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION
 
 JOURNAL = "journal.sqlite"
 _HEADER_BYTES = 100
@@ -291,13 +290,12 @@ async def test_a_copy_made_by_hand_is_put_back_with_its_log(tmp_path: Path) -> N
 
 def test_a_copy_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "copy")) as connection:
-        connection.executescript(VERSION_1)
-        connection.execute("PRAGMA user_version = 1")
+        connection.executescript((Path(__file__).parent / f"schema_{OLDEST}.sql").read_text())
     restore(tmp_path / "copy", tmp_path / "data" / JOURNAL)
     with closing(sqlite3.connect(tmp_path / "data" / JOURNAL)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     with closing(sqlite3.connect(tmp_path / "copy")) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (OLDEST,)
 
 
 async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

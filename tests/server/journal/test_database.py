@@ -16,8 +16,8 @@ from ttt_net.errors import Code, ConfigurationError, Refusal, StorageError
 from ttt_net.messages import PlayerInfo, Started
 from ttt_net.server.journal import Database
 from ttt_net.server.journal.entries import AppendEvents, ForgetPlayer, Probe
-from ttt_net.server.journal.migrations import SCHEMA_VERSION
 from ttt_net.server.journal.queries import NameQuery
+from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
 STARTED = Started(match="m", seq=1, at_ms=0, game="tictactoe", players=(PlayerInfo(""), PlayerInfo("")))

@@ -22,8 +22,8 @@ from ttt_net.server.cluster.fence import EntryOutcome
 from ttt_net.server.cluster.log import Position
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
+from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.players import Player
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Apply one entry to the journal's tables: the only code that writes there, but for migrations.
+"""Apply one entry to the journal's tables: the only code that writes there, besides conversions of older files.
 
 Its result depends on the entry and on the tables alone: it reads no clock, draws no lot, and knows no thread. What it
 must not do it refuses, with `Refusal` or with an error of SQLite, whose triggers keep laws of their own (events are
@@ -17,7 +17,7 @@ from ttt_net.server.journal import entries
 from ttt_net.server.journal.apply_events import append_events, unsettle_ratings
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote
 from ttt_net.server.journal.lookups import unfinished_of
-from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
 
 MAX_NOTES = 100_000

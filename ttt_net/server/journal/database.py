@@ -21,8 +21,8 @@ from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.apply_events import append_event, append_events
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
-from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
+from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION, migrate
 
 try:
     import fcntl
@@ -244,20 +244,35 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA secure_delete = FAST")  # what is to be forgotten leaves no trace in the file
-    _keep_before(connection, path)
-    migrate(connection, path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if OLDEST <= version < SCHEMA_VERSION:
+        _bring_up_to_date(connection, path, version)
+    else:
+        migrate(connection, path)
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _keep_before(connection: sqlite3.Connection, path: Path) -> None:
-    """Copy a journal that is about to be brought up to date, whole or not at all, to go back to if need be.
+def _bring_up_to_date(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Convert a journal of an older schema, of which a copy is kept. Raises `ConfigurationError` if it cannot be."""
+    try:
+        _keep_before(connection, path, version)
+        migrate(connection, path)
+    except (sqlite3.OperationalError, OSError) as error:
+        raise _unchanged(path, version, error, "make room on the disk, and start the server again") from None
+    except sqlite3.DatabaseError as error:
+        advice = "start the program that wrote it, or put a backup back with restore"
+        raise _unchanged(path, version, error, advice) from None
 
-    `restore` puts such a copy back. Where it cannot be written, nothing is changed, and the
-    server does not start.
-    """
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+
+def _unchanged(path: Path, version: int, error: Exception, advice: str) -> ConfigurationError:
+    why = error.strerror if isinstance(error, OSError) else error
+    return ConfigurationError(f"cannot bring {path} from schema {version} up to date: {why}; it is unchanged: {advice}")
+
+
+def _keep_before(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Copy a journal that is about to be converted, whole or not at all; `restore` can put such a copy back."""
     kept = path.with_name(f"{path.name}.schema-{version}")
-    if not 0 < version < SCHEMA_VERSION or kept.exists():
+    if kept.exists():
         return
     part = path.with_name(f"{kept.name}.part")
     part.unlink(missing_ok=True)

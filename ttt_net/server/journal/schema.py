@@ -1,0 +1,317 @@
+"""Define the journal's tables, and convert files that an older program wrote.
+
+To change a table, change `SCHEMA`, add one to `SCHEMA_VERSION`, and add to `CONVERSIONS` what leads to it from the
+version before. A conversion of a release is never changed, and uses nothing of the program that may change.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from ttt_net.errors import ConfigurationError
+
+log = logging.getLogger(__name__)
+
+SCHEMA_VERSION = 9
+
+SCHEMA = """
+CREATE TABLE players (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_key TEXT UNIQUE,               -- see text.name_key; null once the player is forgotten
+    token_hash BLOB UNIQUE,             -- SHA-256, since the token itself is never kept; null once forgotten
+    created_ms INTEGER NOT NULL,
+    is_guest INTEGER NOT NULL DEFAULT 0,
+    bot TEXT,                           -- the label of the last hello; null: a person
+    won INTEGER NOT NULL DEFAULT 0,
+    drawn INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    seen_ms INTEGER NOT NULL DEFAULT 0  -- when a guest was last here, to the hour
+) STRICT;
+CREATE INDEX guests_by_age ON players (seen_ms) WHERE is_guest;
+CREATE TABLE looks (                    -- what the names of players look like: see names.looks
+    look TEXT NOT NULL,
+    player INTEGER NOT NULL REFERENCES players (id),
+    PRIMARY KEY (look, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX looks_of_player ON looks (player);
+
+CREATE TABLE matches (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    started_ms INTEGER NOT NULL,
+    is_over INTEGER NOT NULL DEFAULT 0,
+    game TEXT NOT NULL,
+    time TEXT,                          -- JSON; null: no clock
+    is_rated INTEGER NOT NULL DEFAULT 0,
+    is_private INTEGER NOT NULL DEFAULT 0,
+    ended_ms INTEGER,
+    winner INTEGER,                     -- 0 or 1; null: nobody
+    reason TEXT,
+    plies INTEGER
+) STRICT;
+CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
+CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
+CREATE INDEX matches_by_end ON matches (ended_ms) WHERE is_over;    -- for retention
+CREATE TABLE facts (                    -- the events, in the order of writing, so that a commit touches few pages
+    id INTEGER PRIMARY KEY,
+    match INTEGER NOT NULL REFERENCES matches (number),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,                 -- JSON, as messages writes it, without the names of players
+    UNIQUE (match, seq)
+) STRICT;
+CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.match)
+BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
+
+CREATE TABLE results (                  -- a finished match, as one of its players finds it
+    player INTEGER NOT NULL REFERENCES players (id),
+    is_private INTEGER NOT NULL,
+    ended_ms INTEGER NOT NULL,
+    match TEXT NOT NULL REFERENCES matches (id),
+    game TEXT NOT NULL,
+    PRIMARY KEY (player, is_private, ended_ms, match)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX results_by_game ON results (player, game, is_private, ended_ms, match);
+CREATE INDEX results_of_match ON results (match);                   -- for retention
+CREATE TABLE meetings (                 -- how often a player has won, drawn and lost against another
+    player INTEGER NOT NULL REFERENCES players (id),
+    opponent INTEGER NOT NULL REFERENCES players (id),
+    won INTEGER NOT NULL DEFAULT 0,
+    drawn INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (player, opponent)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER an_end_is_found AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
+BEGIN
+    INSERT INTO results (player, is_private, ended_ms, match, game) VALUES
+        (NEW.first, NEW.is_private, NEW.ended_ms, NEW.id, NEW.game),
+        (NEW.second, NEW.is_private, NEW.ended_ms, NEW.id, NEW.game);
+END;
+CREATE TRIGGER an_end_is_counted AFTER UPDATE OF is_over ON matches
+WHEN NEW.is_over AND NOT OLD.is_over AND NEW.reason <> 'abort'
+BEGIN
+    UPDATE players SET
+        won = won + (NEW.winner IS 0), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 1)
+        WHERE id = NEW.first;
+    UPDATE players SET
+        won = won + (NEW.winner IS 1), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 0)
+        WHERE id = NEW.second;
+    INSERT INTO meetings (player, opponent, won, drawn, lost) VALUES
+        (NEW.first, NEW.second, NEW.winner IS 0, NEW.winner IS NULL, NEW.winner IS 1),
+        (NEW.second, NEW.first, NEW.winner IS 1, NEW.winner IS NULL, NEW.winner IS 0)
+        ON CONFLICT DO UPDATE SET won = won + excluded.won, drawn = drawn + excluded.drawn, lost = lost + excluded.lost;
+END;
+
+CREATE TABLE ratings (
+    player INTEGER NOT NULL REFERENCES players (id),
+    game TEXT NOT NULL,
+    speed TEXT NOT NULL,
+    rating REAL NOT NULL,
+    deviation REAL NOT NULL,
+    volatility REAL NOT NULL,
+    games INTEGER NOT NULL,
+    rated_ms INTEGER NOT NULL,          -- when the last of the games ended
+    is_bot INTEGER NOT NULL,
+    standing INTEGER NOT NULL,          -- what the list is ordered by: see ratings.standing
+    settled_until_ms INTEGER,           -- null: provisional; see ratings.settled_until_ms
+    PRIMARY KEY (player, game, speed)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX leaders ON ratings (game, speed, standing DESC, player);
+CREATE INDEX leading_people ON ratings (game, speed, standing DESC, player) WHERE NOT is_bot;
+CREATE INDEX settled_ratings ON ratings (settled_until_ms) WHERE settled_until_ms IS NOT NULL;
+CREATE TABLE standings (                -- how many ratings have each standing, so that ranks need no count of all
+    game TEXT NOT NULL,
+    speed TEXT NOT NULL,
+    standing INTEGER NOT NULL,
+    people INTEGER NOT NULL DEFAULT 0,
+    bots INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (game, speed, standing)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER a_rating_is_counted AFTER INSERT ON ratings
+BEGIN
+    INSERT INTO standings (game, speed, standing, people, bots)
+        VALUES (NEW.game, NEW.speed, NEW.standing, NOT NEW.is_bot, NEW.is_bot)
+        ON CONFLICT DO UPDATE SET people = people + excluded.people, bots = bots + excluded.bots;
+END;
+CREATE TRIGGER a_rating_is_no_longer_counted AFTER DELETE ON ratings
+BEGIN
+    UPDATE standings SET people = people - (NOT OLD.is_bot), bots = bots - OLD.is_bot
+        WHERE game = OLD.game AND speed = OLD.speed AND standing = OLD.standing;
+    DELETE FROM standings
+        WHERE game = OLD.game AND speed = OLD.speed AND standing = OLD.standing AND people = 0 AND bots = 0;
+END;
+CREATE TRIGGER a_rating_is_counted_anew AFTER UPDATE OF standing, is_bot ON ratings
+BEGIN
+    INSERT INTO standings (game, speed, standing, people, bots)
+        VALUES (NEW.game, NEW.speed, NEW.standing, NOT NEW.is_bot, NEW.is_bot)
+        ON CONFLICT DO UPDATE SET people = people + excluded.people, bots = bots + excluded.bots;
+    UPDATE standings SET people = people - (NOT OLD.is_bot), bots = bots - OLD.is_bot
+        WHERE game = OLD.game AND speed = OLD.speed AND standing = OLD.standing;
+    DELETE FROM standings
+        WHERE game = OLD.game AND speed = OLD.speed AND standing = OLD.standing AND people = 0 AND bots = 0;
+END;
+
+CREATE TABLE invitations (
+    player INTEGER PRIMARY KEY REFERENCES players (id),     -- who invites; one invitation at a time
+    code TEXT NOT NULL,
+    game TEXT NOT NULL,
+    time TEXT,                          -- JSON; null: no clock
+    expires_ms INTEGER NOT NULL,
+    side INTEGER,                       -- the inviter's; null: by lot
+    start TEXT                          -- the position to begin from; null: the usual one
+) STRICT;
+
+CREATE TABLE sanctions (
+    act TEXT NOT NULL,                  -- ban or mute
+    whom TEXT NOT NULL,                 -- a network, player: and an id, or address: or token: and a keyed hash
+    shown TEXT NOT NULL,                -- a network; empty where it is about a player
+    reason TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    until_ms INTEGER,                   -- null: for good
+    player INTEGER REFERENCES players (id),     -- whom it is about, also when they are forgotten; null: a network
+    by TEXT NOT NULL                    -- the moderator; host: the host
+) STRICT;
+CREATE UNIQUE INDEX sanctions_by_whom ON sanctions (act, whom, coalesce(player, 0));
+CREATE INDEX sanctions_by_end ON sanctions (until_ms) WHERE until_ms IS NOT NULL;
+CREATE INDEX sanctions_of_player ON sanctions (player) WHERE player IS NOT NULL;
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    act TEXT NOT NULL,
+    what TEXT NOT NULL,
+    player INTEGER REFERENCES players (id),     -- whose name stands before `what`; null: nobody's
+    by TEXT NOT NULL DEFAULT 'host'
+) STRICT;
+CREATE INDEX audit_by_age ON audit (at_ms);
+CREATE TABLE moderators (
+    name TEXT NOT NULL,
+    name_key TEXT PRIMARY KEY,
+    token_hash BLOB NOT NULL UNIQUE,
+    since_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE reports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    reporter INTEGER NOT NULL REFERENCES players (id),
+    reported INTEGER NOT NULL REFERENCES players (id),
+    reason TEXT NOT NULL,               -- chat, name, cheating or other
+    text TEXT NOT NULL,                 -- what the reporter wrote
+    match TEXT,                         -- null: none
+    lines TEXT NOT NULL,                -- JSON: the last lines of chat there, each with a time, a player and a text
+    address TEXT NOT NULL,              -- a keyed hash of where the reported came from; empty: not known
+    closed_ms INTEGER,                  -- null: open
+    closed_by TEXT NOT NULL,
+    note TEXT NOT NULL
+) STRICT;
+CREATE INDEX reports_by_age ON reports (at_ms);
+CREATE INDEX reports_of_player ON reports (reported, at_ms);
+CREATE INDEX reports_open ON reports (reporter, reported) WHERE closed_ms IS NULL;
+"""
+
+_FROM_8 = """
+ALTER TABLE sanctions RENAME TO sanctions_before;
+CREATE TABLE sanctions (
+    act TEXT NOT NULL,
+    whom TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    until_ms INTEGER,
+    player INTEGER REFERENCES players (id),
+    by TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX sanctions_by_whom ON sanctions (act, whom, coalesce(player, 0));
+CREATE INDEX sanctions_by_end ON sanctions (until_ms) WHERE until_ms IS NOT NULL;
+CREATE INDEX sanctions_of_player ON sanctions (player) WHERE player IS NOT NULL;
+INSERT INTO sanctions SELECT act, whom, shown, reason, since_ms, until_ms, NULL, 'host' FROM sanctions_before
+    WHERE whom NOT LIKE 'player:%';
+INSERT INTO sanctions SELECT act, whom, '', reason, since_ms, until_ms, CAST(substr(whom, 8) AS INTEGER), 'host'
+    FROM sanctions_before WHERE whom LIKE 'player:%';
+DROP TABLE sanctions_before;
+ALTER TABLE audit ADD COLUMN by TEXT NOT NULL DEFAULT 'host';
+CREATE INDEX audit_by_age ON audit (at_ms);
+CREATE TABLE moderators (
+    name TEXT NOT NULL,
+    name_key TEXT PRIMARY KEY,
+    token_hash BLOB NOT NULL UNIQUE,
+    since_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE reports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    reporter INTEGER NOT NULL REFERENCES players (id),
+    reported INTEGER NOT NULL REFERENCES players (id),
+    reason TEXT NOT NULL,
+    text TEXT NOT NULL,
+    match TEXT,
+    lines TEXT NOT NULL,
+    address TEXT NOT NULL,
+    closed_ms INTEGER,
+    closed_by TEXT NOT NULL,
+    note TEXT NOT NULL
+) STRICT;
+CREATE INDEX reports_by_age ON reports (at_ms);
+CREATE INDEX reports_of_player ON reports (reported, at_ms);
+CREATE INDEX reports_open ON reports (reporter, reported) WHERE closed_ms IS NULL;
+"""
+
+
+def from_schema_8(connection: sqlite3.Connection) -> None:
+    """Add moderators, reports and the authors of sanctions. Schema 8 was written until 2026-11-22; kept until 0.3."""
+    run(connection, _FROM_8)
+
+
+CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {8: from_schema_8}
+"""What leads from each schema to the next one."""
+OLDEST = min(CONVERSIONS)
+"""The oldest schema that is read. Older ones were written in the two days before it, and by no release."""
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the tables in an empty file, or bring an older file up to date, each step in its transaction.
+
+    Foreign keys must not be enforced meanwhile: a step may put a new table in the place of an old one. Raises
+    `ConfigurationError` if the file is newer, or too old.
+    """
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found > SCHEMA_VERSION:
+        raise ConfigurationError(
+            f"{path} was written by a newer ttt_net (schema {found}, this program knows {SCHEMA_VERSION}); upgrade"
+        )
+    if 0 < found < OLDEST:
+        raise ConfigurationError(
+            f"{path} has schema {found}, which was written before the first release; this program reads schemas"
+            f" {OLDEST} to {SCHEMA_VERSION}. Start a build of 2026-11-23 on it once, or choose a folder with --data"
+        )
+    if not found:
+        _take(connection, lambda new: run(new, SCHEMA), SCHEMA_VERSION)
+    for version in range(found or SCHEMA_VERSION, SCHEMA_VERSION):
+        _take(connection, CONVERSIONS[version], version + 1)
+        log.warning("brought %s to schema %d", path, version + 1)
+
+
+def _take(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None], version: int) -> None:
+    """Take one step to a version, whole or not at all."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        step(connection)
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+    except BaseException:  # whatever stopped it
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def run(connection: sqlite3.Connection, script: str) -> None:
+    """Run the statements of a script one by one: `executescript` would commit first."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            connection.execute(pending)
+            pending = ""
