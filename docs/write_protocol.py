@@ -136,13 +136,13 @@ def _described(struct: type[Struct]) -> str:
         if not (issubclass(struct, wire.Request) and field.name == "id")
     ]
     if fields:
-        lines += ["| field | type | |", "|---|---|---|"]
+        lines += ["| field | type | default |", "|---|---|---|"]
         if struct in SHARED and config.tag:
             lines.append(f'| `{config.tag_field}` | "{config.tag}" | |')
         for field in fields:
             hint = typing.get_type_hints(struct, include_extras=True)[field.name]
-            note = "" if field.required else f"may be left out: `{json.dumps(_default(field))}`"
-            lines.append(f"| `{field.name}` | {_type_text(hint)} | {note} |")
+            default = "" if field.required else f"`{json.dumps(_default(field))}`"
+            lines.append(f"| `{field.name}` | {_type_text(hint)} | {default} |")
         lines.append("")
     return "\n".join(lines)
 
