@@ -13,6 +13,9 @@ Speed = Literal["bullet", "blitz", "rapid", "untimed"]
 _BULLET_MS = 60_000
 _BLITZ_MS = 300_000
 _EXPECTED_MOVES = 40
+GRACE_MS = 60_000
+SHORT_GRACE_MS = 10_000
+MIN_GRACE_MS = 5_000
 
 
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -24,6 +27,19 @@ class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     initial_ms: Annotated[int, Meta(ge=1_000, le=10_800_000)]
     increment_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     per_move: bool = False
+
+
+def grace_ms(time: TimeControl | None, *, on_purpose: bool, earlier: int) -> int:
+    """Return how long a player may be away before the other can claim the match.
+
+    A sixth of the initial time, from 10 to 60 s, and 60 s without a clock; a quarter of that for a player who left on
+    purpose; half as much for each `earlier` absence in the same match, and for each recent match that they abandoned;
+    never less than 5 s.
+    """
+    grace = GRACE_MS if time is None else max(SHORT_GRACE_MS, min(GRACE_MS, time.initial_ms // 6))
+    if on_purpose:
+        grace //= 4
+    return max(MIN_GRACE_MS, grace >> min(earlier, 10))
 
 
 TIME_FORM = "minutes+seconds, as 3+2 or 3; up to 180 minutes and 60 seconds"

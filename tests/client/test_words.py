@@ -34,7 +34,7 @@ def test_where_both_place_either_mark_the_score_is_told_by_names() -> None:
 def test_presence_is_shown_in_words() -> None:
     display = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
     assert display.match is not None
-    assert words.absence(display.match, None, "c") == "Ben is away."
+    assert words.absence(display.world, display.match, None, "c") == "Ben is away."
     assert update(display, Presence("m1", side=5, online=False), 0) == display
     assert update(display, Presence("unknown", side=0, online=False), 0) == display
 
@@ -119,7 +119,7 @@ def test_only_who_plays_is_told_that_their_match_stays_as_it_is() -> None:
         assert words.parting(others.world, "client.py") == ""
         assert words.notice(update(others, Restarting(1_000), 0)) == "The server restarts; please wait."
     player = seen(snapshot())
-    assert words.parting(player.world, "client.py").startswith("Your match stays as it is.")
+    assert words.parting(player.world, "client.py").startswith("You left a match: alphabeta can claim the win")
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
 
 

@@ -72,7 +72,22 @@ def test_a_journal_in_use_is_one_line_that_says_what_helps(start: Start) -> None
     assert (other.returncode, out) == (2, "")
     (line,) = err.splitlines()
     assert "another server is using" in line
-    assert "TTT_NET_DATA" in line, "a client has no --data"
+    assert line.endswith("choose a folder with the variable TTT_NET_DATA"), "a client has no --data"
+
+
+def test_guests_read_that_the_host_has_closed_the_server_and_not_that_they_can_claim(start: Start) -> None:
+    with reserved() as port:
+        host = start("--host", "--port", f"{port}", "--plain", "--name", "Ann")
+        assert f"listening on ws://127.0.0.1:{port}" in heard_until(host, "Ctrl-C stops the server")
+        friend = start(f"127.0.0.1:{port}", "--name", "Ben", "--plain")
+        for client in (host, friend):
+            heard_until(client, "Tic-tac-toe: ")
+        assert host.stdin is not None
+        host.stdin.write("quit\nquit\nwait\n")
+        host.stdin.flush()
+        told = heard_until(friend, "The link is lost")
+        assert "claim" not in told
+        assert host.wait(PATIENCE_S) == 0
 
 
 def test_json_lines_stay_alone_on_standard_output(start: Start) -> None:

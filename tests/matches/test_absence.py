@@ -1,7 +1,7 @@
 import pytest
 
-from ttt_net.clock import TimeControl
-from ttt_net.matches.absence import CHANGE_MS, Absences, grace_ms
+from ttt_net.clock import TimeControl, grace_ms
+from ttt_net.matches.absence import CHANGE_MS, Absences
 
 
 @pytest.mark.parametrize(

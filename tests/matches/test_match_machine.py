@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ttt_net import messages as wire
-from ttt_net.clock import LAG_QUOTA_MAX_MS, TimeControl
+from ttt_net.clock import LAG_QUOTA_MAX_MS, TimeControl, grace_ms
 from ttt_net.errors import Code, Refusal
-from ttt_net.matches.absence import grace_ms
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import Command, decide, flag_fall
 

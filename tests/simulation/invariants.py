@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from tests.server.journal.walk import canonical
 from tests.simulation.pairings import could_meet
 from ttt_net import messages as wire
-from ttt_net.clock import TimeControl, speed
+from ttt_net.clock import GRACE_MS, TimeControl, speed
 from ttt_net.errors import Refusal
-from ttt_net.matches.absence import GRACE_MS
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import FREE_AFTER_MS
 from ttt_net.ratings import Rating, rated

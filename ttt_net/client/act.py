@@ -61,6 +61,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
     if display.overlay is Overlay.LEAVE and command not in _LEAVING:
         return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False, is_serving_on=False), ()
+    if display.overlay is Overlay.DRAW and command not in (Command.DRAW, Command.PLACE):
+        return replace(display, overlay=Overlay.NONE, notice=""), ()
     if display.overlay is Overlay.HOSTING:
         return _left_to_guests(display, command, seek)
     if command is Command.LEAVE and display.world.guests and display.overlay is not Overlay.LEAVE:
@@ -162,6 +164,8 @@ def _reopened(display: Display, command: Reopen) -> Effect:
 def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Leave a server of one's own, or not: it ends, or it goes on for those who are there."""
     display = replace(display, overlay=Overlay.NONE, is_serving_on=command is Command.SERVE_ON)
+    if command is Command.RESIGN:
+        return act_in_match(replace(display, overlay=Overlay.LEAVE), command, seek)
     if command not in (Command.LEAVE, Command.SERVE_ON):
         return display, ()
     return act(replace(display, world=replace(display.world, guests=0)), Command.LEAVE, seek)

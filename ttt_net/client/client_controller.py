@@ -1,6 +1,6 @@
 """Keep the display of one player: events and commands change it, and requests go to the server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from msgspec import structs
@@ -13,14 +13,16 @@ from ttt_net.client.events import WorldEvent
 from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.game_terms import as_understood
-from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
+from ttt_net.client.screens.match_commands import followed, leads_on
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules import opening
 from ttt_net.client.sharing import invitation
 from ttt_net.client.update import update
+from ttt_net.client.words import OPENING_PLIES
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
+    Ended,
     InvitationReply,
     InviteRequest,
     JoinRequest,
@@ -72,6 +74,9 @@ class ClientController:
         count_guests: Callable[[], int] | None = None,
         is_first_match_of: Callable[[str], bool] | None = None,
         keep_achievements: Callable[[Achievements], None] | None = None,
+        unfinished: Collection[str] = (),
+        keep_unfinished: Callable[[Collection[str]], None] | None = None,
+        end_server: Callable[[], None] | None = None,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
 
@@ -79,9 +84,13 @@ class ClientController:
         `count_guests` tells how many others are on the server that we run ourselves, if we do.
         `is_first_match_of` tells, and remembers, whether the rules of a game are to be shown as a match of it begins;
         None: never. `keep_achievements` is called with what was achieved, when that has changed.
+        `unfinished` are the matches that this player left behind the last time; those that ended meanwhile are shown.
+        `keep_unfinished` is called with the matches to remember, whenever these change. `end_server` ends the server of
+        our own before we leave it, so that its guests read that, and not that we are away.
         """
         self.connection = connection
-        self.display = Display(World(address=address, is_hosting=is_hosting, is_shared=is_shared), has_lobby=has_lobby)
+        world = World(address, is_hosting=is_hosting, is_shared=is_shared, server_goes_on=end_server is None)
+        self.display = Display(world, has_lobby=has_lobby)
         self.display = replace(
             self.display,
             world=replace(self.display.world, is_secure=connection.url.startswith("wss:"), trust=connection.trust),
@@ -94,6 +103,8 @@ class ClientController:
         self._count_guests = count_guests
         self._is_first_match_of = is_first_match_of
         self._keep_achievements = keep_achievements
+        self._unfinished, self._keep_unfinished = frozenset(unfinished), keep_unfinished
+        self._end_server = end_server
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
 
@@ -110,9 +121,20 @@ class ClientController:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
+        is_online = self.display.world.link is LinkState.ONLINE
+        is_server_due = self._end_server is not None and not self.display.is_serving_on and is_online
+        return self.display.world.farewell is not None or (self._has_said_all and not is_server_due)
+
+    @property
+    def _has_said_all(self) -> bool:
+        """Whether we leave, and no end of a match is to come before."""
         is_end_due = self.display.is_live and self.display.world.link is LinkState.ONLINE
-        has_said_it = self.display.is_leaving and (self.display.is_match_kept or not is_end_due)
-        return self.display.world.farewell is not None or has_said_it
+        return self.display.is_leaving and (self.display.is_match_kept or not is_end_due)
+
+    def _end_with_server(self) -> None:
+        """End a server of our own once we are about to leave it."""
+        if self._has_said_all and self._end_server is not None and not self.display.is_serving_on:
+            self._end_server()
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event."""
@@ -132,6 +154,7 @@ class ClientController:
             self._say(screen_of(self.display).asks_next(self.display, event))
         if self._keep_achievements is not None and self.display.achieved is not achieved:
             self._keep_achievements(self.display.achieved)
+        self._note_unfinished(event)
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, InvitationReply):
@@ -151,15 +174,19 @@ class ClientController:
                 isinstance(event.request, ResumeRequest)
                 and isinstance(event.answer, Refused)
                 and self.display.match is None
+                and event.request.match not in self.display.world.missed
             ):
                 self._look_for_match()
         self._look_around()
+        self._end_with_server()
 
     def do(self, command: AnyCommand) -> None:
         """Carry out what the player did; who leaves a server of their own is asked first if others are there."""
         if command is Command.LEAVE and self._count_guests is not None:
             self.display = replace(self.display, world=replace(self.display.world, guests=self._count_guests()))
         self.display, requests = act(self.display, command, self._seek)
+        goes_on = self._end_server is None or self.display.is_serving_on
+        self.display = replace(self.display, world=replace(self.display.world, server_goes_on=goes_on))
         for request in requests:
             if isinstance(request, SeekRequest):
                 self._sought, self._seek = self._seek, request
@@ -167,6 +194,7 @@ class ClientController:
                 self._is_seeking = isinstance(request, SeekRequest)  # who has stopped is not made to look by a new link
         self._say(requests)
         self._look_around()
+        self._end_with_server()
 
     def say(self, request: Request) -> None:
         """Send a request that needs no more than to be sent."""
@@ -192,6 +220,24 @@ class ClientController:
             self.say(RulesRequest(0, game=match.game.name))
         else:
             self.do(opening(match.game.name))
+
+    def _note_unfinished(self, event: WorldEvent) -> None:
+        """Remember our unfinished matches, and ask for those that ended while we were away."""
+        unfinished = self._unfinished
+        match event:
+            case Welcome():
+                missed = tuple(sorted(unfinished - {*event.matches, *self.display.world.matches}))
+                self.display = replace(self.display, world=replace(self.display.world, missed=missed))
+                unfinished = frozenset(event.matches)
+                self._say(tuple(ResumeRequest(0, match=match, seq=0) for match in missed))
+            case Snapshot(you=int()):
+                unfinished = unfinished - {event.match} if event.outcome else unfinished | {event.match}
+            case Ended():
+                unfinished -= {event.match}
+        if unfinished != self._unfinished:
+            self._unfinished = unfinished
+            if self._keep_unfinished is not None:
+                self._keep_unfinished(unfinished)
 
     def _begin(self, welcome: Welcome) -> None:
         if self._opening is not None:

@@ -24,6 +24,7 @@ class Overlay(Enum):
     LEAVE = "leave"
     MUTE = "mute"
     HOSTING = "hosting"
+    DRAW = "draw"
 
 
 @dataclass(frozen=True, slots=True)

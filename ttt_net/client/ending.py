@@ -2,13 +2,19 @@
 
 from dataclasses import dataclass, field
 
+import ttt_net
 from ttt_net.client.command_line.options import Options
+from ttt_net.client.finding.address import site_of
 from ttt_net.client.json_lines import summary_line
 from ttt_net.client.user_io import complain, write_text
+from ttt_net.errors import Code
 from ttt_net.programs import SERVE
 from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.sdk.matches import Tally
 
+_VERSION_CLASH = (
+    f"This is ttt_net {ttt_net.__version__}: install the version that the server has, or play in a browser at {{site}}"
+)
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 """Exit codes: fine, a fault of ours, started wrongly, the network, refused by the server."""
 
@@ -53,5 +59,6 @@ def complain_of(options: Options, farewell: Farewell | None) -> int:
     if farewell.why is Parting.DISTRUSTED:
         complain(f"{options.url}: {farewell.sentence}")
         return NETWORK
-    complain(farewell.sentence)
+    clash = f". {_VERSION_CLASH.format(site=site_of(options.url))}" if farewell.code == Code.BAD_PROTOCOL else ""
+    complain(f"{farewell.sentence}{clash}")
     return REFUSED

@@ -8,8 +8,8 @@ from ttt_net.sdk.events import ConnectionEvent
 
 
 @dataclass(frozen=True, slots=True)
-class RecordSaved:
-    """The record of a match was written into a file, or could not be; `sentence` tells."""
+class LocalNotice:
+    """Something that happened on this machine: a file was written, or could not be."""
 
     sentence: str
 
@@ -21,7 +21,7 @@ class ReachableAt:
     address: str
 
 
-WorldEvent = ConnectionEvent | RecordSaved | ReachableAt
+WorldEvent = ConnectionEvent | LocalNotice | ReachableAt
 """The events that change what is known of the world."""
 
 

@@ -3,6 +3,7 @@
 A key is named as prompt_toolkit names it (`up`, `c-m`, `a`).
 """
 
+from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Choose, Command, Type
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.pages import Entry
@@ -26,7 +27,7 @@ _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
 _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
 """What becomes of a text that is typed, where it is not sent to be read."""
 _HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
-"""What answers whether to end the server that others are on; all else means no."""
+"""The answers to whether to end the server that others are on; with `r` in a live match, all else means no."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
 
@@ -45,7 +46,9 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
     if screen.entry is not None and key not in _WRITING:
         return command_on_screen(key, display) or (Type(key) if len(key) == 1 and key.isprintable() else None)
     if display.overlay is Overlay.HOSTING:
-        return _HOSTING.get(key.lower(), Command.BACK)
+        return Command.RESIGN if key.lower() == "r" and display.is_live else _HOSTING.get(key.lower(), Command.BACK)
+    if display.overlay is Overlay.DRAW:
+        return Command.DRAW if key.lower() == "y" or key in ("c-m", "c-j") else Command.BACK
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
     if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
@@ -55,6 +58,11 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
 
 def _takes_text(display: Display) -> bool:
     return display.entry is not Entry.CHAT or display.world.may_write
+
+
+def _only_end(display: Display) -> str:
+    match = display.match
+    return "only call it off" if match is not None and match.position.ply < words.OPENING_PLIES else "only resign"
 
 
 def hints(display: Display, width: int) -> list[KeyHint]:
@@ -73,11 +81,14 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         return [*phrases, *send, KeyHint("Esc", "back", "escape")]
     if display.overlay is Overlay.HOSTING:
         stay = KeyHint("s", "let it run", "s")
-        return [KeyHint("y", "end it", "y"), stay, KeyHint("Esc", "no", "escape")]
+        resign = [KeyHint("r", _only_end(display), "r")] if display.is_live else []
+        return [KeyHint("y", "end it", "y"), stay, KeyHint("Esc", "no", "escape"), *resign]
+    if display.overlay is Overlay.DRAW:
+        return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape")]
     if display.overlay is Overlay.LEAVE:
-        is_new = match is not None and match.position.ply < 2
-        stay = KeyHint("r", "only call it off" if is_new else "only resign", "r")
-        let_wait = [KeyHint("w", "leave, the match waits", "w")] if display.has_lobby else []
+        waits = match is not None and words.does_wait(display.world, match)
+        let_wait = [KeyHint("w", "leave, the match waits" if waits else "only leave", "w")] if display.has_lobby else []
+        stay = KeyHint("r", _only_end(display), "r")
         return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), *let_wait, stay]
     if display.page.screen == "match" and display.overlay in QUESTIONS:
         return [KeyHint(f"1-{choices(display)}", "choose"), KeyHint("Esc", "back", "escape")]

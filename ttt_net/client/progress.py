@@ -1,4 +1,4 @@
-"""Remember the progress of the person here: puzzles solved, levels beaten, rules seen; in files beside the identities.
+"""Remember the progress of the person here in files: puzzles solved, levels beaten, rules seen, unfinished matches.
 
 A disk that refuses means only that it is forgotten. `TTT_NET_RULES=off` lets no page of rules come by itself.
 """
@@ -7,7 +7,7 @@ import datetime
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,10 +17,12 @@ from ttt_net.sdk import identity
 
 FILE = "achievements.json"
 FILE_OF_RULES = "rules_seen.json"
+FILE_OF_UNFINISHED = "unfinished.json"
 RULES_VARIABLE = "TTT_NET_RULES"
 MAX_DAYS = 1_000
 """Days with a solved puzzle that are remembered, the newest."""
 _MAX_GAMES = 200
+_MAX_PLAYERS, _MAX_UNFINISHED = 50, 20
 _MAX_FAMILIES = 100
 _MAX_NAME = 40
 _LEVELS = range(1, 9)
@@ -99,3 +101,25 @@ def _families_seen() -> list[str]:
     except (OSError, ValueError, RecursionError):
         return []
     return [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
+
+
+def load_unfinished(server: str, name: str) -> tuple[str, ...]:
+    """Return the matches that a player had not finished on a server when they were last there."""
+    return tuple(_unfinished().get(f"{server} {name}", ()))
+
+
+def save_unfinished(server: str, name: str, matches: Collection[str]) -> None:
+    """Write down the unfinished matches of a player on a server."""
+    others = {player: ids for player, ids in _unfinished().items() if player != f"{server} {name}"}
+    kept = {**others, f"{server} {name}": sorted(matches)[:_MAX_UNFINISHED]} if matches else others
+    with suppress(OSError):
+        write_private(identity.home() / FILE_OF_UNFINISHED, json.dumps(dict(list(kept.items())[-_MAX_PLAYERS:])))
+
+
+def _unfinished() -> dict[str, list[str]]:
+    try:
+        kept = json.loads((identity.home() / FILE_OF_UNFINISHED).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    players = kept.items() if isinstance(kept, dict) else ()
+    return {player: [str(each)[:32] for each in ids] for player, ids in players if isinstance(ids, list)}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ttt_net.client import labels, words
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.events import RecordSaved, WorldEvent
+from ttt_net.client.events import LocalNotice, WorldEvent
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.coaching import is_unasked
 from ttt_net.client.screens.match_actions import ACTIONS
@@ -83,7 +83,7 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, notice=words.restarting(display.world))
         case Answered():
             return _answered(display, before, event)
-        case RecordSaved():
+        case LocalNotice():
             return replace(display, notice=event.sentence)
         case Garbled():
             return replace(display, notice=f"Left out: {event.reason}")
@@ -123,10 +123,14 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     if is_shown and is_new:
         resumed = snapshot.match in world.unfinished and snapshot.outcome is None
         notice = "Your unfinished match goes on." if resumed else ""
+        if snapshot.match in world.missed:
+            notice = words.missed(snapshot)
         chat, pages = earlier.chat if is_next else (), _pages_under(display, snapshot)
         display = replace(replace(display, pages=pages).showing(snapshot), chat=chat, notice=notice)
     elif is_new and is_ours and snapshot.outcome is None and snapshot.match not in world.unfinished:
         display = replace(display, notice=words.begun(snapshot))
+    elif is_new and snapshot.match in world.missed:
+        display = replace(display, notice=f"{words.missed(snapshot)} {words.result(snapshot)}")
     elif snapshot.outcome is not None and is_shown:
         display = replace(display, notice="")
     return _settled(display)
@@ -180,7 +184,7 @@ def _closes(event: MatchEvent, overlay: Overlay) -> bool:
     """Tell whether a question has lost its sense with the event."""
     if overlay is Overlay.CHOICE:
         return isinstance(event, Played | Tookback | Ended)
-    return overlay in (Overlay.LEAVE, Overlay.CLAIM) and isinstance(event, Ended)
+    return overlay in (Overlay.LEAVE, Overlay.CLAIM, Overlay.DRAW) and isinstance(event, Ended)
 
 
 def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:

@@ -21,6 +21,7 @@ from ttt_net.client.labels import (
     title_of,
 )
 from ttt_net.client.world import LinkState, World
+from ttt_net.clock import grace_ms
 from ttt_net.errors import Closing
 from ttt_net.messages import (
     Challenged,
@@ -40,6 +41,8 @@ _HOW = {
 }
 FINISH_FIRST = "Finish this match first, or leave it."
 """The answer to a player who asks for an opponent during a match."""
+OPENING_PLIES = 2
+"""A match with fewer moves has just begun, and can be called off."""
 MAX_SENTENCE_CELLS = 160
 MAX_NOTICE_CELLS = 400
 """A command to join has to be whole, with a fingerprint and a long name in it."""
@@ -187,12 +190,13 @@ def declined(kind: str) -> str:
     return "They let no move be taken back." if kind == "takeback" else f"Your {kind} offer was declined."
 
 
-def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
+def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
     """Return that the opponent is away, and when the match may be claimed; nothing when they are here.
 
-    `claim` says what to press or type for it.
+    `claim` says what to press or type for it. Without a link nothing is known of them, and nothing can be claimed.
     """
-    if match.you is None or match.outcome is not None or match.present[1 - match.you]:
+    is_known = world.link is LinkState.ONLINE and match.you is not None and match.outcome is None
+    if not is_known or match.you is None or match.present[1 - match.you]:
         return ""
     opponent = name_of(opponent_of(match))
     if claim_in_ms is None or match.adjourned:
@@ -293,11 +297,38 @@ def restarting(world: World) -> str:
     return f"The server restarts; {'your match waits as it is' if world.has_unfinished_match else 'please wait'}."
 
 
+def does_wait(world: World, match: Snapshot) -> bool:
+    """Return whether a match stays as it is if we leave it now: it is adjourned, or the opponent is away, too."""
+    return match.adjourned or (match.you is not None and not match.present[1 - match.you]) or not world.server_goes_on
+
+
+def claim_after_leaving(match: Snapshot) -> str:
+    """Return when the opponent can claim a match that we leave now without an end."""
+    grace_s = grace_ms(match.time, on_purpose=True, earlier=0) // 1000
+    return f"{name_of(opponent_of(match))} can claim the win after {grace_s} s at most"
+
+
+def leaving(world: World, match: Snapshot) -> str:
+    """Return the question of whether to leave a live match, and the result of leaving it without an end."""
+    how = "Call it off" if match.position.ply < OPENING_PLIES else "Resign"
+    if does_wait(world, match):
+        return f"{how} and leave? Or w: leave, and the match waits until you are both back."
+    return f"{how} and leave? Or w: leave, and {claim_after_leaving(match)}."
+
+
 def parting(world: World, command: str) -> str:
     """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
-    if world.has_unfinished_match:
-        return f"Your match stays as it is. To go on with it:\n  {command}"
-    return ""
+    unfinished = [m for name, m in world.matches.items() if world.has_seat(name) and m.outcome is None]
+    if not unfinished:
+        return ""
+    at_risk = next((match for match in unfinished if not does_wait(world, match)), None)
+    meanwhile = f"You left a match: {claim_after_leaving(at_risk)}." if at_risk else "Your match stays as it is."
+    return f"{meanwhile} To go on with it:\n  {command}"
+
+
+def missed(match: Snapshot) -> str:
+    """Return that a match of ours ended while we were away."""
+    return f"While you were away, your match against {label_of(opponent_of(match))} ended."
 
 
 def challenged(challenge: Challenged) -> str:

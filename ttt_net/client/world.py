@@ -79,6 +79,10 @@ class World:
     """Whether the link is encrypted."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
+    server_goes_on: bool = True
+    """Whether the server goes on when we leave; one of our own may end with us."""
+    missed: tuple[str, ...] = ()
+    """Our matches that ended while this player was away, as far as is known here."""
     guests: int = 0
     """How many others are on the server that is our own, as of when we were about to leave."""
     is_shared: bool = False

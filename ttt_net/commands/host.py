@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,19 @@ _MAX_LOG_BYTES = 1_000_000
 @contextmanager
 def serve(options: Options) -> Iterator[Served]:
     """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
+    try:
+        yield from _served(options)
+    except ConfigurationError as error:
+        raise ConfigurationError(_without_flags(str(error))) from None
+
+
+def _without_flags(sentence: str) -> str:
+    """Return an error of the server that names variables of the environment in place of flags that a client lacks."""
+    flag = r"\bwith --(data|admin|host)\b( or TTT_NET_\w+)?"
+    return re.sub(flag, lambda found: f"with the variable TTT_NET_{found[1].upper()}", sentence)
+
+
+def _served(options: Options) -> Iterator[Served]:
     configuration = replace(read_order([], os.environ).configuration, port=options.port)
     if configuration.public or configuration.tls != type(configuration.tls)():
         raise ConfigurationError(
@@ -37,7 +51,7 @@ def serve(options: Options) -> Iterator[Served]:
         try:
             greet(server.where, sys.stderr if options.is_json else None)
             url, folder = f"ws://localhost:{server.where.port}", str(configuration.folder.resolve())
-            yield Served(url, folder, server.people, server.wait)
+            yield Served(url, folder, server.people, server.wait, server.stop)
         finally:
             log.removeHandler(handler)
             handler.close()

@@ -5,26 +5,10 @@ Absence counts only while the other player is here: while both are away, time st
 
 from dataclasses import dataclass, replace
 
-from ttt_net.clock import SIDES, TimeControl
+from ttt_net.clock import SIDES, TimeControl, grace_ms
 
-GRACE_MS = 60_000
-SHORT_GRACE_MS = 10_000
-MIN_GRACE_MS = 5_000
 CHANGE_MS = 5_000
 """A player who goes on with another connection within this time has changed devices, which is no absence."""
-
-
-def grace_ms(time: TimeControl | None, *, on_purpose: bool, earlier: int) -> int:
-    """Return how long a player may be away before the other can claim the match.
-
-    A sixth of the initial time, from 10 to 60 s, and 60 s without a clock; a quarter of that for a player who left on
-    purpose; half as much for each `earlier` absence in the same match, and for each recent match that they abandoned;
-    never less than 5 s.
-    """
-    grace = GRACE_MS if time is None else max(SHORT_GRACE_MS, min(GRACE_MS, time.initial_ms // 6))
-    if on_purpose:
-        grace //= 4
-    return max(MIN_GRACE_MS, grace >> min(earlier, 10))
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,8 @@ class Identity:
         self._paths = {each: folder / f"{_stem(each, name)}.json" for each in known if each}
         self._folder, self._is_ours = folder, journal is not None
         self._lock = lock
+        self.unsaved = ""
+        """Why the token could not be written to the disk, if it could not."""
 
     def token(self) -> str | None:
         """Return the token that the server gave to this name, if it is kept here."""
@@ -85,10 +87,12 @@ class Identity:
         return _as_here(server).startswith("localhost:") and name_key(name) == name_key(self.name)
 
     def keep_token(self, token: str) -> None:
-        """Write the token down; a disk that refuses means only that the next start is a new player."""
-        with suppress(OSError):
+        """Write the token to the disk; `unsaved` tells why if that failed: the next start is then a new player."""
+        try:
             for server, path in self._paths.items():
                 write_private(path, json.dumps({"server": server, "name": self.name, "token": token}))
+        except OSError as error:
+            self.unsaved = error.strerror or "the disk failed"
 
     def drop_token(self) -> None:
         """Forget the token, wherever on this machine it was kept."""

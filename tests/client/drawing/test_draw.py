@@ -268,10 +268,7 @@ def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_an
     display = doing(seen(snapshot()), Type("b"))
     assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
     display = doing(seen(snapshot()), Command.LEAVE)
-    assert (
-        draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1]
-        == "y yes  Esc no  w leave, the match waits  r only call it off"
-    )
+    assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  w only leave  r only call it off"
     for key in ("y", "Y", "q", "c-m", "w"):
         command = command_for(key, display)
         assert command is not None

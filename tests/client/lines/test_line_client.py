@@ -237,7 +237,8 @@ async def test_leaving_a_live_match_asks_once() -> None:
         await paper.shows("Your turn: place X.")
         paper.type("quit")
         await paper.shows(
-            "This ends the match. Type quit again to leave, wait to leave while the match waits, anything else to stay."
+            "This ends the match. Type quit again to leave, wait only to leave "
+            "(Ben can claim the win after 15 s at most), anything else to stay."
         )
         paper.type("quit")
         await link.hears(ResignRequest)

@@ -496,7 +496,8 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         assert not [line for line in paper.written if "quit again" in line], "the move is not made yet"
         await link.tells(played("tictactoe", [4]))
         await paper.shows(
-            "This ends the match. Type quit again to leave, wait to leave while the match waits, anything else to stay."
+            "This ends the match. Type quit again to leave, wait only to leave "
+            "(Ben can claim the win after 15 s at most), anything else to stay."
         )
         assert play.move == 4
         await link.grants(ResignRequest)

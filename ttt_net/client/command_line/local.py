@@ -52,6 +52,8 @@ class Served(NamedTuple):
     """Returns how many people are connected to it, ourselves among them."""
     wait: Callable[[], None]
     """Waits until it has ended."""
+    stop: Callable[[], None]
+    """Asks it to end."""
 
     def guests(self) -> int:
         """Return how many other people are connected to it."""

@@ -282,8 +282,10 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
         start = f"{display.entry.value}: "
         return Text(f"{start}{_end_of(display.typed, width - len(start) - 1)}_", style="bold")
     if display.overlay is Overlay.LEAVE and match is not None:
-        how = "Call it off" if match.position.ply < 2 else "Resign"
-        return Text(f"{how} and leave?", style=f"bold {WARNING}")
+        asked = words.leaving(display.world, match)
+        return Text(asked if display.has_lobby else f"{asked.partition('?')[0]}?", style=f"bold {WARNING}")
+    if display.overlay is Overlay.DRAW:
+        return Text("End this match as a draw for both?", style=f"bold {WARNING}")
     if display.overlay is Overlay.HOSTING:
         return Text(words.guests_left(display.world), style=f"bold {WARNING}")
     if display.overlay is Overlay.CHOICE and match is not None:

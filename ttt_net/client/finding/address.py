@@ -115,6 +115,12 @@ def server_at(url: str) -> str:
     return f"{parts.hostname}:{port}"
 
 
+def site_of(url: str) -> str:
+    """Return the web address of the server at a URL, for a browser."""
+    scheme, _, rest = url.partition("://")
+    return f"{'https' if scheme == 'wss' else 'http'}://{rest}"
+
+
 def code_of(text: str) -> str:
     """Return the invitation code that was typed, in upper case. Raises `ConfigurationError` if it is none."""
     if CODE.fullmatch(text.strip()) is None:

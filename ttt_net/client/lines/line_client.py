@@ -15,9 +15,9 @@ from ttt_net.client.events import (
     Focused,
     Key,
     Line,
+    LocalNotice,
     Pasted,
     ReachableAt,
-    RecordSaved,
     Resized,
     Stop,
     WorldEvent,
@@ -143,7 +143,7 @@ class LineClient:
                 if isinstance(event, InvitationReply):
                     self._note_address()
                 self._controller.hear(
-                    RecordSaved(save_record(event)) if isinstance(event, RecordReply) else event, _now_ms()
+                    LocalNotice(save_record(event)) if isinstance(event, RecordReply) else event, _now_ms()
                 )
                 if isinstance(event, Back) and event.url:
                     self._note_address()
@@ -191,6 +191,8 @@ class LineClient:
         elif display.overlay is Overlay.LEAVE:
             otherwise = Command.LET_WAIT if word == LET_WAIT else Command.BACK
             self._controller.do(Command.LEAVE if self._command_of(line) is Command.LEAVE else otherwise)
+        elif display.overlay is Overlay.DRAW:
+            self._controller.do(Command.DRAW if word == "draw" else Command.BACK)
         elif word == "help":
             self._write(self._help())
         elif word == "repeat":

@@ -14,19 +14,16 @@ from ttt_net.client.screens.coaching import lesson_here
 from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.screens.match_actions import LINES_HELP
 from ttt_net.client.screens.replay import step
-from ttt_net.client.world import LinkState
+from ttt_net.client.world import LinkState, World
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
 TAKEOVER = "type swap"
 """How the first move is taken over."""
 _ANSWER, _CLAIM = "type accept or decline", "type claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
+_QUESTION_OF_DRAW = "This ends the match as a draw for both. Type draw again to do so, anything else to play on."
 LET_WAIT = "wait"
 SERVE_ON = "serve"
-QUESTION_ONLINE = (
-    f"This ends the match. Type quit again to leave, {LET_WAIT} to leave while the match waits, anything else to stay."
-)
-"""The same where the match can be gone on with later."""
 _QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it goes on, anything else to stay."
 _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
@@ -114,7 +111,7 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
     if match is not None:
         parts["offers"] = words.offers(match, lambda kind: _ANSWER)
-        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, _CLAIM)
+        parts["absence"] = words.absence(display.world, match, match.away.claim_in_ms if match.away else None, _CLAIM)
     if display.pending is None:
         parts["status"] = status
     if match is None:
@@ -128,8 +125,17 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     if display.overlay is Overlay.HOSTING:
         parts["question"] = f"{words.guests_left(display.world)} {_QUESTION_HOSTING}"
     if display.overlay is Overlay.LEAVE:
-        parts["question"] = QUESTION_ONLINE if display.has_lobby else QUESTION
+        parts["question"] = _question_online(display.world, match) if display.has_lobby and match else QUESTION
+    if display.overlay is Overlay.DRAW:
+        parts["question"] = _QUESTION_OF_DRAW
     return parts
+
+
+def _question_online(world: World, match: Snapshot) -> str:
+    """Return the question of whether to end a match, where it can also be left without an end."""
+    waits = words.does_wait(world, match)
+    then = "the match waits until you are both back" if waits else words.claim_after_leaving(match)
+    return f"This ends the match. Type quit again to leave, {LET_WAIT} only to leave ({then}), anything else to stay."
 
 
 def lobby_parts(display: Display) -> dict[str, str]:

@@ -2,25 +2,44 @@
 
 import asyncio
 import shlex
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TypedDict
 
 from ttt_net.client import json_lines, labels, words
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
 from ttt_net.client.display import Display
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import Event
+from ttt_net.client.events import Event, LocalNotice, post
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.finding.servers import remember_server
+from ttt_net.client.progress import load_unfinished, save_unfinished
 from ttt_net.client.screens.game_terms import by_default
 from ttt_net.client.user_io import json_writer_of
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Welcome
 from ttt_net.sdk.certificate_pinning import note_vouched, replace_pin
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.identity import Identity, remembered_name
+from ttt_net.sdk.identity import Identity, home, remembered_name
 from ttt_net.sdk.session import BotProfile, ClientSession
 
+_UNSAVED = (
+    "Your player cannot be kept: {folder} cannot be written ({why}). After you leave, {name} and the ratings here "
+    "are lost to you. Free the disk, or name a folder with TTT_NET_HOME, and start again."
+)
 FIRST_MS = 5_000
 LATER_MS = 600_000
 """How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
+
+
+class PlayerArguments(TypedDict):
+    """The arguments of a `ClientController` on a server that are the same on a screen and in lines."""
+
+    has_lobby: bool
+    is_hosting: bool
+    count_guests: Callable[[], int] | None
+    end_server: Callable[[], None] | None
+    unfinished: Collection[str]
+    keep_unfinished: Callable[[Collection[str]], None] | None
 
 
 def connection_of(
@@ -32,7 +51,26 @@ def connection_of(
     limits, tap = ReconnectLimits(first_ms, later_ms), json_lines.tap_of(json_writer_of(options))
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
     deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
-    return ClientConnection(options.url, session, deliver, limits, mine.keep_token, tap, options.trust, joined)
+
+    def keep_token(token: str) -> None:
+        mine.keep_token(token)
+        if mine.unsaved:
+            post(mailbox, LocalNotice(_UNSAVED.format(folder=home(), why=mine.unsaved.lower(), name=mine.name)))
+
+    return ClientConnection(options.url, session, deliver, limits, keep_token, tap, options.trust, joined)
+
+
+def player_arguments(options: Options, mine: Identity) -> PlayerArguments:
+    """Return the arguments of the controller of a person on a server that every way to play there has."""
+    served = options.served
+    return {
+        "has_lobby": True,
+        "is_hosting": options.is_hosting,
+        "count_guests": served.guests if served is not None else None,
+        "end_server": served.stop if served is not None else None,
+        "unfinished": () if options.is_json else load_unfinished(options.server, mine.name),
+        "keep_unfinished": None if options.is_json else partial(save_unfinished, options.server, mine.name),
+    }
 
 
 def _remember(options: Options, welcome: Welcome) -> None:

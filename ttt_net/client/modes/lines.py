@@ -13,7 +13,16 @@ from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer, LineRenderer
 from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.lines.standard_input import reading_lines
-from ttt_net.client.modes.build import FIRST_MS, LATER_MS, address_of, connection_of, ending_of, opening_of, seek_of
+from ttt_net.client.modes.build import (
+    FIRST_MS,
+    LATER_MS,
+    address_of,
+    connection_of,
+    ending_of,
+    opening_of,
+    player_arguments,
+    seek_of,
+)
 from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
@@ -33,8 +42,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
         seek_of(options),
         address_of(options),
         opening_of(options),
-        has_lobby=True,
-        count_guests=options.served.guests if options.served is not None else None,
+        **player_arguments(options, mine),
         is_in_lines=True,
         is_first_match_of=is_first_match_of if is_read else None,
         keep_achievements=save_achievements if is_read else None,

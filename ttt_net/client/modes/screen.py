@@ -7,7 +7,15 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import Mailbox
-from ttt_net.client.modes.build import FIRST_MS, address_of, connection_of, ending_of, opening_of, seek_of
+from ttt_net.client.modes.build import (
+    FIRST_MS,
+    address_of,
+    connection_of,
+    ending_of,
+    opening_of,
+    player_arguments,
+    seek_of,
+)
 from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.loop import show
@@ -26,9 +34,7 @@ async def _play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
         seek_of(options),
         address_of(options),
         opening_of(options),
-        has_lobby=True,
-        count_guests=options.served.guests if options.served is not None else None,
-        is_hosting=options.is_hosting,
+        **player_arguments(options, mine),
         is_first_match_of=is_first_match_of,
         keep_achievements=save_achievements,
     )

@@ -8,7 +8,7 @@ from ttt_net.client.labels import move_name, name_of, opponent_of
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.screen import Effect
-from ttt_net.client.words import FINISH_FIRST
+from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
@@ -28,8 +28,6 @@ from ttt_net.messages import (
     WatchRequest,
 )
 
-OPENING_PLIES = 2
-"""A match with fewer moves has just begun, and can be called off."""
 _OF_PLAYERS = {
     Command.PLACE,
     Command.MOVES,
@@ -52,10 +50,15 @@ def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
         case Command.UP | Command.DOWN | Command.LEFT | Command.RIGHT:
             return _moved_cursor(display, *command.value), ()
         case Command.PLACE:
+            if display.overlay is Overlay.DRAW:
+                return act_in_match(display, Command.DRAW, seek)
             return _leave(display) if display.overlay is Overlay.LEAVE else _place(display)
         case Command.MOVES:
             return _list_moves(display), ()
+        case Command.DRAW if display.world.is_shared and display.is_live and display.overlay is not Overlay.DRAW:
+            return replace(display, overlay=Overlay.DRAW, typed=""), ()
         case Command.REMATCH | Command.DRAW | Command.TAKE_BACK:
+            display = replace(display, overlay=Overlay.NONE) if display.overlay is Overlay.DRAW else display
             return _offer(display, _OFFERS[command])
         case Command.CLAIM:
             return _ask_claim(display), ()

@@ -71,7 +71,11 @@ def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
 
     offers = words.offers(match, answer)
     other = words.elsewhere(display.elsewhere, pressed(_NEW, display))
-    return offers or other or words.absence(match, display.claim_in_ms(now_ms), f"press {pressed(_CLAIM, display)}")
+    return (
+        offers
+        or other
+        or words.absence(display.world, match, display.claim_in_ms(now_ms), f"press {pressed(_CLAIM, display)}")
+    )
 
 
 def pressed(key: str, display: Display) -> str:

@@ -19,9 +19,9 @@ from ttt_net.client.events import (
     Focused,
     Key,
     Line,
+    LocalNotice,
     Pasted,
     ReachableAt,
-    RecordSaved,
     Resized,
     Stop,
 )
@@ -136,7 +136,7 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
             controller.hear(event, _now_ms())
             _note_address(controller)
         case RecordReply():
-            controller.hear(RecordSaved(save_record(event)), _now_ms())
+            controller.hear(LocalNotice(save_record(event)), _now_ms())
         case _:
             controller.hear(event, _now_ms())
 

@@ -1,0 +1,226 @@
+"""Leave a match or a server, come back, and see what happened meanwhile."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+from websockets.frames import Close
+
+from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
+from tests.client.samples import BEN, knowing, snapshot, welcome
+from ttt_net.client import words
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.command_line.options import parse
+from ttt_net.client.commands import Command
+from ttt_net.client.display import Display, Overlay
+from ttt_net.client.ending import REFUSED, complain_of
+from ttt_net.client.events import LocalNotice, Mailbox
+from ttt_net.client.modes.build import connection_of
+from ttt_net.client.progress import load_unfinished, save_unfinished
+from ttt_net.client.update import update
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Advice, Closing, Code
+from ttt_net.messages import (
+    AbortRequest,
+    AwayInfo,
+    Ended,
+    OfferRequest,
+    OutcomeInfo,
+    Presence,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+)
+from ttt_net.sdk.disconnect import closed_by
+from ttt_net.sdk.events import Farewell, Lost, Parting
+from ttt_net.sdk.identity import take
+from ttt_net.sdk.trust import Trust
+
+
+def with_guests(number: int, display: Display) -> Display:
+    return replace(display, world=replace(display.world, guests=number))
+
+
+def test_a_host_with_guests_may_stay_end_the_server_or_let_it_run() -> None:
+    asked, _ = pressed(with_guests(2, lobby()), "q")
+    assert asked.overlay is Overlay.HOSTING
+    assert "2 other people are here; end the server?" in drawn(asked)
+    assert drawn(asked, (40, 12)).endswith("y end it  s let it run  Esc no")
+    for key in ("escape", "c-m", "q", "x"):
+        stays, _ = pressed(asked, key)
+        assert (stays.overlay, stays.is_leaving) == (Overlay.NONE, False)
+    ends, _ = pressed(asked, "y")
+    assert (ends.is_leaving, ends.is_serving_on) == (True, False)
+    goes_on, _ = pressed(asked, "S")
+    assert (goes_on.is_leaving, goes_on.is_serving_on) == (True, True)
+
+
+def test_nobody_is_asked_where_nobody_else_is() -> None:
+    assert pressed(lobby(), "q")[0].is_leaving
+
+
+def test_a_match_is_asked_about_after_the_server_and_staying_in_it_forgets_both_answers() -> None:
+    display = with_guests(1, lobby(snapshot(opponent=BEN)))
+    asked, _ = pressed(display, "q", "s")
+    assert (asked.overlay, asked.is_leaving) == (Overlay.LEAVE, False)
+    stays, _ = pressed(asked, "escape")
+    assert (stays.overlay, stays.is_serving_on) == (Overlay.NONE, False)
+    assert "Ben can claim the win after 15 s at most" in " ".join(drawn(asked).split())
+    waits, _ = pressed(asked, "w")
+    assert (waits.is_leaving, waits.is_match_kept, waits.is_serving_on) == (True, True, True)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_those_who_play_read_that_the_host_has_closed_the_server(width: int) -> None:
+    lost = closed_by(Close(Closing.ENDED, Closing.ENDED.meaning))
+    assert lost.advice is Advice.RETRY
+    display = update(lobby(snapshot(opponent=BEN)), Lost(lost.reason), 0)
+    assert "The host has closed the server" in drawn(display, (width, 24))
+
+
+def test_a_host_can_resign_and_go_on_serving() -> None:
+    asked, _ = pressed(with_guests(1, lobby(snapshot(moves=[4, 0], opponent=BEN))), "q")
+    assert "r only resign" in drawn(asked)
+    resigned, requests = pressed(asked, "r")
+    assert requests == (ResignRequest(0, match="m1"),)
+    assert (resigned.overlay, resigned.is_leaving) == (Overlay.NONE, False)
+    begun = pressed(with_guests(1, lobby(snapshot(opponent=BEN))), "q", "r")[1]
+    assert begun == (AbortRequest(0, match="m1"),)
+    stays, requests = pressed(with_guests(1, lobby()), "q", "r")
+    assert (stays.overlay, requests) == (Overlay.NONE, ()), "there is no match to resign"
+
+
+def test_a_player_who_leaves_reads_when_the_opponent_can_claim_the_match() -> None:
+    match = snapshot(moves=[4, 0], opponent=BEN)
+    asked = drawn(pressed(lobby(match), "q")[0])
+    assert "Resign and leave? Or w: leave, and Ben can claim the win after 15 s at most." in asked
+    assert "w only leave" in asked
+    blitz = structs.replace(match, time=TimeControl(120_000, 0))
+    assert "after 5 s at most" in " ".join(drawn(pressed(lobby(blitz), "q")[0]).split())
+
+
+@pytest.mark.parametrize("waiting", [{"adjourned": True}, {"present": (True, False)}])
+def test_a_match_that_waits_is_said_to_wait(waiting: dict[str, Any]) -> None:
+    match = structs.replace(snapshot(moves=[4, 0], opponent=BEN), **waiting)
+    asked = drawn(pressed(lobby(match), "q")[0])
+    assert "the match waits until you are both back" in " ".join(asked.split())
+    assert "w leave, the match waits" in asked
+    assert words.parting(lobby(match).world, "client.py").startswith("Your match stays as it is.")
+
+
+def test_two_at_one_keyboard_are_asked_before_they_draw() -> None:
+    display = knowing(replace(seen(snapshot(moves=[4, 0], opponent=BEN)), has_lobby=False), is_shared=True)
+    asked, requests = pressed(display, "d")
+    assert (asked.overlay, requests) == (Overlay.DRAW, ())
+    assert "End this match as a draw for both?" in drawn(asked)
+    for key in ("y", "c-m"):
+        agreed, requests = pressed(asked, key)
+        assert [type(each) for each in requests] == [OfferRequest]
+        assert agreed.overlay is Overlay.NONE
+    for key in ("escape", "d", "q", "5"):
+        goes_on, requests = pressed(asked, key)
+        assert (goes_on.overlay, goes_on.is_leaving, requests) == (Overlay.NONE, False, ())
+
+
+def test_without_a_link_nobody_is_asked_to_claim() -> None:
+    away = Presence("m1", side=1, online=False, away=AwayInfo(1, on_purpose=True, claim_in_ms=0))
+    display = lobby(snapshot(moves=[4, 0], opponent=BEN), away)
+    assert "Ben is away: press C to claim the win." in drawn(display)
+    display = update(display, Lost(closed_by(Close(Closing.ENDED, Closing.ENDED.meaning)).reason), 0)
+    assert "claim" not in drawn(display)
+
+
+class Link:
+    """A connection that only notes what is said."""
+
+    url, trust, latency_ms, is_asking = "", Trust(), None, False
+
+    def __init__(self) -> None:
+        self.said: list[Request] = []
+
+    def say(self, request: Request) -> None:
+        self.said.append(request)
+
+    async def run(self) -> None:
+        raise AssertionError("nothing runs here")
+
+
+def test_a_match_that_ended_while_the_player_was_away_is_shown_on_return() -> None:
+    kept: list[Collection[str]] = []
+    link = Link()
+    controller = ClientController(
+        link, SEEK, "localhost", has_lobby=True, unfinished=("m1", "m7"), keep_unfinished=kept.append
+    )
+    controller.hear(welcome("m7"), 0)
+    assert ResumeRequest(0, match="m1", seq=0) in link.said
+    assert kept == [{"m7"}]
+    ended = snapshot(moves=[4, 0], opponent=BEN, outcome=OutcomeInfo(1, "abandon"))
+    controller.hear(ended, 0)
+    assert "While you were away, your match against Ben ended." in drawn(controller.display)
+    assert "You lost: you left the match." in drawn(controller.display)
+
+
+def test_while_another_match_is_played_the_missed_one_is_told_in_a_sentence() -> None:
+    controller = ClientController(Link(), SEEK, "localhost", has_lobby=True, unfinished=("m1", "m7"))
+    controller.hear(welcome("m7"), 0)
+    controller.hear(snapshot(match="m7"), 0)
+    controller.hear(snapshot(moves=[4, 0], opponent=BEN, outcome=OutcomeInfo(1, "abandon")), 0)
+    told = "While you were away, your match against Ben ended. You lost: you left the match."
+    assert controller.display.notice == told
+    assert controller.display.shown == "m7"
+
+
+def test_the_unfinished_matches_are_remembered_as_they_begin_and_end() -> None:
+    kept: list[Collection[str]] = []
+    controller = ClientController(Link(), SEEK, "localhost", has_lobby=True, keep_unfinished=kept.append)
+    controller.hear(welcome(), 0)
+    controller.hear(snapshot(), 0)
+    controller.hear(Ended("m1", 2, 0, winner=0, reason="resign"), 0)
+    assert kept == [{"m1"}, set()]
+
+
+def test_the_unfinished_matches_of_each_player_are_kept_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path))
+    assert load_unfinished("here:1", "Ann") == ()
+    save_unfinished("here:1", "Ann", {"m2", "m1"})
+    save_unfinished("here:1", "Ben", ["m3"])
+    assert load_unfinished("here:1", "Ann") == ("m1", "m2")
+    save_unfinished("here:1", "Ann", ())
+    assert (load_unfinished("here:1", "Ann"), load_unfinished("here:1", "Ben")) == ((), ("m3",))
+    (tmp_path / "unfinished.json").write_text('{"here:1 Ann": 5, "here:1 Ben": [7]}')
+    assert (load_unfinished("here:1", "Ann"), load_unfinished("here:1", "Ben")) == ((), ("7",))
+
+
+def test_a_host_ends_the_server_before_leaving_it_and_waits_until_it_has_ended() -> None:
+    ended: list[str] = []
+    controller = ClientController(Link(), SEEK, "localhost", has_lobby=True, end_server=lambda: ended.append("now"))
+    controller.hear(welcome(), 0)
+    controller.do(Command.LEAVE)
+    assert (ended, controller.is_done) == (["now"], False)
+    controller.hear(Lost("The host has closed the server"), 0)
+    assert controller.is_done
+
+
+def test_a_disk_that_keeps_no_token_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "file" / "home"))
+    mine = take("localhost:8765", "Ann")
+    assert mine is not None
+    options, mailbox = parse(["localhost"]), Mailbox()
+    connection_of(options, mine, mailbox, first_ms=0, later_ms=0)._keep_token("a token")
+    told = mailbox.get_nowait()
+    assert isinstance(told, LocalNotice)
+    display = update(lobby(), told, 0)
+    assert "Ann and the ratings here are lost to you" in " ".join(drawn(display).split())
+
+
+def test_a_version_that_the_server_does_not_speak_comes_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    farewell = Farewell(Parting.REJECTED, "this server speaks protocol 2, you [1]", Code.BAD_PROTOCOL)
+    assert complain_of(parse(["wss://play.example:444"]), farewell) == REFUSED
+    said = " ".join(capsys.readouterr().err.split())
+    assert "install the version that the server has, or play in a browser at https://play.example:444" in said
