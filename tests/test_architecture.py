@@ -98,7 +98,7 @@ INSIDE = {
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list
-        finding.server_search json_lines film records command_line drawing.glyphs user_io signals progress world
+        finding.server_search json_lines film records command_line drawing.glyphs user_io mailbox progress world
         update_world labels display commands words sharing moves screens.screen screens.game_terms screens.lobby_offers
         screens.lobby_list screens.lobby screens.games screens.invitation screens.report screens.chat
         screens.coaching screens.match_status screens.analysis screens.replay screens.match_actions

@@ -117,7 +117,7 @@ def test_a_client_without_input_says_that_its_match_stays(
         timeout=PATIENCE_S,
     )
     assert person.returncode == 0
-    assert "Your match stays as it is." in person.stdout
+    assert "You left a match" in person.stdout
     again = start(real_server.address, "--name", "Ann")
     heard_until(again, "Your unfinished match goes on.")
     again.communicate("quit\nquit\n", timeout=PATIENCE_S)

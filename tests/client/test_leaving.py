@@ -17,7 +17,8 @@ from ttt_net.client.command_line.options import parse
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.ending import REFUSED, complain_of
-from ttt_net.client.events import LocalNotice, Mailbox
+from ttt_net.client.events import LocalNotice
+from ttt_net.client.mailbox import Mailbox
 from ttt_net.client.modes.build import connection_of
 from ttt_net.client.progress import load_unfinished, save_unfinished
 from ttt_net.client.update import update

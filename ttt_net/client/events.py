@@ -1,7 +1,5 @@
-"""Declare the events of a client's loop (of its connection, keys, lines, signals) and the mailbox that they come by."""
+"""Declare the events of a client's loop: those of its connection, keys, lines, signals."""
 
-import asyncio
-from collections import deque
 from dataclasses import dataclass
 
 from ttt_net.sdk.events import ConnectionEvent
@@ -82,56 +80,3 @@ MAX_QUEUED_KEYS = 64
 """The keys, clicks and lines that a mailbox holds besides; more are lost, as with any keyboard."""
 HANG_UP = ("c-c", "<sigint>")
 """The keys that leave at once."""
-
-
-class Mailbox(asyncio.Queue[Event]):
-    """The events of one client: those of the person and the system first, then those of the connection.
-
-    A server that floods us can neither delay nor displace what a person does: keys have places of their own.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(MAX_QUEUED_EVENTS)
-        self._is_posting = False
-
-    def post(self, event: Event) -> bool:
-        """Put an event of the person or the system into the mailbox; return whether there was room."""
-        is_end = isinstance(event, Stop) or (isinstance(event, Key) and event.name in HANG_UP)
-        if self._ahead >= MAX_QUEUED_KEYS + is_end:  # the last place is for an event that ends the client
-            return False
-        self._is_posting = True
-        try:
-            self.put_nowait(event)
-        finally:
-            self._is_posting = False
-        return True
-
-    def full(self) -> bool:
-        """Return whether the connection has to wait."""
-        return not self._is_posting and len(self._queue) - self._ahead >= self.maxsize
-
-    def _init(self, maxsize: int) -> None:
-        self._queue: deque[Event] = deque()
-        self._ahead = 0
-
-    def _put(self, item: Event) -> None:
-        if isinstance(item, TerminalEvent | Stop):
-            self._queue.insert(self._ahead, item)
-            self._ahead += 1
-        else:
-            self._queue.append(item)
-
-    def _get(self) -> Event:
-        self._ahead = max(0, self._ahead - 1)
-        return self._queue.popleft()
-
-
-def post(mailbox: asyncio.Queue[Event], event: Event) -> bool:
-    """Put an event into a mailbox if there is room; return whether there was."""
-    if isinstance(mailbox, Mailbox):
-        return mailbox.post(event)
-    try:
-        mailbox.put_nowait(event)
-    except asyncio.QueueFull:
-        return False
-    return True

@@ -151,7 +151,7 @@ def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
         person.press("\x03")
     assert person.ends() == 0
     assert person.is_restored()
-    assert b"Your match stays as it is." in person.raw
+    assert b"You left a match: random can claim the win" in person.raw
     again = open_terminal(real_server.address, "--name", "Ann")
     again.shows("Your unfinished match goes on.")
 
@@ -192,7 +192,7 @@ def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up
     shell.press("fg\r")
     shell.comes_to(lambda _: shell.raw.count(b"\x1b[?1049h") == 3, "the screen, taken once more")
     shell.press("\x03")
-    shell.shows("Your match stays as it is.")
+    shell.shows("You left a match")
     assert modes("after") == before
     shell.press("exit\r")
     assert shell.ends() == 0

@@ -11,7 +11,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.events import Event, Line, post
+from ttt_net.client.events import Event, Line
+from ttt_net.client.mailbox import post
 
 _STDIN = 0
 """Read as a file: the lock of `sys.stdin` would outlive us at exit."""

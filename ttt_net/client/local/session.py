@@ -13,11 +13,11 @@ from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import Event, Mailbox, Stop, TerminalEvent
+from ttt_net.client.events import Event, Stop, TerminalEvent
 from ttt_net.client.local.connection import LocalConnection, Others, Series, now_ms
 from ttt_net.client.local.matches import Seating
+from ttt_net.client.mailbox import Mailbox, delivered
 from ttt_net.client.progress import Achievements, is_first_match_of, load_achievements, save_achievements
-from ttt_net.client.signals import delivered
 from ttt_net.client.update_world import update_world
 from ttt_net.client.user_io import json_writer_of, writer_of
 from ttt_net.client.world import LinkState, World

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
-from ttt_net.client.events import Mailbox
+from ttt_net.client.mailbox import Mailbox
 from ttt_net.client.modes.build import (
     FIRST_MS,
     address_of,

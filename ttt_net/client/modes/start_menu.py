@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import Event, Mailbox, Resized, post
+from ttt_net.client.events import Event, Resized
 from ttt_net.client.finding.address import Place
 from ttt_net.client.finding.local_choices import choices_for, save_choices
 from ttt_net.client.finding.menu_controller import Answer, MenuController
 from ttt_net.client.finding.server_search import ServerSearch
+from ttt_net.client.mailbox import Mailbox, delivered, post
 from ttt_net.client.progress import load_achievements, save_achievements
-from ttt_net.client.signals import delivered
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.screen import TerminalScreen
 from ttt_net.client.user_io import glyphs_of

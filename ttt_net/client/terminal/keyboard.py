@@ -10,7 +10,8 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-from ttt_net.client.events import Clicked, Event, Focused, Key, Pasted, Stop, TerminalEvent, post
+from ttt_net.client.events import Clicked, Event, Focused, Key, Pasted, Stop, TerminalEvent
+from ttt_net.client.mailbox import post
 
 ESCAPE_S = 0.05
 """After so long without another byte, an escape byte is the Escape key."""

@@ -28,8 +28,8 @@ from ttt_net.client.events import (
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.keys import command_for
 from ttt_net.client.labels import TENTHS_BELOW_MS
+from ttt_net.client.mailbox import delivered
 from ttt_net.client.records import save_record
-from ttt_net.client.signals import delivered
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.screen import TerminalScreen, has_motion
