@@ -16,8 +16,8 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 from ttt_net import messages as wire
+from ttt_net.client.drawing.board import without_targets
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.drawing.targets import without_targets
 from ttt_net.commands.demo import WAYS_IN, DemoStage
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide

@@ -10,9 +10,9 @@ from rich.terminal_theme import MONOKAI
 
 from ttt_net import messages as wire
 from ttt_net.client.display import Display
+from ttt_net.client.drawing.board import without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.drawing.targets import without_targets
 from ttt_net.client.update import update
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl

@@ -19,7 +19,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.ending import REFUSED, complain_of
 from ttt_net.client.events import LocalNotice
 from ttt_net.client.mailbox import Mailbox
-from ttt_net.client.modes.build import connection_of
+from ttt_net.client.modes.build import keeping_token
 from ttt_net.client.progress import load_unfinished, save_unfinished
 from ttt_net.client.update import update
 from ttt_net.clock import TimeControl
@@ -212,8 +212,8 @@ def test_a_disk_that_keeps_no_token_is_told_at_once(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "file" / "home"))
     mine = take("localhost:8765", "Ann")
     assert mine is not None
-    options, mailbox = parse(["localhost"]), Mailbox()
-    connection_of(options, mine, mailbox, first_ms=0, later_ms=0)._keep_token("a token")
+    mailbox = Mailbox()
+    keeping_token(mine, mailbox)("a token")
     told = mailbox.get_nowait()
     assert isinstance(told, LocalNotice)
     display = update(lobby(), told, 0)

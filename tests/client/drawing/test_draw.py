@@ -16,10 +16,9 @@ from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_a
 from ttt_net.client.act import act
 from ttt_net.client.commands import Begin, Choose, Command, Point, Send, Type
 from ttt_net.client.display import Display, Overlay
+from ttt_net.client.drawing.board import aim, labels_of, target_at, without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, COLOURS, Glyphs, encodable, glyphs_for
-from ttt_net.client.drawing.looks import labels_of
-from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Entry

@@ -1,22 +1,218 @@
-"""Draw a board of any game as lines of text: from shape, moves and board string alone, in the largest form that fits.
+"""Draw a board of any game as lines of text, from its shape, moves and board string, in the largest form that fits.
 
 Forms, from large to small: cells of five rows and of three, cells of one row in a grid, rows without a grid, and rows
-without labels. A board that consists of small boards has lines between those, and no other grid; nor has a large
-board, where so many lines would be all that one sees. Each cell can be clicked.
+without labels. Small boards have lines between them and no other grid. A large board has no grid either: its lines
+would hide the marks.
+
+Each thing that colour shows is also shown beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning
+line, `~X~` the mark that vanishes next, `+ +` a cell of a hint or lesson, `! !` a cell of a warning, `x?` our own move
+on its way. A small board that is won is full of its winner's mark, in small letters where they have none.
+
+A cell is also a target: clicks on parts of a picture mean the command or the key that the part carries. A target is
+part of the style of a span, so that it moves with the text; it is removed before anything is written to a terminal.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
 
+from rich.cells import cell_len
+from rich.style import Style
 from rich.text import Text
 
-from ttt_net.client.commands import Point
+from ttt_net.client.commands import AnyCommand, Point
 from ttt_net.client.display import Display
-from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.drawing.looks import Frame, Labels, Look, labels_of, looks_of
-from ttt_net.client.drawing.targets import aim
-from ttt_net.client.moves import layers_of
-from ttt_net.messages import Snapshot
+from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
+from ttt_net.client.events import Key
+from ttt_net.client.labels import mark_of
+from ttt_net.client.moves import layers_of, legal_at, quick_moves
+from ttt_net.client.screens.coaching import bad_cells, good_cells
+from ttt_net.messages import GameInfo, Snapshot
+from ttt_net.text import clean
+
+Target: TypeAlias = AnyCommand | Key
+_KEY = "target"
+
+
+def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
+    """Let a click on the characters from `start` to `end` mean the target."""
+    line.stylize(Style(meta={_KEY: target}), start, end)
+
+
+def target_at(page: Text, column: int, row: int) -> Target | None:
+    """Return what a click there means on the page, or None."""
+    lines = page.split("\n", allow_blank=True)
+    if not 0 <= row < len(lines):
+        return None
+    line, cells = lines[row], 0
+    for offset, character in enumerate(line.plain):
+        cells += cell_len(character)
+        if cells > column:
+            styles = [span.style for span in line.spans if span.start <= offset < span.end]
+            found = [style.meta[_KEY] for style in styles if isinstance(style, Style) and _KEY in style.meta]
+            return found[-1] if found else None
+    return None
+
+
+def place_of(line: Text, target: Target) -> int:
+    """Return where the target begins in the line, or -1."""
+    styles = ((span.start, span.style) for span in line.spans)
+    places = (start for start, style in styles if isinstance(style, Style) and style.meta.get(_KEY) == target)
+    return next(places, -1)
+
+
+def without_targets(page: Text) -> Text:
+    """Return a copy of the page as it is to be written."""
+    copied = page.copy()
+    copied.spans = [span for span in page.spans if not isinstance(span.style, Style)]
+    return copied
+
+
+_COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
+
+
+_NOBODY = "="
+"""Who has won a small board that nobody can win any more."""
+
+
+class Frame(Enum):
+    """The frame of a cell; its value is drawn to the left and to the right in a form of one row."""
+
+    NONE = "  "
+    LAST = "()"
+    CURSOR = "[]"
+    WON = "**"
+    VANISHING = "~~"
+    GOOD = "++"
+    BAD = "!!"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The looks of a cell: a mark or a hint, its style, and the frame around it."""
+
+    mark: str
+    hint: str
+    style: str
+    frame: Frame = Frame.NONE
+    frame_style: str = ""
+    is_pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLabels:
+    """The labels beside a board; each is empty where the names of the moves do not tell."""
+
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    layers: tuple[str, ...]
+
+
+def labels_of(game: GameInfo) -> BoardLabels:
+    """Return the labels that the names of the moves agree on: heads of columns, numbers of rows, names of layers."""
+    height, width = game.shape[-2:]
+    layers = game.shape[0] if len(game.shape) == 3 else 1
+    columns: dict[int, set[str]] = {}
+    rows: dict[int, set[str]] = {}
+    tiers: dict[int, set[str]] = {}
+    for cell, name in zip(game.move_cells, game.move_names, strict=True):
+        if cell < 0:
+            continue
+        z, rest = divmod(cell, width * height)
+        y, x = divmod(rest, width)
+        found = _COORDINATE.search(name)
+        if found is not None:
+            tiers.setdefault(z, set()).add(found[1] or "")
+            columns.setdefault(x, set()).add(found[2])
+            rows.setdefault(y, set()).add(found[3])
+        elif game.gravity:
+            columns.setdefault(x, set()).add(name)
+    named = _agreed(tiers, layers)
+    return BoardLabels(
+        columns=_agreed(columns, width),
+        rows=_agreed(rows, height),
+        layers=named if any(named) else tuple(str(z + 1) for z in range(layers)),
+    )
+
+
+def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
+    """Return one label for each place when every place has exactly one."""
+    labels = [found.get(place, set()) for place in range(size)]
+    if any(len(names) != 1 for names in labels):
+        return ()
+    return tuple(clean(next(iter(names)), 3) for names in labels)
+
+
+def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
+    """Return how each cell is to be drawn, in the order of cells."""
+    position = match.position
+    legal = {match.game.move_cells[move] for move in position.legal}
+    digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
+    hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
+    won = set(position.line)
+    last = match.game.move_cells[match.last] if match.last is not None else -1
+    pending_cell = match.game.move_cells[display.under_way.move] if display.under_way is not None else -1
+    has_cursor = match.outcome is None and match.you is not None and display.cursor >= 0
+    cursor = _cursor_cell(display, match) if has_cursor else -1
+    owners = _owners(match)
+    good, bad = good_cells(display, match), bad_cells(display, match)
+    looks = []
+    for cell, character in enumerate(position.board):
+        mark = "" if character == "." else clean(character, 1) or "?"
+        hint = (hints.get(cell, glyphs.free) if display.is_my_turn else glyphs.free) if cell in legal else " "
+        owner = owners.get(cell, "")
+        if owner == _NOBODY:
+            hint = _NOBODY
+        elif owner and mark != owner:
+            mark, hint = "", owner.lower()
+        if cell == pending_cell and not mark:
+            mark = mark_of(match, match.you or 0)
+        is_target = cell in legal and position.target is not None
+        style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "bold" if is_target else "dim"
+        if cell in won:
+            look = Look(mark, hint, f"bold {WON}", Frame.WON, f"bold {WON}")
+        elif cell == cursor:
+            look = Look(mark, hint, style, Frame.CURSOR, "bold" if display.may_move else "dim")
+        elif cell == last:
+            look = Look(mark, hint, style, Frame.LAST, style)
+        elif cell in good or cell in bad:
+            style = f"bold {WON if cell in good else COLOURS['O']}"
+            look = Look(mark, hint, style, Frame.GOOD if cell in good else Frame.BAD, style)
+        elif cell == position.vanishing:
+            look = Look(mark, hint, COLOURS.get(mark, ""), Frame.VANISHING, "bold")
+        else:
+            look = Look(mark, hint, style)
+        if cell == pending_cell:
+            look = Look(mark, hint, "dim", look.frame, "dim", is_pending=True)
+        looks.append(look)
+    return looks
+
+
+def _owners(match: Snapshot) -> dict[int, str]:
+    """Return, for each cell of a small board that is decided, the mark of who has won that board, or `=`."""
+    game, blocks = match.game, match.position.blocks
+    if game.block is None:
+        return {}
+    width, (block_height, block_width) = game.shape[-1], game.block
+    across = width // block_width
+    if len(blocks) != across * (game.shape[-2] // block_height):
+        return {}
+    owners = {}
+    for cell in range(len(match.position.board)):
+        y, x = divmod(cell, width)
+        owner = clean(blocks[y // block_height * across + x // block_width], 1)
+        if owner not in ("", "."):
+            owners[cell] = owner
+    return owners
+
+
+def _cursor_cell(display: Display, match: Snapshot) -> int:
+    """Return the cell that the cursor means: where a mark would come to lie, if it falls."""
+    moves = legal_at(match, display.cursor)
+    return match.game.move_cells[moves[0]] if moves else display.cursor
+
 
 _LAYER_GAP = 3
 _LONGEST_GRID = 9
@@ -74,7 +270,7 @@ def draw_board(
 class _Pen:
     """Draws the boards of one match in one form. Small boards are numbered, and the one to play in is lit."""
 
-    def __init__(self, form: Form, match: Snapshot, labels: Labels, glyphs: Glyphs) -> None:
+    def __init__(self, form: Form, match: Snapshot, labels: BoardLabels, glyphs: Glyphs) -> None:
         self.form, self.labels, self.glyphs = form, labels, glyphs
         game, target = match.game, match.position.target
         self.height, self.width = game.shape[-2:]

@@ -92,7 +92,7 @@ def choose_on_screen(options: Options) -> Place | None:
         from ttt_net.client.modes import start_menu
 
         menu = start_menu.StartMenu(options, canvas)
-        from ttt_net.client.terminal import loop  # after the menu: what reads keys loads slowly
+        from ttt_net.client.terminal import loop
 
         return menu.take(loop.play_on_screen, _answer)
 

@@ -52,13 +52,20 @@ def connection_of(
     limits, tap = ReconnectLimits(first_ms, later_ms), json_lines.tap_of(json_writer_of(options))
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
     deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
+    return ClientConnection(
+        options.url, session, deliver, limits, keeping_token(mine, mailbox), tap, options.trust, joined
+    )
 
-    def keep_token(token: str) -> None:
+
+def keeping_token(mine: Identity, mailbox: asyncio.Queue[Event]) -> Callable[[str], None]:
+    """Return the function that saves a new token; if the disk refuses, the mailbox gets a notice at once."""
+
+    def keep(token: str) -> None:
         mine.keep_token(token)
         if mine.unsaved:
             post(mailbox, LocalNotice(_UNSAVED.format(folder=home(), why=mine.unsaved.lower(), name=mine.name)))
 
-    return ClientConnection(options.url, session, deliver, limits, keep_token, tap, options.trust, joined)
+    return keep
 
 
 def player_arguments(options: Options, mine: Identity) -> PlayerArguments:

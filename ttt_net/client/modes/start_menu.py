@@ -13,7 +13,7 @@ from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.mailbox import Mailbox, delivered, post
 from ttt_net.client.progress import load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.screen import TerminalScreen
+from ttt_net.client.terminal.painter import TerminalScreen
 from ttt_net.client.user_io import glyphs_of
 
 PlayOnScreen = Callable[[Controller, TerminalScreen, asyncio.Queue[Event]], Awaitable[None]]

@@ -1,12 +1,17 @@
-"""Run the full screen: prompt_toolkit's input layer reads keys beside rich, one loop turns mail into pictures."""
+"""Run the full screen: read keys, clicks and pastes with prompt_toolkit, and turn events into pictures, one by one."""
 
 import asyncio
 import os
+import re
 import signal
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
-from prompt_toolkit.input import Input
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Command, Type
@@ -24,19 +29,84 @@ from ttt_net.client.events import (
     ReachableAt,
     Resized,
     Stop,
+    TerminalEvent,
 )
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.keys import command_for
 from ttt_net.client.labels import TENTHS_BELOW_MS
-from ttt_net.client.mailbox import delivered
+from ttt_net.client.mailbox import delivered, post
 from ttt_net.client.records import save_record
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.keyboard import reading
-from ttt_net.client.terminal.screen import TerminalScreen, has_motion
+from ttt_net.client.terminal.painter import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.sdk.events import Back
 from ttt_net.text import clean
+
+ESCAPE_S = 0.05
+"""After so long without another byte, an escape byte is the Escape key."""
+_SGR_MOUSE = re.compile(r"\x1b\[<(\d{1,4});(\d{1,5});(\d{1,5})([Mm])")
+_LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 0, 64, 65
+_MAX_PASTED = 4096
+
+# Reports of the focus, which prompt_toolkit does not know, come in under the names of keys that no keyboard has.
+_FOCUS = {Keys.ControlF23: True, Keys.ControlF24: False}
+ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
+
+
+@contextmanager
+def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
+    """Deliver keys, clicks and pasted text as events until the context ends; yields the input they are read from."""
+    keyboard = create_input()
+    reader = _Reader(keyboard, mailbox)
+    with keyboard.raw_mode(), keyboard.attach(reader.read):
+        yield keyboard
+
+
+def event_of(press: KeyPress) -> TerminalEvent | None:
+    """Return what a press means to a loop; None when it means nothing."""
+    if press.key in _FOCUS:
+        return Focused(_FOCUS[press.key])  # type: ignore[index]
+    if press.key == Keys.BracketedPaste:
+        return Pasted(press.data[:_MAX_PASTED])
+    if press.key == Keys.Vt100MouseEvent:
+        return _click(press.data)
+    return Key(press.key.value if isinstance(press.key, Keys) else press.key)
+
+
+def _click(data: str) -> TerminalEvent | None:
+    found = _SGR_MOUSE.fullmatch(data)
+    if found is None or found[4] == "m":
+        return None
+    button, column, row = int(found[1]), int(found[2]), int(found[3])
+    if button == _LEFT_BUTTON:
+        return Clicked(column - 1, row - 1)
+    return {_WHEEL_UP: Key("up"), _WHEEL_DOWN: Key("down")}.get(button)
+
+
+class _Reader:
+    """Takes keys from the keyboard; what may be the start of a longer key waits a moment for the rest."""
+
+    def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Event]) -> None:
+        self._keyboard = keyboard
+        self._mailbox = mailbox
+        self._flush: asyncio.TimerHandle | None = None
+
+    def read(self) -> None:
+        self._deliver(self._keyboard.read_keys())
+        if self._keyboard.closed:
+            post(self._mailbox, Stop())
+        if self._flush is not None:
+            self._flush.cancel()
+        flush = asyncio.get_running_loop().call_later
+        self._flush = flush(ESCAPE_S, lambda: self._deliver(self._keyboard.flush_keys()))
+
+    def _deliver(self, presses: list[KeyPress]) -> None:
+        for press in presses:
+            event = event_of(press)
+            if event is not None:
+                post(self._mailbox, event)
+
 
 try:
     import termios
@@ -47,7 +117,7 @@ LEAVE_S = 2.0
 """For so long the server may take to note that a player leaves."""
 LOOK_S = 1.0
 """How often the size of the window is looked at where no signal tells it."""
-_MAX_PASTED = 200
+_LOOP_MAX_PASTED = 200
 _SUSPEND = Key("c-z")
 
 
@@ -123,7 +193,7 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
             elif controller.display.overlay is not Overlay.NONE:
                 controller.do(Command.BACK)
         case Pasted(text):
-            if words := clean(text, _MAX_PASTED):
+            if words := clean(text, _LOOP_MAX_PASTED):
                 controller.do(Type(words))
         case Focused(is_focused):
             screen.is_focused = is_focused

@@ -3,7 +3,7 @@ from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 
 from ttt_net.client.events import Clicked, Focused, Key, Pasted, TerminalEvent
-from ttt_net.client.terminal.keyboard import event_of
+from ttt_net.client.terminal.loop import event_of
 
 
 def events(data: str) -> list[TerminalEvent | None]:

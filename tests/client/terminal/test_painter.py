@@ -19,15 +19,13 @@ from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, played, snapshot, we
 from ttt_net.client import labels, words
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
-from ttt_net.client.drawing.draw import draw
-from ttt_net.client.drawing.draw_list import draw_list
+from ttt_net.client.drawing.draw import draw, draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
-from ttt_net.client.drawing.motion import FALL_MS
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import canvas as canvases
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.screen import TerminalScreen
+from ttt_net.client.terminal.painter import FALL_MS, TerminalScreen
 from ttt_net.client.update import update
 from ttt_net.messages import Chatted, PlayerInfo
 
