@@ -99,10 +99,9 @@ INSIDE = {
     "client": """
         events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list
         finding.server_search json_lines film records command_line drawing.glyphs user_io mailbox progress world
-        update_world labels display commands words sharing moves screens.screen screens.game_terms screens.lobby_offers
-        screens.lobby_list screens.lobby screens.games screens.invitation screens.report screens.chat
-        screens.coaching screens.match_status screens.analysis screens.replay screens.match_actions
-        screens.match_commands screens.rules screens screens.registry update act keys drawing controller terminal
+        update_world labels display commands words sharing screens.screen screens.offers screens.lobby screens.games
+        screens.people screens.coaching screens.board_play screens.replay screens.rules screens screens.registry
+        update act keys drawing controller terminal
         finding lines client_controller bot naming certificate_question ending inquiry served modes.build modes.screen
         modes.lines modes.bot modes.start_menu local modes main
     """,

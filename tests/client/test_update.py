@@ -16,7 +16,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import ReachableAt
-from ttt_net.client.screens.match_status import waiting
+from ttt_net.client.screens.board_play import waiting
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update import update
 from ttt_net.client.world import LinkState, World

@@ -23,11 +23,19 @@ from ttt_net.client.commands import (
 )
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.pages import Entry, Page
-from ttt_net.client.screens.chat import PHRASES, ask_whom_to_mute, chat, muted
+from ttt_net.client.screens.board_play import (
+    PHRASES,
+    act_in_match,
+    ask_whom_to_mute,
+    chat,
+    followed,
+    gone_on,
+    is_next_to_watch,
+    may_name_move,
+    muted,
+)
 from ttt_net.client.screens.games import request_for
-from ttt_net.client.screens.lobby_offers import challenge_to, chosen_bot, no_bot, request_of
-from ttt_net.client.screens.match_commands import act_in_match, followed, gone_on, is_next_to_watch
-from ttt_net.client.screens.match_status import may_name_move
+from ttt_net.client.screens.offers import challenge_to, chosen_bot, no_bot, request_of
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.rules import help_on
 from ttt_net.client.screens.screen import Effect, Row, cursor_of, moved, next_section

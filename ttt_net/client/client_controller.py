@@ -11,9 +11,9 @@ from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.progress import Achievements
+from ttt_net.client.screens.board_play import followed, leads_on
 from ttt_net.client.screens.coaching import due_requests
-from ttt_net.client.screens.game_terms import as_understood
-from ttt_net.client.screens.match_commands import followed, leads_on
+from ttt_net.client.screens.offers import as_understood
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules import opening
 from ttt_net.client.sharing import invitation

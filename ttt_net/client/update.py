@@ -7,9 +7,9 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import LocalNotice, WorldEvent
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.coaching import is_unasked
-from ttt_net.client.screens.match_actions import ACTIONS
+from ttt_net.client.screens.people import THANKS
 from ttt_net.client.screens.registry import screen_of
-from ttt_net.client.screens.report import THANKS
+from ttt_net.client.screens.replay import ACTIONS
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.errors import Code

@@ -32,8 +32,8 @@ from ttt_net.client.finding.server_list import ServerList, sighted
 from ttt_net.client.finding.servers import Used
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.games import NEXT_CLOCK
-from ttt_net.client.screens.replay import ACTION as REPLAY
-from ttt_net.client.screens.start_menu import SETUP
+from ttt_net.client.screens.replay import STEP_THROUGH as REPLAY
+from ttt_net.client.screens.start_menu import OPEN_SETUP
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
@@ -147,7 +147,7 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
 SCREENS |= {
     "menu": (picking(ServerList(has_looked=True)), BOXES),
     "menu-found": (picking(sighted(ServerList(used=(Used("ws://example.org:8765", "Far"),)), FOUND)), BOXES),
-    "menu-setup": (doing(picking(ServerList()), SETUP), BOXES),
+    "menu-setup": (doing(picking(ServerList()), OPEN_SETUP), BOXES),
     "menu-learn": (doing(picking(ServerList()), Open(Page("learn"))), BOXES),
 }
 SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}

@@ -234,7 +234,7 @@ async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None
 def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
     display = update(update(Display(World(address="here")), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
     seek = SeekRequest(0, ["tictactoe"])
-    display = act(display, replay.ACTION.command, seek)[0]
+    display = act(display, replay.STEP_THROUGH.command, seek)[0]
     display = act(update(display, TOLD, 0), Command.RIGHT, seek)[0]
     parts = ScreenReader().parts(seen_at(display))
     assert "board" not in parts

@@ -9,7 +9,7 @@ from tests.client.samples import ANN, BEN, knowing, snapshot
 from ttt_net.client import words
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Entry
-from ttt_net.client.screens.lobby_offers import request_of
+from ttt_net.client.screens.offers import request_of
 from ttt_net.client.update import MAX_CHAT, update
 from ttt_net.messages import (
     ChatRequest,

@@ -198,7 +198,7 @@ def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
         (lobby(PROFILE), Open(Page("profile", about="Ben")), PROFILE, "12 won"),
         (lobby(), Open(Page("history")), HISTORY, "against Ben"),
-        (lobby(finished), replay.ACTION.command, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
+        (lobby(finished), replay.STEP_THROUGH.command, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
     for display, command, told, shown in pages:
         display = update(act(display, command, SEEK)[0], told, 0)

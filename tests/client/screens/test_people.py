@@ -20,7 +20,7 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.drawing.glyphs import encodable
-from ttt_net.client.screens.profile import history_wanted, sparkline
+from ttt_net.client.screens.people import history_wanted, sparkline
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (

@@ -14,7 +14,7 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.records import save_record
-from ttt_net.client.screens.analysis import turning_point
+from ttt_net.client.screens.coaching import turning_point
 from ttt_net.client.update import update
 from ttt_net.games import Outcome, Reason
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record

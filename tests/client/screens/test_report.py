@@ -12,7 +12,7 @@ from ttt_net.client.act import act
 from ttt_net.client.commands import Open
 from ttt_net.client.lines.phrasebook import command_of
 from ttt_net.client.pages import Page
-from ttt_net.client.screens.report import THANKS
+from ttt_net.client.screens.people import THANKS
 from ttt_net.client.update import update
 from ttt_net.messages import HeadToHead, Ok, PlayerInfo, ProfileReply, ReportRequest, Sanctioned, SeekRequest
 from ttt_net.sdk.events import Answered

@@ -52,7 +52,7 @@ def test_who_watches_a_series_goes_on_to_its_next_match() -> None:
     assert said[-1] == UnwatchRequest(0, match="m1-2")
 
 
-@pytest.mark.parametrize("command", [Begin(Entry.CHAT), replay.ACTION.command, Command.SIDE_PANEL])
+@pytest.mark.parametrize("command", [Begin(Entry.CHAT), replay.STEP_THROUGH.command, Command.SIDE_PANEL])
 def test_nobody_is_taken_away_from_what_they_read_or_write(command: Begin | Command) -> None:
     controller, said = watcher(ENDED)
     controller.do(command)

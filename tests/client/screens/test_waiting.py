@@ -14,7 +14,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Page
-from ttt_net.client.screens.lobby_offers import free_bots
+from ttt_net.client.screens.offers import free_bots
 from ttt_net.client.update import update
 from ttt_net.messages import (
     AcceptRequest,

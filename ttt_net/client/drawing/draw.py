@@ -18,8 +18,8 @@ from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
 from ttt_net.client.events import Key
 from ttt_net.client.keys import hints
 from ttt_net.client.pages import Entry, Page
-from ttt_net.client.screens.chat import phrases, whom_to_mute
-from ttt_net.client.screens.lobby_list import PUZZLE
+from ttt_net.client.screens.board_play import phrases, whom_to_mute
+from ttt_net.client.screens.lobby import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.client.screens.screen import Row, cursor_of
 from ttt_net.messages import PlayerInfo, Snapshot

@@ -30,8 +30,8 @@ from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
 from ttt_net.client.lines.pending_replies import PendingReplies
 from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_MATCH, command_of, word_of
 from ttt_net.client.records import save_record
-from ttt_net.client.screens.match_actions import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
+from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
 from ttt_net.client.world import LinkState

@@ -8,12 +8,10 @@ from ttt_net.client import labels, words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.moves import example_move, quick_moves
-from ttt_net.client.screens.analysis import verdict
-from ttt_net.client.screens.coaching import lesson_here
-from ttt_net.client.screens.lobby_offers import challenges
-from ttt_net.client.screens.match_actions import LINES_HELP
-from ttt_net.client.screens.replay import step
+from ttt_net.client.screens.board_play import example_move, quick_moves
+from ttt_net.client.screens.coaching import lesson_here, verdict
+from ttt_net.client.screens.offers import challenges
+from ttt_net.client.screens.replay import LINES_HELP, step
 from ttt_net.client.world import LinkState, World
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 

@@ -7,10 +7,9 @@ from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.screens.coaching import as_told, hint_told
-from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.puzzle import heading, outcome, question
 from ttt_net.client.screens.puzzle import seen_at as puzzle_seen
-from ttt_net.client.screens.replay import is_position_missing, seen_at
+from ttt_net.client.screens.replay import ACTIONS, is_position_missing, seen_at
 from ttt_net.client.screens.rules import told as told_rules
 from ttt_net.messages import HintReply, Notice, Played, PuzzleReply, RulesReply, ServerMessage
 from ttt_net.text import clean

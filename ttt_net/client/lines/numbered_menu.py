@@ -10,7 +10,7 @@ from dataclasses import replace
 from ttt_net.client.commands import AnyCommand, Begin, Command, More, Open, Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
-from ttt_net.client.screens.lobby_list import FOLD
+from ttt_net.client.screens.lobby import FOLD
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.screen import ListQuery, Row
 from ttt_net.messages import Ok, ServerMessage

@@ -2,8 +2,8 @@
 
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.screens.lobby_offers import challenges
-from ttt_net.client.screens.match_actions import ACTIONS
+from ttt_net.client.screens.offers import challenges
+from ttt_net.client.screens.replay import ACTIONS
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,

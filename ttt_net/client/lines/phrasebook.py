@@ -5,13 +5,12 @@ from difflib import get_close_matches
 from ttt_net.client.commands import AnyCommand, Command, Move, Send, Step
 from ttt_net.client.display import Display
 from ttt_net.client.labels import name_of
-from ttt_net.client.moves import quick_moves
-from ttt_net.client.screens.chat import PHRASES, chat, phrase_in_words, phrase_of
+from ttt_net.client.screens.board_play import PHRASES, chat, phrase_in_words, phrase_of, quick_moves
 from ttt_net.client.screens.coaching import WORDS as OF_COACHING
-from ttt_net.client.screens.lobby_offers import challenges
-from ttt_net.client.screens.match_actions import WORDS as OF_A_FINISHED_MATCH
+from ttt_net.client.screens.offers import challenges
 from ttt_net.client.screens.registry import WORDS
-from ttt_net.client.screens.replay import WORDS as OF_A_REPLAY
+from ttt_net.client.screens.replay import REPLAY_WORDS as OF_A_REPLAY
+from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.rules import asked_for
 from ttt_net.client.screens.screen import Meaning
 from ttt_net.messages import AnswerRequest, ClaimKind, SeekRequest

@@ -9,8 +9,8 @@ from itertools import islice
 from ttt_net.client import labels, words
 from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import TAKEOVER, info, parts_of, status
-from ttt_net.client.moves import layers_of
-from ttt_net.client.screens.match_actions import LINES_HELP
+from ttt_net.client.screens.board_play import layers_of
+from ttt_net.client.screens.replay import LINES_HELP
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.geometry import cell_name, cells_of

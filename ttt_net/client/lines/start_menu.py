@@ -14,7 +14,7 @@ from ttt_net.client.finding.server_search import search_for_a_moment
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import puzzle_told
 from ttt_net.client.progress import Achievements
-from ttt_net.client.screens.puzzle import SCREEN as PUZZLE
+from ttt_net.client.screens.puzzle import PUZZLE
 from ttt_net.client.screens.rules import told
 from ttt_net.client.update import update
 from ttt_net.errors import ConfigurationError

@@ -15,7 +15,7 @@ from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.finding.servers import remember_server
 from ttt_net.client.mailbox import post
 from ttt_net.client.progress import load_unfinished, save_unfinished
-from ttt_net.client.screens.game_terms import by_default
+from ttt_net.client.screens.offers import by_default
 from ttt_net.client.user_io import json_writer_of
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Welcome
 from ttt_net.sdk.certificate_pinning import note_vouched, replace_pin

@@ -1,18 +1,20 @@
-"""Choose a game, the clock and the kind of match: to look for an opponent, challenge a player or invite a friend."""
+"""Choose a game, clock and kind of match: to find an opponent, challenge a player or invite a friend by a code."""
 
 from dataclasses import replace
 from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
+from ttt_net.client import labels, sharing, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import TIMES, Entry, Page, Purpose
-from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, by_default, game_of, in_terms
+from ttt_net.client.screens.offers import MAX_NAME_CELLS, by_default, game_of, in_terms
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,
+    HELP,
+    LEAVE,
     LEAVING_HELP,
     LISTS_HELP,
     Effect,
@@ -22,12 +24,52 @@ from ttt_net.client.screens.screen import (
     Meaning,
     Row,
     Screen,
+    default_status,
     list_hints,
 )
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
 from ttt_net.messages import ChallengeRequest, InviteRequest, PlayerList, Request, SeekRequest
 from ttt_net.text import clean
+
+
+def _invitation_status(display: Display) -> str:
+    return default_status(display) if display.world.lobby.invitation is None else "Waiting for your friend ..."
+
+
+def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
+    invitation = display.world.lobby.invitation
+    if invitation is None:
+        return [Row(("The invitation has been used, or was taken back.",))]
+    wanted = labels.terms(invitation.game, invitation.time, is_rated=False)
+    return [
+        *(Row((line,)) for line in _large_code(invitation.code)),
+        Row(("A friend types:",)),
+        Row((f"  {sharing.join_command(display, invitation.code)}",)),
+        Row((f"or opens {sharing.join_link(display, invitation.code)}",)),
+        Row(("or presses c in the lobby and types the code.",)),
+        Row(("",)),
+        Row((f"It is for one private match: {wanted}.",)),
+    ]
+
+
+def _large_code(code: str) -> list[str]:
+    """Return an invitation code to be read out from across the room."""
+    letters = clean(code, labels.MAX_CODE)
+    rule = "+---" * len(letters) + "+"
+    return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
+
+
+INVITATION = Screen(
+    name="invitation",
+    title=lambda display: "Invitation",
+    status=_invitation_status,
+    rows=_invitation_rows,
+    keys={"y": Command.COPY},
+    hints=lambda display: [KeyHint("y", "copy", "y"), BACK, LEAVE, HELP],
+    help=lambda display: ["y            copy the line to send", *LEAVING_HELP],
+)
+
 
 _RATED = KeyHint("r", "rated", "r")
 _KINDS = {None: "yes, or casual", True: "yes", False: "no"}
@@ -163,7 +205,7 @@ def _heading(display: Display) -> list[str]:
     return [f"{_title(display)}. {status}. Another game, clock or kind: {verb} mnk:7x7,4 3+2 rated."]
 
 
-SCREEN = Screen(
+GAMES = Screen(
     name="games",
     title=_title,
     status=_status,

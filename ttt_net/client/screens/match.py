@@ -6,13 +6,20 @@ Letters of the board's columns begin a written move; where such a letter is a ke
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Quick, Type, claims_in
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Entry
+from ttt_net.client.screens.board_play import (
+    beginnings,
+    is_next_to_watch,
+    may_name_move,
+    pressed,
+    prompt,
+    quick_moves,
+    rule,
+    title,
+)
 from ttt_net.client.screens.coaching import HINT, WARN, is_easy, objection
-from ttt_net.client.screens.match_actions import ACTIONS
-from ttt_net.client.screens.match_commands import is_next_to_watch
-from ttt_net.client.screens.match_status import beginnings, may_name_move, pressed, prompt, rule, title
-from ttt_net.client.screens.report import report
+from ttt_net.client.screens.people import report
+from ttt_net.client.screens.replay import ACTIONS
 from ttt_net.client.screens.screen import LEAVE, RULES, KeyHint, Screen
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
@@ -188,7 +195,7 @@ def _help(display: Display) -> list[str]:
     return lines
 
 
-SCREEN = Screen(
+MATCH = Screen(
     name="match",
     title=title,
     subtitle=rule,

@@ -7,10 +7,9 @@ from msgspec import structs
 
 from ttt_net.client.commands import AnyCommand, Change, Command, Open, Quick, Send, Type
 from ttt_net.client.display import Display
-from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Page
 from ttt_net.client.progress import Achievements
-from ttt_net.client.screens.match_commands import act_in_match
+from ttt_net.client.screens.board_play import act_in_match, quick_moves
 from ttt_net.client.screens.screen import (
     BACK,
     LEAVE,
@@ -178,7 +177,7 @@ def _from_lobby(display: Display) -> AnyCommand:
     return Open(Page("puzzle"))
 
 
-SCREEN = Screen(
+PUZZLE = Screen(
     name=_NAME,
     title=lambda display: heading(puzzle) if (puzzle := _told(display)) is not None else "Puzzle of the day",
     subtitle=lambda display: clean(puzzle.game.rule, 120) if (puzzle := _told(display)) is not None else "",

@@ -2,27 +2,19 @@
 
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
-from ttt_net.client.screens import (
-    games,
-    history,
-    invitation,
-    leaders,
-    local_setup,
-    match,
-    profile,
-    puzzle,
-    replay,
-    report,
-    rules,
-    start_menu,
-)
+from ttt_net.client.screens.games import GAMES, INVITATION
 from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
+from ttt_net.client.screens.match import MATCH
+from ttt_net.client.screens.people import HISTORY, LEADERS, PROFILE, REPORT
+from ttt_net.client.screens.puzzle import PUZZLE
+from ttt_net.client.screens.replay import REPLAY
+from ttt_net.client.screens.rules import RULES_PAGE
 from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
+from ttt_net.client.screens.start_menu import CHOOSE_GAME, LEARN, SETUP, START
 
 _BESIDES = (
-    *(games.SCREEN, invitation.SCREEN, profile.SCREEN, history.SCREEN, leaders.SCREEN),
-    *(report.SCREEN, match.SCREEN, replay.SCREEN, puzzle.SCREEN, rules.SCREEN),
-    *(start_menu.SCREEN, local_setup.SETUP, local_setup.CHOOSE_GAME, local_setup.LEARN),
+    *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, MATCH, REPLAY, PUZZLE, RULES_PAGE),
+    *(START, SETUP, CHOOSE_GAME, LEARN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])
 SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}

@@ -1,4 +1,4 @@
-"""Step through a finished match, with what an engine says of each move if it has been asked."""
+"""Step through a finished match, with the verdict of an engine on each move; list what can be asked of such a match."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -9,9 +9,9 @@ from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Change, Command, Step
 from ttt_net.client.display import Display, ReplayState
 from ttt_net.client.pages import Page
-from ttt_net.client.screens.analysis import verdict
-from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of
-from ttt_net.client.screens.match_status import prompt, rule, title
+from ttt_net.client.screens import coaching
+from ttt_net.client.screens.board_play import prompt, rule, title
+from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of, verdict
 from ttt_net.client.screens.screen import (
     BACK,
     LEAVE,
@@ -23,7 +23,16 @@ from ttt_net.client.screens.screen import (
     MatchAction,
     Screen,
 )
-from ttt_net.messages import MAX_POSITION_LENGTH, ReplayReply, ReplayRequest, Request, ServerMessage, Snapshot
+from ttt_net.messages import (
+    MAX_POSITION_LENGTH,
+    RecordReply,
+    RecordRequest,
+    ReplayReply,
+    ReplayRequest,
+    Request,
+    ServerMessage,
+    Snapshot,
+)
 
 _ALL = 100_000
 
@@ -32,7 +41,7 @@ _STEPS: dict[AnyCommand, int] = {
     **{Command.FIRST: -_ALL, Command.LAST: _ALL},
 }
 
-WORDS: dict[str, AnyCommand] = {
+REPLAY_WORDS: dict[str, AnyCommand] = {
     **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
     "stop": Command.BACK,
 }
@@ -140,7 +149,7 @@ _KEYS: dict[str, KeyMeaning] = {
     "t": TRY_AGAIN,
 }
 
-SCREEN = Screen(
+REPLAY = Screen(
     name="replay",
     title=title,
     subtitle=rule,
@@ -165,7 +174,7 @@ SCREEN = Screen(
         *LEAVING_HELP,
     ],
 )
-ACTION = MatchAction(
+STEP_THROUGH = MatchAction(
     word="replay",
     key="v",
     command=Change(_replay),
@@ -174,3 +183,19 @@ ACTION = MatchAction(
     heard=_with_positions,
 )
 """Begin to step through the match on the screen."""
+
+
+def _save(display: Display) -> Effect:
+    """Ask for the record, which the loop writes into a file."""
+    if display.match is None or display.match.outcome is None:
+        return replace(display, notice="Only a match that is over can be saved."), ()
+    return display, (RecordRequest(0, match=display.match.match),)
+
+
+SAVE = MatchAction(word="save", key="w", command=Change(_save), request=RecordRequest, reply=RecordReply)
+ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, coaching.ANALYSE, SAVE)
+"""In the order in which hints and help name them."""
+WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
+"""What is typed where there are only lines."""
+LINES_HELP = f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again."
+"""How the help for lines tells these words."""

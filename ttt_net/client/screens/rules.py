@@ -159,7 +159,7 @@ def asked_for(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     return Send(RulesRequest(0, game=game))
 
 
-SCREEN = Screen(
+RULES_PAGE = Screen(
     name="rules",
     title=_title,
     status=_status,

@@ -1,23 +1,33 @@
-"""Return what comes of a command at a board: the display changes, or there are requests. Knows no keys."""
+"""Carry out the commands of a board, and tell what matters beside it: offers, claims, chat, the next opponent.
+
+Moves are found by cell, by digit or by name in any game that a server lists. Knows no keys but those that it names.
+"""
 
 from dataclasses import replace
 
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.labels import move_name, name_of, opponent_of
-from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
-from ttt_net.client.screens.screen import Effect
+from ttt_net.client.screens.coaching import hint_told, lesson_told
+from ttt_net.client.screens.offers import free_bots, waiting_people
+from ttt_net.client.screens.screen import Effect, default_prompt
 from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
+    MAX_NAME_CELLS,
     AbortRequest,
     AgreeRequest,
     ChallengeRequest,
+    ChatRequest,
     ClaimRequest,
     DeclineRequest,
+    MuteRequest,
     OfferKind,
     OfferRequest,
+    Phrase,
+    PlayerInfo,
     PlayRequest,
     Rematched,
     Request,
@@ -27,6 +37,111 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
+from ttt_net.text import clean
+
+
+def layers_of(match: Snapshot) -> int:
+    """Return how many boards lie side by side."""
+    return match.game.shape[0] if len(match.game.shape) == 3 else 1
+
+
+def legal_at(match: Snapshot, cell: int) -> tuple[int, ...]:
+    """Return the legal moves that mark a cell, or where marks fall, those of its column or peg."""
+    cells = match.game.move_cells
+    if not match.game.gravity:
+        return tuple(move for move in match.position.legal if cells[move] == cell)
+    height, width = match.game.shape[-2:]
+    column = width if layers_of(match) == 1 else width * height
+    return tuple(m for m in match.position.legal if cells[m] >= 0 and cells[m] % column == cell % column)
+
+
+def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
+    """Return the legal moves by digit, with every digit that means a cell or column; empty where digits mean none."""
+    game = match.game
+    names = {name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0}
+    if game.gravity and all(name.isdecimal() and len(name) == 1 for name in names):
+        digits = sorted(map(int, names))
+        return {digit: tuple(m for m in match.position.legal if game.move_names[m] == str(digit)) for digit in digits}
+    if len(game.shape) == 2 and game.shape[0] * game.shape[1] <= 9 and not game.gravity:
+        return {cell + 1: legal_at(match, cell) for cell in range(game.shape[0] * game.shape[1])}
+    return {}
+
+
+def example_move(match: Snapshot) -> str:
+    """Return the name of a move in the middle of the board, to show how moves are typed."""
+    game = match.game
+    names = [name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0]
+    distinct = list(dict.fromkeys(names))  # a column has a name, and a move for each of its cells
+    return distinct[len(distinct) // 2]
+
+
+PHRASES: tuple[Phrase, ...] = (
+    *("hello", "good_luck", "well_played", "good_game"),
+    *("thanks", "sorry", "oops", "one_moment"),
+)
+"""What can be said with one digit, in the order of the digits."""
+
+
+def phrases() -> list[str]:
+    """Return each phrase with its digit."""
+    return [f"{number} {phrase_in_words(phrase)}" for number, phrase in enumerate(PHRASES, start=1)]
+
+
+def phrase_in_words(phrase: Phrase) -> str:
+    """Return a phrase as it is typed."""
+    return phrase.replace("_", " ")
+
+
+def phrase_of(text: str) -> Phrase | None:
+    """Return the phrase that was typed in full, whatever the case and the marks at its end; None for other words."""
+    typed = text.strip(" .!").lower()
+    return next((phrase for phrase in PHRASES if phrase_in_words(phrase) == typed), None)
+
+
+def whom_to_mute(display: Display) -> list[str]:
+    """Return whom one can mute, each with the digit for it: everybody, then those who have talked."""
+    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(display.talkers, start=2)]
+    is_muted = [name in display.muted for name in display.talkers]
+    said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
+    return ["Mute", f"1: everybody{' (muted)' * display.is_deaf}", *said]
+
+
+def chat(display: Display, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Request, ...]:
+    """Return what to say at the match that is shown; nothing where there is none."""
+    match = display.match
+    return (ChatRequest(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
+
+
+def ask_whom_to_mute(display: Display) -> Effect:
+    """Hear no more of the opponent, or hear them again; where one only watches, ask who of the talkers is meant."""
+    match = display.match
+    if match is None:
+        return display, ()
+    if match.you is not None:
+        return _toggled(display, match.players[1 - match.you].name)
+    if not display.talkers and not display.is_deaf:
+        return replace(display, notice="Nobody has said anything here yet."), ()
+    return replace(display, overlay=Overlay.MUTE), ()
+
+
+def muted(display: Display, index: int) -> Effect:
+    """Mute the player at that place of the list, or hear them again: everybody comes first, then the talkers."""
+    names = display.talkers
+    if index > len(names):
+        return display, ()
+    display = replace(display, overlay=Overlay.NONE)
+    if index > 0:
+        return _toggled(display, names[index - 1])
+    is_on = not display.is_deaf
+    notice = "You hear no chat now; the same again lets you hear it." if is_on else "You hear the chat again."
+    return replace(display, is_deaf=is_on, notice=notice), (MuteRequest(0, name=None, on=is_on),)
+
+
+def _toggled(display: Display, name: str) -> Effect:
+    is_on = name not in display.muted
+    notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
+    return replace(display, muted=display.muted ^ {name}, notice=notice), (MuteRequest(0, name=name, on=is_on),)
+
 
 _OF_PLAYERS = {
     Command.PLACE,
@@ -316,3 +431,90 @@ def followed(display: Display) -> tuple[Display, tuple[Request, ...]]:
     heard = (UnwatchRequest(0, match=match.match),) if display.world.watching == match.match else ()
     display = replace(display, left=None, world=replace(display.world, watching=match.next))
     return display, (*heard, WatchRequest(0, match=match.next, code=display.world.watch_code))
+
+
+_YES = {"rematch": "r", "draw": "d", "takeback": "t"}
+"""The key that makes or accepts each kind of offer."""
+_NO = "x"
+_CLAIM, _NEW, _REPLAY = "c", "n", "v"
+
+
+def title(display: Display) -> str:
+    """Return the title of the game."""
+    return clean(display.match.game.title, 40) if display.match is not None else ""
+
+
+def rule(display: Display) -> str:
+    """Return the rule of the game in one sentence."""
+    return clean(display.match.game.rule, 120) if display.match is not None else ""
+
+
+def prompt(display: Display, now_ms: int) -> str:
+    """Return what waits for us, and the newest notice; if there is neither, whom we could play next."""
+    match = display.match
+    if match is None:
+        return default_prompt(display, now_ms)
+    due = waiting(display, match, now_ms)  # first: what is said must not hide it
+    said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
+    taught = _taught(display, match)
+    if match.outcome is not None and not due:  # what else is said at the end hides no lesson
+        said = " ".join(filter(None, [said, taught]))
+    return said or taught or _next_opponent(display, match)
+
+
+def _taught(display: Display, match: Snapshot) -> str:
+    """Return what a coach says of the position on the board, or of a match that is over."""
+    back = f"{pressed(_YES['takeback'], display)} asks to take it back."
+    return hint_told(display, match, back) or lesson_told(display, match, f"{_REPLAY} shows it.")
+
+
+def _next_opponent(display: Display, match: Snapshot) -> str:
+    """Return what can be said, at a board where we do not play, of whom we could play next."""
+    if display.is_live:
+        return ""
+    if display.world.seeking is not None:
+        return _looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
+    people = waiting_people(display) if match.outcome is not None else []
+    return _somebody_waits(people[0].by) if people else ""
+
+
+def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
+    """Return whom we look for, and how to play a bot instead if one is free."""
+    return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
+
+
+def _somebody_waits(player: PlayerInfo) -> str:
+    """Return that there is a person in the lobby to be played."""
+    return f"Esc: {labels.name_of(player)} waits for an opponent."
+
+
+def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
+    """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
+
+    def answer(kind: str) -> str:
+        return f"press {pressed(_YES[kind], display)} to accept, {pressed(_NO, display)} to decline"
+
+    offers = words.offers(match, answer)
+    other = words.elsewhere(display.elsewhere, pressed(_NEW, display))
+    return (
+        offers
+        or other
+        or words.absence(display.world, match, display.claim_in_ms(now_ms), f"press {pressed(_CLAIM, display)}")
+    )
+
+
+def pressed(key: str, display: Display) -> str:
+    """Return the key as it is to be pressed now: in upper case where moves begin with its letter."""
+    return key.upper() if key in beginnings(display) else key
+
+
+def may_name_move(display: Display) -> bool:
+    """Tell whether a move may be written: elsewhere every key after the first would be lost in it."""
+    return display.match is not None and display.match.outcome is None and not display.is_watched
+
+
+def beginnings(display: Display) -> set[str]:
+    """Return the letters that our moves in the shown match begin with, while it goes on."""
+    if display.match is None or not may_name_move(display):
+        return set()
+    return {name[:1].lower() for name in display.match.game.move_names}

@@ -1,0 +1,369 @@
+"""Show players: a profile, a history of matches, the best of a game, and a report to the host."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ttt_net.client import labels
+from ttt_net.client.commands import AnyCommand, Change, More, Open, Reopen, Send
+from ttt_net.client.display import Display
+from ttt_net.client.pages import SPEEDS, Page, Purpose
+from ttt_net.client.progress import Achievements
+from ttt_net.client.screens.offers import (
+    A_RATED_GAME,
+    MAX_NAME_CELLS,
+    game_named,
+    live_match,
+    live_of_others,
+    own_match,
+    page_about,
+)
+from ttt_net.client.screens.screen import (
+    BACK,
+    CHOOSE,
+    LEAVING_HELP,
+    LISTS_HELP,
+    WAITING,
+    Effect,
+    Entrance,
+    KeyHint,
+    KeyMeaning,
+    Meaning,
+    Row,
+    Screen,
+    day,
+    list_hints,
+    page_before,
+    section,
+)
+from ttt_net.clock import speed as speed_of
+from ttt_net.games.catalogue import NAMES
+from ttt_net.messages import (
+    FinishedMatch,
+    HistoryReply,
+    HistoryRequest,
+    Leader,
+    LeaderboardReply,
+    LeaderboardRequest,
+    PlayerInfo,
+    ProfileReply,
+    ProfileRequest,
+    RatingInfo,
+    ReportReason,
+    ReportRequest,
+    Request,
+    SeekRequest,
+    ServerMessage,
+    WatchRequest,
+)
+from ttt_net.text import clean, counted
+
+THANKS = "Thank you. The host and the moderators of this server can see it now."
+_REASONS: tuple[tuple[ReportReason, str], ...] = (
+    ("chat", "What they write in the chat"),
+    ("name", "Their name"),
+    ("cheating", "They cheat"),
+    ("other", "Something else"),
+)
+
+
+def report(display: Display) -> AnyCommand:
+    """Return the command that opens the screen from a match: of the opponent, or where one watches, of nobody yet."""
+    match = display.match
+    about = match.players[1 - match.you].name if match is not None and match.you is not None else ""
+    return Open(Page("report", about=about))
+
+
+def _report_title(display: Display) -> str:
+    name = clean(display.page.about, MAX_NAME_CELLS)
+    return f"Report {name}" if name else "Report a player"
+
+
+def _report_rows(display: Display, now_ms: int) -> list[Row]:
+    name, match = display.page.about, display.match
+    if not name:
+        players = [player.name for player in match.players] if match is not None else []
+        names = dict.fromkeys([*players, *display.talkers])
+        return [Row((clean(each, MAX_NAME_CELLS),), f"who:{each}", Open(Page("report", about=each))) for each in names]
+    heard = match.match if match is not None else None
+    carried = "The last lines of the chat at this match go with it." if heard else "No chat goes with it."
+    return [
+        Row(("The host and the moderators of this server see who reports whom, and for what.",)),
+        Row((carried,)),
+        Row(("",)),
+        *(Row((said,), reason, Send(ReportRequest(0, name, reason, heard))) for reason, said in _REASONS),
+    ]
+
+
+def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    if rest:
+        return Open(Page("report", about=clean(rest, MAX_NAME_CELLS)))
+    return report(display) if display.match is not None else "Type report and a name."
+
+
+REPORT = Screen(
+    name="report",
+    title=_report_title,
+    rows=_report_rows,
+    hints=lambda display: list_hints([CHOOSE, BACK], _report_rows(display, 0)),
+    is_form=True,
+    words={"report": _word},
+    usage="report NAME",
+)
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST_PAST = 20
+"""Matches whose ratings are drawn."""
+
+
+def _profile_title(display: Display) -> str:
+    told = display.world.reply(ProfileReply)
+    return labels.full_label(told.player) if told is not None else "Profile"
+
+
+def _profile_rows(display: Display, now_ms: int) -> list[Row]:
+    """Return who a player is, and what can be done with them."""
+    told = display.world.reply(ProfileReply)
+    if told is None:
+        return WAITING
+    facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {day(told.since_ms)}."]
+    has_played = told.won + told.drawn + told.lost > 0
+    facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost." if has_played else "No finished match yet.")
+    against = told.against
+    if against is not None and against.won + against.drawn + against.lost > 0:
+        facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
+    if told.against is None:
+        facts += _achieved(display.achieved)
+    live = [_played_now(display, name) for name in told.live]
+    return [
+        *(Row((fact,)) for fact in facts),
+        Row(("",)),
+        *_deeds(told),
+        *section("Ratings", [_rating(each, _past_ratings(display, told, each)) for each in told.ratings]),
+        *section("Playing now", live),
+    ]
+
+
+def _achieved(achieved: Achievements) -> Iterable[str]:
+    """Yield the puzzles that were solved and the levels of bots that were beaten, as sentences."""
+    if achieved.solved:
+        days = achieved.streak(achieved.solved[-1])
+        yield f"Puzzles: {counted(len(achieved.solved), 'day')} solved, {days} in a row up to {achieved.solved[-1]}."
+    if achieved.beaten:
+        levels = ", ".join(f"{labels.title_of(game)} {level}" for game, level in achieved.beaten.items())
+        yield f"Levels beaten: {levels}."
+
+
+def _played_now(display: Display, name: str) -> Row:
+    """Return the way to a match: back to one of ours, or to look on; all that is known of some is the id."""
+    if display.world.has_seat(name):
+        return own_match(display.world.matches[name])
+    known = next((match for match in live_of_others(display) if match.match == name), None)
+    return (
+        live_match(known)
+        if known is not None
+        else Row((name, "watch it"), f"live:{name}", Send(WatchRequest(0, match=name)))
+    )
+
+
+def _deeds(told: ProfileReply) -> Iterable[Row]:
+    name = told.player.name
+    yield Row(("Matches played",), "history", Open(Page("history", about=name)))
+    if told.against is not None and told.online:
+        yield Row(("Challenge",), "challenge", Open(Page("games", about=name, purpose=Purpose.CHALLENGE)))
+    if told.against is not None:
+        yield Row(("Report",), "report", Open(Page("report", about=name)))
+
+
+def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> list[int]:
+    """Return what the rating was before each of the newest rated matches, the oldest first, and what it is now."""
+    history = display.world.reply(HistoryReply)
+    if history is None or history.player.name != told.player.name:
+        return []
+    past = [
+        player.rating
+        for match in reversed(history.matches)
+        if match.rated and match.game == rating.game and speed_of(match.time) == rating.speed
+        for player in match.players
+        if player.name == told.player.name and player.rating is not None
+    ]
+    return [*past[-_MOST_PAST:], rating.rating] if past else []
+
+
+def sparkline(numbers: Sequence[int]) -> str:
+    """Return numbers as bars beside one another, the least and the most of them a whole bar apart."""
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    return "".join(_BARS[(number - least) * (len(_BARS) - 1) // max(1, most - least)] for number in numbers)
+
+
+def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...]:
+    """Return the question for the matches by which a rating has changed, once a profile is there that has one."""
+    has_rating = isinstance(reply, ProfileReply) and bool(reply.ratings)
+    return (HistoryRequest(0, name=display.page.about or None),) if has_rating else ()
+
+
+def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
+    number = labels.rating(rating.rating, is_provisional=rating.provisional)
+    games = f"{rating.games} game{'s' * (rating.games != 1)}"
+    page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
+    cells = (labels.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
+    return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
+
+
+PROFILE = Screen(
+    name="profile",
+    title=_profile_title,
+    rows=_profile_rows,
+    requests=lambda page: (ProfileRequest(0, name=page.about or None),),
+    replies=(ProfileReply,),
+    asks_next=history_wanted,
+    refused=page_before,
+    hints=lambda display: list_hints([CHOOSE, BACK], _profile_rows(display, 0)),
+    words={"profile": page_about("profile")},
+    usage="profile NAME",
+)
+
+
+def _title(display: Display) -> str:
+    history = display.world.reply(HistoryReply)
+    return f"Matches of {labels.name_of(history.player)}" if history is not None else "Matches"
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the finished matches of a player, and how to come to the older ones."""
+    told = display.world.reply(HistoryReply)
+    if told is None:
+        return WAITING
+    rows = [_finished(match, told.player.name, display.world.you) for match in told.matches]
+    if told.before is not None:
+        older = HistoryRequest(0, name=told.player.name, before=told.before)
+        rows.append(Row(("Older ones",), "older", More(Page("history", about=told.player.name), older)))
+    return rows or [Row(("No match has ended yet.",))]
+
+
+def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
+    side = 0 if match.players[0].name == name else 1
+    if match.winner is None:
+        result = "called off" if match.reason == "abort" else "drawn"
+    else:
+        result = "won" if match.winner == side else "lost"
+    kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
+    against = f"against {labels.full_label(match.players[1 - side])}"
+    is_ours = you is not None and you.name in (player.name for player in match.players)
+    cells = (day(match.at_ms), result, labels.title_of(match.game), against, kind)
+    return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
+
+
+HISTORY = Screen(
+    name="history",
+    title=_title,
+    rows=_rows,
+    requests=lambda page: (HistoryRequest(0, name=page.about or None),),
+    replies=(HistoryReply,),
+    refused=page_before,
+    hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
+    entrance=Entrance("h", "history", "your matches", lambda display: Open(Page("history"))),
+    words={"history": page_about("history")},
+    usage="history NAME",
+)
+
+
+def _leaders_title(display: Display) -> str:
+    page = display.page
+    return f"The best at {labels.title_of(page.about)}, {SPEEDS[page.time]}"
+
+
+def _status(display: Display) -> str:
+    told = display.world.reply(LeaderboardReply)
+    return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
+
+
+def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the best at a game and speed, and how to come to the other pages."""
+    told = display.world.reply(LeaderboardReply)
+    if told is None:
+        return WAITING
+    rows = [_leader(leader) for leader in told.leaders]
+    if told.page < told.pages:
+        further = LeaderboardRequest(0, game=told.game, speed=told.speed, page=told.page + 1)
+        rows.append(
+            Row(
+                (f"Further down (page {told.page} of {told.pages})",),
+                "further",
+                More(Page("leaders", about=told.game, time=SPEEDS.index(told.speed)), further),
+            )
+        )
+    return rows or [Row(("Nobody has a rating here yet: a rated match gives one.",))]
+
+
+def _leader(leader: Leader) -> Row:
+    player = leader.player
+    games = f"{leader.games} game{'s' * (leader.games != 1)}"
+    number = labels.rating(player.rating, is_provisional=player.provisional)
+    cells = (f"{leader.rank}.", labels.label_of(player), number, games)
+    return Row(cells, f"player:{player.name}", Open(Page("profile", about=player.name)))
+
+
+def _requests(page: Page) -> tuple[Request, ...]:
+    return (LeaderboardRequest(0, game=page.about, speed=SPEEDS[page.time]),)
+
+
+def _refused(display: Display, request: Request) -> Display:
+    """Show that nobody has a rating there."""
+    if not isinstance(request, LeaderboardRequest):
+        return display
+    nobody = LeaderboardReply(request.game, request.speed, 1, 1, [], None)
+    return replace(display, world=display.world.with_reply(nobody))
+
+
+def _with_speed(display: Display, *, by: int) -> Effect:
+    page = replace(display.page, time=(display.page.time + by) % len(SPEEDS))
+    return display.with_page(page), _requests(page)
+
+
+def _with_game(display: Display) -> Effect:
+    at = NAMES.index(display.page.about) if display.page.about in NAMES else -1
+    page = replace(display.page, about=NAMES[(at + 1) % len(NAMES)])
+    return display.with_page(page), _requests(page)
+
+
+_NEXT_SPEED = Change(partial(_with_speed, by=1))
+_KEYS: dict[str, KeyMeaning] = {
+    "t": _NEXT_SPEED,
+    "right": _NEXT_SPEED,
+    "left": Change(partial(_with_speed, by=-1)),
+    "g": Change(_with_game),
+}
+_HINTS = (KeyHint("Enter", "profile", "c-m"), BACK, KeyHint("t", "speed", "t"), KeyHint("g", "game", "g"))
+
+
+def _from_lobby(display: Display) -> AnyCommand:
+    """Return how to see the best at the game that was last sought."""
+    games = display.world.seeking.games if display.world.seeking is not None else []
+    return Open(Page("leaders", about=games[0] if games else A_RATED_GAME))
+
+
+def _top(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    named = rest.lower().split()
+    speed = next((SPEEDS.index(each) for each in SPEEDS if each in named), 0)
+    game = " ".join(word for word in named if word not in SPEEDS)
+    return Open(Page("leaders", about=game_named(game) if game else A_RATED_GAME, time=speed))
+
+
+LEADERS = Screen(
+    name="leaders",
+    title=_leaders_title,
+    status=_status,
+    rows=_leaders_rows,
+    requests=_requests,
+    replies=(LeaderboardReply,),
+    refused=_refused,
+    keys=_KEYS,
+    hints=lambda display: list_hints(_HINTS, _leaders_rows(display, 0)),
+    help=lambda display: [*LISTS_HELP, "t left right another speed", "g            another game", *LEAVING_HELP],
+    entrance=Entrance("l", "leaders", "the best", _from_lobby),
+    words={"top": _top},
+    usage="top GAME",
+    heading=lambda display: [f"{_title(display)}.", *([f"{_status(display)}."] if _status(display) else [])],
+)
