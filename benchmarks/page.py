@@ -1,13 +1,21 @@
-"""How long the page takes to be playable over slow links: `python -m benchmarks.page`, about a minute; needs Chromium.
+"""How long the page takes to be playable over slow links, and how busy a large lobby keeps it; needs Chromium.
+
+`python -m benchmarks.page` takes about a minute, `python -m benchmarks.page --lobby` half a minute.
 
 A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms, and fast 3G (150
 ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one does. *First* is a visit with
 an empty cache, until a board and the name field can be used; *again* one with what the browser has kept. Bytes are
 those on the wire, with TLS, down and up.
+
+With `--lobby`: the CPU time of the page's main thread in 5 s in a lobby of 200 players and 50 matches. The lists come
+as often as the server sends them: seeks 4 times a second, with others waiting each time; players and matches every 2 s,
+with moves in most matches.
 """
 
 import argparse
 import asyncio
+import json
+import random
 import shutil
 import subprocess
 import tempfile
@@ -157,14 +165,90 @@ def measure(browser: Any, port: int, link: SlowLink) -> tuple[Visit, Visit]:  # 
         relay.close()
 
 
+class Lobby:
+    """Lists of a large lobby, which change as they do on a server."""
+
+    def __init__(self) -> None:
+        self._rng = random.Random(1)
+        self._plies = [0] * 50
+
+    def messages(self, tick: int) -> Iterator[dict[str, Any]]:
+        """Yield what the server sends at a tick of 250 ms."""
+        waiting = [n for n in range(100, 200) if self._rng.random() < 0.3]
+        seeks = [{"seek": n, "by": _player(n), "games": ["gomoku"], "rated": True} for n in waiting]
+        yield {"type": "seeks", "count": len(seeks), "seeks": seeks}
+        if tick % 8 == 0:
+            self._plies = [ply + self._rng.randrange(3) for ply in self._plies]
+            players = [_player(n) | ({"playing": 1} if n < 100 else {}) for n in range(200)]
+            yield {"type": "players", "online": 200, "players": players}
+            matches = [
+                {"match": f"m{n}", "game": "gomoku", "players": [_player(2 * n), _player(2 * n + 1)], "ply": ply}
+                | {"watchers": 0}
+                for n, ply in enumerate(self._plies)
+            ]
+            yield {"type": "live", "count": 50, "matches": matches}
+
+
+def _player(number: int) -> dict[str, Any]:
+    return {"name": f"Player {number}", "rating": 1000 + number}
+
+
+def busy_ms(browser: Any, url: str, slowdown: int) -> int:  # noqa: ANN401 - as above
+    """Return for how many of 5,000 ms a large lobby keeps the main thread busy."""
+    context = browser.new_context(ignore_https_errors=True)
+    page = context.new_page()
+    routes: list[Any] = []
+
+    def answer(route: Any, text: str) -> None:  # noqa: ANN401 - as above
+        request = json.loads(text)
+        route.send(json.dumps({"type": "ok", "id": request["id"]}))
+        if request["type"] == "hello":
+            welcome = {"type": "welcome", "protocol": 1, "server": "here", "you": {"name": "Ann"}, "matches": []}
+            route.send(json.dumps(welcome))
+            routes.append(route)
+
+    page.route_web_socket("**", lambda route: route.on_message(lambda text: answer(route, text)))
+    page.goto(url)
+    page.locator(".entrance form + button, .entrance button.large").last.click()
+    page.locator("main.lobby").wait_for()
+    lobby = Lobby()
+    metrics = context.new_cdp_session(page)
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
+    metrics.send("Emulation.setCPUThrottlingRate", {"rate": slowdown})
+
+    def spent_s() -> float:
+        found = metrics.send("Performance.getMetrics")["metrics"]
+        return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
+
+    before = 0.0
+    for tick in range(28):
+        if tick == 8:  # the lists were drawn for the first time before
+            before = spent_s()
+        for message in lobby.messages(tick):
+            routes[-1].send(json.dumps(message))
+        page.wait_for_timeout(250)
+    after = spent_s()
+    context.close()
+    return round(1000 * (after - before))
+
+
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="benchmarks.page")
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--lobby", action="store_true")
+    options = parser.parse_args()
+    rounds = options.rounds
     from playwright.sync_api import sync_playwright  # only this benchmark needs a browser
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if options.lobby:
+        with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            for slowdown in (1, 6):
+                found = [busy_ms(browser, f"https://127.0.0.1:{port}/", slowdown) for _ in range(3)]
+                print(f"CPU slowed down {slowdown} times: busy for {sorted(found)[1]} of 5,000 ms")
+        return
     with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
         print(f"median of {rounds} visits until a board and the name field can be used")
         print("| link    | visit | s    | requests | bytes on the wire |")

@@ -106,6 +106,31 @@ export const panel = (title: string, ...children: Child[]): Tree => h("section.p
 /** What fills the window: it takes the focus when it appears. */
 export const screen = (spec: string, key: string, ...children: Child[]): Tree => h(spec, { key, tabindex: -1, focus: true }, children);
 
+const parts = new Map<string, { shown: unknown[]; made: unknown }>();
+
+/** A part of a screen, by a name of its own: described again only when something of what it shows has changed. */
+export function part<T>(name: string, shown: unknown[], make: () => T): T {
+  const known = parts.get(name);
+  if (known && areSame(known.shown, shown)) return known.made as T;
+  const made = make();
+  parts.set(name, { shown, made });
+  return made;
+}
+
+/** Describe each value once, and again only when something else of what is shown has changed. */
+export function once<V extends object>(make: (value: V) => Tree): (value: V, ...shown: unknown[]) => Tree {
+  const known = new WeakMap<V, { shown: unknown[]; made: Tree }>();
+  return (value, ...shown) => {
+    const before = known.get(value);
+    if (before && areSame(before.shown, shown)) return before.made;
+    const made = make(value);
+    known.set(value, { shown, made });
+    return made;
+  };
+}
+
+const areSame = (one: unknown[], other: unknown[]): boolean => one.length === other.length && one.every((each, n) => each === other[n]);
+
 /** Make the children of `parent` what the trees describe; one that is the very same as last time is not looked into. */
 export function patch(parent: Element, trees: (Tree | string)[]): void {
   const before = new Map<string | undefined, ChildNode>();

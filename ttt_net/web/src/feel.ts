@@ -10,6 +10,8 @@ import { isMyTurn, type Match, ownLive } from "./store.js";
 const BUZZ_MS: Record<Feeling, number[]> = { placed: [], heard: [12], turn: [30], won: [20, 60, 20, 60, 40], lost: [60], drawn: [30] };
 let sounds: Promise<typeof import("./sounds.js")> | null = null;
 let told: Notification | null = null;
+/** How many matches title and icon say that wait for us. */
+let shownTurns = -1;
 
 /** Let something be heard and felt, if the player wants that. */
 export function felt(feeling: Feeling): void {
@@ -37,11 +39,14 @@ export function tellTurn(match: Match): void {
 /** Show in title, icon and badge that a match waits for us. */
 export function showTurns(title: string): void {
   const waiting = ownLive().filter(isMyTurn).length;
-  document.title = waiting ? `● ${w.yourTurnTitle} – ${title}` : title;
+  const named = waiting ? `● ${w.yourTurnTitle} – ${title}` : title;
+  if (!document.hidden) told?.close();
+  if (named === document.title && waiting === shownTurns) return;
+  shownTurns = waiting;
+  document.title = named;
   const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
   const wanted = icon?.href.replace(/icon(-turn)?\.svg/, waiting ? "icon-turn.svg" : "icon.svg");
   if (icon && wanted && icon.href !== wanted) icon.href = wanted;
   const { setAppBadge, clearAppBadge } = navigator as { setAppBadge?: (count: number) => Promise<void>; clearAppBadge?: () => Promise<void> };
   (waiting ? setAppBadge?.call(navigator, waiting) : clearAppBadge?.call(navigator))?.catch(() => {});
-  if (!document.hidden) told?.close();
 }

@@ -4,7 +4,7 @@ import { challengeBot, nearestBot, plays, seek, site, unseek, wantBot } from "./
 import { bar, linkWord, shelf } from "./bar.js";
 import { token } from "./board.js";
 import { CATALOGUE } from "./catalogue.js";
-import { button, check, type Child, choices, form, h, joined, line, panel, screen, select, type Tree } from "./dom.js";
+import { button, check, type Child, choices, form, h, joined, line, once, panel, part, screen, select, type Tree } from "./dom.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { forgetInvitation } from "./invitation.js";
@@ -30,59 +30,86 @@ export const face = ({ name }: { name: string }): Tree => {
 export const framed = (title: string, kind: string, ...children: Child[]): Tree => screen(`main.lobby.${kind}`, title, bar(title), children);
 
 export function lobbyScreen(): Tree {
-  const { you, server, players, live, seeks, seeking, invitation } = state;
-  const isOther = ({ name }: { name: string }) => name !== you?.name;
-  const others = players.filter(isOther);
-  const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated, or_casual: seeking.or_casual } : wishOf(ui.choice);
-  const nearest = nearestBot(wish);
-  const bots = others.filter((player) => plays(player, wish) && (!player.any_level || player === nearest)).map((bot) => botEntry(bot, wish));
-  const waiting = seeks.filter(({ by }) => isOther(by) && !isBot(by));
-  const people = others.filter((player) => !isBot(player) && !waiting.some(({ by }) => by.name === player.name));
-  const played = live.filter((match) => match.players.every(isOther));
+  const { you, server, players, live, seeks, seeking, invitation, features } = state;
+  const chosen = JSON.stringify(ui.choice);
+  const { hash } = location;
   return screen(
     "main.lobby.wide",
     "lobby",
     h("header.bar", h("h1", emblem(), server), linkWord(), you && button([face(you), h("bdi", you.name)], () => go("/#player"), "plain me", "", { key: "me" }), gear()),
     h(
       "div.start",
-      invitation ? invited() : seeking ? alone(bots) : play(),
+      invitation ? invited() : seeking ? part("alone", [w, seeking, players, you, chosen], alone) : part("play", [w, chosen, features], play),
     ),
     h(
       "div.news",
-      h(
-        "div.buttons.tiles",
-        button([icon("devices"), w.onThisDevice], () => go("/#here"), "large", "", { key: "here" }),
-        state.features.includes("puzzle") && button([icon("puzzle"), w.puzzleOfDay], () => go("/#puzzle"), "large", "", { key: "puzzle" }),
-        button([icon("trophy"), w.leaderboard], () => go("/#leaders"), "large", "", { key: "leaders" }),
-      ),
-      list(w.yourMatches, ownLive().map(unfinished)),
-      waiting.length + played.length > FEW / 2 && sieve(),
-      list(w.waitingForOpponent, sifted(waiting, ({ by, games, time }) => ({ players: [by], games, time })).map(seekEntry)),
-      !seeking && list(w.playBot, bots, bots.length > 0 && players.some((player) => player.any_level) && strength()),
-      list(w.beingPlayed, sifted(played, ({ players, game, time }) => ({ players, games: [game], time })).map(liveEntry)),
-      listOfPeople(people),
-      form(
-        "form.row.panel",
-        ({ code = "" }) => go(`/j#${code.trim()}`),
-        line("code", w.invitationCode, { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
-        h("button", w.join),
-      ),
+      part("tiles", [w, features], tiles),
+      list(w.yourMatches, ownLive(), unfinished),
+      part("waiting", [w, seeks, live, you, hash, ui.all], waiting),
+      part("bots", [w, players, you, chosen, !seeking, ui.all], bots),
+      part("live", [w, live, you, hash, ui.all], played),
+      part("people", [w, players, seeks, you, hash, ui.all], people),
+      part("code", [w], codeForm),
     ),
   );
 }
 
+const isOther = ({ name }: { name: string }): boolean => name !== state.you?.name;
+const seeksOfOthers = (): SeekInfo[] => state.seeks.filter(({ by }) => isOther(by) && !isBot(by));
+const liveOfOthers = (): LiveMatch[] => state.live.filter((match) => match.players.every(isOther));
+
+/** The bots that would play now what is looked for, or else what is chosen. */
+function botsFor(wish: Wish): ListedPlayer[] {
+  const nearest = nearestBot(wish);
+  return state.players.filter((player) => isOther(player) && plays(player, wish) && (!player.any_level || player === nearest));
+}
+
+const tiles = (): Tree =>
+  h(
+    "div.buttons.tiles",
+    button([icon("devices"), w.onThisDevice], () => go("/#here"), "large", "", { key: "here" }),
+    state.features.includes("puzzle") && button([icon("puzzle"), w.puzzleOfDay], () => go("/#puzzle"), "large", "", { key: "puzzle" }),
+    button([icon("trophy"), w.leaderboard], () => go("/#leaders"), "large", "", { key: "leaders" }),
+  );
+
+function waiting(): Child {
+  const seeks = seeksOfOthers();
+  return [
+    seeks.length + liveOfOthers().length > FEW / 2 && sieve(),
+    list(w.waitingForOpponent, sifted(seeks, ({ by, games, time }) => ({ players: [by], games, time })), (each) => seekEntry(each, w)),
+  ];
+}
+
+function bots(): Child {
+  const wish = wishOf(ui.choice);
+  const found = botsFor(wish);
+  const hasLevels = found.length > 0 && state.players.some((player) => player.any_level);
+  return !state.seeking && list(w.playBot, found, (bot) => botEntry(bot, wish), hasLevels && strength());
+}
+
+const played = (): Child =>
+  list(w.beingPlayed, sifted(liveOfOthers(), ({ players, game, time }) => ({ players, games: [game], time })), (each) => liveEntry(each, w));
+
+const codeForm = (): Tree =>
+  form(
+    "form.row.panel",
+    ({ code = "" }) => go(`/j#${code.trim()}`),
+    line("code", w.invitationCode, { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
+    h("button", w.join),
+  );
+
 /** A list under its title; of a long one the beginning, until all is asked for, which then scrolls by itself. */
-function list(title: string, entries: Tree[], filter: Child = null): Tree | false {
+function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: Child = null): Tree | false {
   const isWhole = ui.all === title;
-  const shown = isWhole ? entries : entries.slice(0, FEW);
-  const rest = entries.length - shown.length;
+  const shown = isWhole ? values : values.slice(0, FEW);
+  const rest = values.length - shown.length;
   return (
-    (entries.length > 0 || !!filter) &&
+    (values.length > 0 || !!filter) &&
     panel(
       title,
-      h("h2", title, entries.length > 1 && h("span.quiet", ` ${entries.length}`)),
+      h("h2", title, values.length > 1 && h("span.quiet", ` ${values.length}`)),
       filter,
-      h("ul.entries", { class: isWhole && "long" }, shown),
+      h("ul.entries", { class: isWhole && "long" }, shown.map(entry)),
       rest > 0 && button(many(w.showMore, rest), () => set({ all: title }), "", "", { key: "more" }),
     )
   );
@@ -111,13 +138,15 @@ function sifted<T>(all: T[], look: (each: T) => Listed): T[] {
 }
 
 /** The people who are here: the free before those who play; from two dozen on with a line to look for one. */
-function listOfPeople(people: ListedPlayer[]): Tree | false {
+function people(): Tree | false {
+  const waiting = new Set(seeksOfOthers().map(({ by }) => by.name));
+  const people = state.players.filter((player) => isOther(player) && !isBot(player) && !waiting.has(player.name));
   const wanted = filters().get("find") ?? "";
   const found = people.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
   found.sort((one, other) => Number(!!one.playing) - Number(!!other.playing));
   const oninput = (event: Event) => filter({ find: (event.target as HTMLInputElement).value });
   const field = people.length > 2 * FEW && line("filter", w.lookForOne, { type: "search", required: false, value: wanted, oninput });
-  return list(w.peopleHere, found.map(personEntry), field);
+  return list(w.peopleHere, found, (each) => personEntry(each, w), field);
 }
 
 /** One line of a list: what it is, more of it in small, and what can be done. */
@@ -183,8 +212,10 @@ function ownSize(toggle: (name: "falls", words: string) => Tree): Tree {
   );
 }
 
-function alone(bots: Tree[]): Tree {
+function alone(): Tree {
   const { games = [], time, rated, or_casual: isEither } = state.seeking ?? {};
+  const wish = { game: games[0] ?? "tictactoe", time: time ?? null, rated: !!rated, or_casual: isEither };
+  const bots = botsFor(wish).map((bot) => botEntry(bot, wish));
   const looking = f(w.lookingFor, terms(games, time, rated, isEither));
   return h(
     "section.panel.waiting",
@@ -232,11 +263,11 @@ function qrOf(address: string): Tree | null {
   return qr?.qrCode(address) ?? null;
 }
 
-function seekEntry(seeking: SeekInfo): Tree {
+const seekEntry = once((seeking: SeekInfo): Tree => {
   const { by, games, time, rated, or_casual: isEither } = seeking;
   const act = button(w.play, () => accept(seeking), "primary", f(w.playOne, label(by)));
   return entryOf(seeking.seek, by, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated, isEither), act);
-}
+});
 
 function botEntry(player: ListedPlayer, wish: Wish): Tree {
   const { name, bot, level, any_level: isAny } = player;
@@ -254,14 +285,14 @@ const strength = (): Tree =>
     (level) => choose({ level: Number(level) }),
   );
 
-function personEntry(player: ListedPlayer): Tree {
+const personEntry = once((player: ListedPlayer): Tree => {
   const { name, playing, seeking } = player;
   const what = playing ? w.playing : seeking ? w.waitingWord : w.free;
   return entryOf(name, player, person(player), what, button(w.challenge, () => challenge(name), "", f(w.challengeOne, name)));
-}
+});
 
-function liveEntry({ match, game, players, time, ply, featured, watchers }: LiveMatch): Tree {
+const liveEntry = once(({ match, game, players, time, ply, featured, watchers }: LiveMatch): Tree => {
   const names = players.map(label).join(" – ");
   const detail = [featured && w.featured, titleOf(game), time && timeName(time), f(w.moveNumber, ply), watchers > 0 && many(w.watchersHere, watchers)];
   return entryIn(match, game, names, joined(detail), button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, names)));
-}
+});

@@ -7,7 +7,7 @@ import { board, colours, isSmall, landing, type Look, type On, sizes, token } fr
 import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
-import { button, h, joined, screen, type Tree } from "./dom.js";
+import { button, h, joined, part, screen, type Tree } from "./dom.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { icon } from "./pieces.js";
@@ -20,8 +20,6 @@ const LOW_MS = 10000;
 /** A finger needs so many pixels; on smaller cells it aims first. */
 const FINGER = 44;
 const WIDE = 900;
-/** The board as it was drawn last, and what of: clocks tick ten times a second, and large boards change less often. */
-let drawn: { shown: unknown[]; tree: Tree | null } = { shown: [], tree: null };
 
 export function matchScreen(match: Match): Tree {
   const { game, outcome, time, rated } = match;
@@ -98,16 +96,13 @@ function theBoard(match: Match): Tree {
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: settings.isFlat,
   };
-  const shown = [match, ...Object.values(look)];
-  if (!drawn.tree || shown.some((each, n) => each !== drawn.shown[n])) {
-    const on: On = {
-      choose: (cell, event) => choose(match, cell, event, canMove),
-      hover: (cell) => cell !== ui.hover && set({ hover: cell }),
-      focus: (cell) => set({ focus: cell }),
-    };
-    drawn = { shown, tree: board(look, on) };
-  }
-  return drawn.tree!;
+  const on: On = {
+    choose: (cell, event) => choose(match, cell, event, canMove),
+    hover: (cell) => cell !== ui.hover && set({ hover: cell }),
+    focus: (cell) => set({ focus: cell }),
+  };
+  // Clocks tick ten times a second, and large boards change less often.
+  return part("board", [w, match, ...Object.values(look)], () => board(look, on));
 }
 
 /** The cells that the coach speaks of. */
@@ -149,6 +144,10 @@ function choose(match: Match, cell: number, event: Event, canMove: boolean): voi
 }
 
 function moves(match: Match): Tree | false {
+  return part("moves", [w, match.match, match.moves, match.analysis?.moves, !!match.outcome, ui.ply, innerWidth >= WIDE], () => movesOf(match));
+}
+
+function movesOf(match: Match): Tree | false {
   const { length } = match.moves;
   const row = (move: number, n: number) => {
     const name = match.game.move_names[move] ?? "";

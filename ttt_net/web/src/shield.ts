@@ -23,6 +23,7 @@ export function shieldResizes(): void {
 }
 
 function trace(region: HTMLElement): string {
+  if (!region.matches(".field")) return region.dataset.shows ?? "";
   const { x, y, width } = region.getBoundingClientRect();
-  return region.matches(".field") ? `${x + scrollX} ${y + scrollY} ${width}` : (region.dataset.shows ?? "");
+  return `${x + scrollX} ${y + scrollY} ${width}`;
 }

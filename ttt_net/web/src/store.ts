@@ -203,14 +203,14 @@ export function hear(message: Heard, now: number): void {
       state[message.act] = message.lifted ? null : { ...message, heardAt: Date.now() };
       break;
     case "seeks":
-      state.seeks = message.seeks;
+      state.seeks = shared(state.seeks, message.seeks, ({ seek }) => seek);
       break;
     case "players":
-      state.players = message.players;
+      state.players = shared(state.players, message.players, ({ name }) => name);
       state.online = message.online;
       break;
     case "live":
-      state.live = message.matches;
+      state.live = shared(state.live, message.matches, ({ match }) => match);
       break;
     case "renamed":
       state.you = message.you;
@@ -235,6 +235,16 @@ export function hear(message: Heard, now: number): void {
       else if (match && "seq" in message && message.seq > match.seq) changeNumbered(match, message as wire.Played | wire.Ended, now);
     }
   }
+}
+
+/** The new list, with the old values where they say the same; the old list itself where all do. What is the same is not drawn again. */
+function shared<T>(old: T[], now: T[], keyOf: (each: T) => unknown): T[] {
+  const known = new Map(old.map((each) => [keyOf(each), each]));
+  const found = now.map((each) => {
+    const before = known.get(keyOf(each));
+    return before !== undefined && JSON.stringify(before) === JSON.stringify(each) ? before : each;
+  });
+  return found.length === old.length && found.every((each, n) => each === old[n]) ? old : found;
 }
 
 function welcomed({ you, server, features = [], chat = true, matches, seek }: wire.Welcome): void {

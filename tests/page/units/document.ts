@@ -1,0 +1,56 @@
+/** A document without a browser, for the code that draws: import this before anything that needs it. */
+
+import { parseHTML } from "linkedom";
+
+const CATALOGUE = [
+  { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], swap: false, rated: true, line: { row: 3, gravity: false, misere: false } },
+  { name: "gomoku", title: "Gomoku", rule: "five in a row wins", shape: [15, 15], swap: true, rated: true, line: { row: 5, gravity: false, misere: false } },
+];
+const html = `<!doctype html><html><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
+  <div id="page"></div><div id="said"></div></body></html>`;
+const { document } = parseHTML(html);
+const stored = new Map<string, string>();
+const storage = { getItem: (name: string) => stored.get(name) ?? null, setItem: (name: string, text: string) => stored.set(name, text), removeItem: (name: string) => stored.delete(name) };
+
+// Nothing has a size here, and nothing scrolls.
+Object.assign(Object.getPrototypeOf(document.createElement("i")), { scrollBy: () => {} });
+Object.assign(globalThis, {
+  window: globalThis,
+  document,
+  location: { origin: "http://here", pathname: "/", hash: "" },
+  localStorage: storage,
+  innerWidth: 1280,
+  scrollTo: () => {},
+  history: { pushState: () => {}, replaceState: () => {} },
+});
+
+/** How often the document is changed while something is done. */
+export function changesWhile(act: () => void): number {
+  let count = 0;
+  const undo: (() => void)[] = [];
+  const kinds = [document.createElement("i"), document.createTextNode(""), document.createElementNS("http://www.w3.org/2000/svg", "svg")];
+  const seen = new Set<object>();
+  for (const kind of kinds) {
+    for (let proto = Object.getPrototypeOf(kind); proto && proto !== Object.prototype && !seen.has(proto); proto = Object.getPrototypeOf(proto)) {
+      seen.add(proto);
+      for (const name of ["insertBefore", "setAttribute", "removeAttribute", "remove"]) {
+        const own = Object.getOwnPropertyDescriptor(proto, name);
+        if (typeof own?.value !== "function") continue;
+        const { value } = own;
+        proto[name] = function (...rest: unknown[]) {
+          count++;
+          return value.apply(this, rest);
+        };
+        undo.push(() => Object.defineProperty(proto, name, own));
+      }
+    }
+  }
+  act();
+  for (const each of undo) each();
+  return count;
+}
+
+/** What an element shows. */
+export const textOf = (selector: string): string[] => [...document.querySelectorAll(selector)].map((each) => each.textContent ?? "");
+
+export { document };
