@@ -101,7 +101,7 @@ class Album:
                 place.pair("connect4", "3+2")
                 ann = place.visitor(**LOOKS[self._look])
                 ann.page.goto(place.url)
-                ann.page.get_by_label("What are you called?").wait_for()
+                ann.page.get_by_label("Choose a name").wait_for()
                 self.keep(ann, "welcome")
                 ann.come("Dora")
                 cleo.seek("ultimate", "10+5")

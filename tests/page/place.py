@@ -61,7 +61,7 @@ class Visitor:
         """Open the page and give a name."""
         self.name = name
         self.page.goto(self.url + path)
-        self.page.get_by_label("What are you called?").fill(name)
+        self.page.get_by_label("Choose a name").fill(name)
         self.page.get_by_role("button", name="Play", exact=True).click()
         if path == "/":
             self.page.locator("main.lobby").wait_for()

@@ -66,11 +66,11 @@ def test_a_replay_goes_by_arrow_keys_and_by_itself(place: Place) -> None:
         """() => { window.told = []; new MutationObserver(() => told.push(document.querySelector(".status").innerText))
             .observe(document.body, { childList: true, subtree: true, characterData: true }) }"""
     )
-    first.press("Play it through")
+    first.press("Play all moves")
     first.until("You won")
     told = " ".join(first.page.evaluate("told"))
     assert all(f"Move {number} of 5" in told for number in (1, 2, 3, 4)), told
-    first.page.get_by_role("button", name="Play it through").wait_for()
+    first.page.get_by_role("button", name="Play all moves").wait_for()
 
 
 @pytest.mark.parametrize("game", NAMES)
@@ -123,13 +123,13 @@ def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:
     ann.page.goto(f"{place.url}/#puzzle={DAY.isoformat()}")
     ann.page.get_by_text("Jan 3, 2023").wait_for()
     verdict = ann.page.locator(".verdict")
-    for move, said in ((wrong, "is not it; try another."), (puzzle.solution, "Right: ")):
+    for move, said in ((wrong, "is not the move. Try another."), (puzzle.solution, "Correct: ")):
         ann.cell(game.move_cells[move]).dispatch_event("click")
         verdict.filter(has_text=said).wait_for()
     ann.page.get_by_text("Solved").wait_for()
     ann.page.reload()
     ann.page.get_by_text("Solved").wait_for()
-    ann.press("The day before")
+    ann.press("Previous puzzle")
     ann.page.wait_for_url(f"**/#puzzle={DAY - timedelta(days=1)}")
     ann.page.get_by_text("Jan 2, 2023").wait_for()
     ann.press("Show the solution")

@@ -56,8 +56,8 @@ def test_axe_finds_nothing_from_the_lobby_to_the_end_of_a_match(place: Place) ->
     first.page.locator("summary", has_text="Chat").click()
     first.page.locator(".phrases").first.wait_for()
     found += faults(first, "a match")
-    ann.press("Call off")
-    bob.until("Called off")
+    ann.press("Abort")
+    bob.until("Aborted")
     found += faults(bob, "the end of a match")
     assert found == []
 
@@ -66,7 +66,7 @@ def test_axe_finds_what_it_is_shown(place: Place) -> None:
     """Of either colours: a button without a name, and letters that only the dark ones make hard to read."""
     ann = place.visitor()
     ann.page.goto(place.url)
-    ann.page.get_by_label("What are you called?").wait_for()
+    ann.page.get_by_label("Choose a name").wait_for()
     ann.page.evaluate(
         """() => {
             const planted = Object.assign(document.createElement("section"), { ariaLabel: "planted" });
@@ -94,8 +94,8 @@ def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(place: Place) -
         for visitor in (ann, bob):
             visitor.page.locator("main.match").wait_for()
         found |= {(game, "match", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
-        ann.press("Call off")
-        bob.until("Called off")
+        ann.press("Abort")
+        bob.until("Aborted")
         for visitor in (ann, bob):
             visitor.press("‹ Lobby")
             visitor.page.locator("main.lobby").wait_for()
@@ -155,8 +155,8 @@ def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Plac
     page.locator("#cell-4").wait_for()
     look("two on this device")
     page.goto(place.url)
-    page.get_by_label("What are you called?").fill("Ann!")
-    page.get_by_text("may not be in a name").wait_for()
+    page.get_by_label("Choose a name").fill("Ann!")
+    page.get_by_text("A name cannot contain").wait_for()
     look("the first screen with a name that may not be")
     ann.come("Ann")
     ann.press("Settings")

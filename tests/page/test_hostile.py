@@ -50,7 +50,7 @@ def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
         visitor = place.visitor()
         visitor.page.route_web_socket("**", lambda route, messages=messages: lie(route, messages, BAIT))
         visitor.page.goto(place.url)
-        visitor.page.get_by_label("What are you called?").fill("Ann")
+        visitor.page.get_by_label("Choose a name").fill("Ann")
         visitor.press("Play")
         visitor.page.locator(shown).wait_for()
         visitor.page.get_by_text(BAIT).first.wait_for()

@@ -109,10 +109,10 @@ def test_a_second_window_takes_over_and_gives_back(place: Place) -> None:
     other = ann.page.context.new_page()
     other.goto(place.url)
     other.locator("main.lobby").wait_for()
-    ann.page.get_by_text("You play in another window").wait_for()
+    ann.page.get_by_text("You are playing in another tab").wait_for()
     ann.press("Play here")
     ann.page.locator("main.lobby").wait_for()
-    other.get_by_text("You play in another window").wait_for()
+    other.get_by_text("You are playing in another tab").wait_for()
 
 
 def test_a_first_welcome_that_is_lost_does_not_burn_the_name(place: Place) -> None:
@@ -141,11 +141,11 @@ def test_another_name_can_be_given_after_one_that_was_taken(place: Place) -> Non
     place.visitor().come("Ann")
     other = place.visitor()
     other.page.goto(place.url)
-    other.page.get_by_label("What are you called?").fill("ann")
+    other.page.get_by_label("Choose a name").fill("ann")
     other.press("Play")
     other.page.get_by_role("alert").get_by_text("Ann").wait_for()
     assert other.page.evaluate("localStorage.getItem('ttt_net.token')") is None
-    other.page.get_by_label("What are you called?").fill("Bob")
+    other.page.get_by_label("Choose a name").fill("Bob")
     other.press("Play")
     other.page.get_by_role("button", name="Bob", exact=True).wait_for()
 

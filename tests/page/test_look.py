@@ -120,7 +120,7 @@ def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_th
     ann.page.locator(".deck .actions button").filter(has_text="nalyse").or_(
         ann.page.get_by_role("button", name="Where did I go wrong?")
     ).click()
-    ann.page.get_by_text("The computer is too busy to look at it now.").wait_for()
+    ann.page.get_by_text("The computer is too busy to analyse this now.").wait_for()
     assert len(blanked) == 2
     ann.press("Try again")
     ann.page.locator(".turns").wait_for()

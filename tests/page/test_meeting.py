@@ -177,8 +177,8 @@ def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
 def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.press("Ann")
-    ann.page.get_by_label("Another name").fill("Anna")
-    ann.press("Take it")
+    ann.page.get_by_label("New name").fill("Anna")
+    ann.press("Save")
     ann.page.get_by_role("heading", name="Anna").wait_for()
     ann.page.get_by_text("Forget me").first.click()
     confirmation = ann.page.get_by_label("Your name")
@@ -187,7 +187,7 @@ def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> Non
     ann.page.locator(".toast", has_text="Anna").wait_for()
     confirmation.fill("Anna")
     confirmation.press("Enter")
-    ann.page.get_by_role("alert").get_by_text("You are forgotten here.").wait_for()
+    ann.page.get_by_role("alert").get_by_text("Your name and ratings were deleted.").wait_for()
     assert ann.page.evaluate("localStorage.getItem('ttt_net.token')") is None
     place.visitor().come("Anna")
 
@@ -208,7 +208,7 @@ def test_players_talk_by_phrases_and_by_typing_and_can_be_muted(place: Place) ->
     line = first.page.locator(".spoken p", has_text="<b>and to you</b>")
     line.get_by_role("button", name="Mute").click()
     line.wait_for(state="detached")
-    first.page.locator(".toast", has_text="You hear no more from").wait_for()
+    first.page.locator(".toast", has_text="is muted.").wait_for()
 
 
 def test_a_private_match_is_watched_by_its_link(place: Place) -> None:
@@ -244,8 +244,8 @@ def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
     carl.page.get_by_text("You are watching.").wait_for()
     first.play(4)
     carl.page.locator("#cell-4.last").wait_for()
-    second.press("Call off")
-    carl.until("Called off")
+    second.press("Abort")
+    carl.until("Aborted")
     first.press("Rematch")
     second.press("Accept")
     carl.press("To the rematch")
@@ -277,8 +277,8 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_tap(p
         for visitor in (ann, bob):
             visitor.page.locator("main.match").wait_for()
             assert "random" not in visitor.page.locator("main.match").inner_text()
-        bob.press("Call off")
-        bob.until("Called off")
+        bob.press("Abort")
+        bob.until("Aborted")
         bob.press("New opponent")
         bob.page.get_by_text("or play a bot now").wait_for()
         choice = bob.page.locator(".waiting").get_by_role("button", name="Play random")
@@ -295,8 +295,8 @@ def test_a_bot_that_has_gone_on_to_somebody_else_is_challenged_to_the_rematch(pl
             visitor.page.get_by_role("button", name="Play random").first.click()
             visitor.page.locator("main.match").wait_for()
             if visitor is ann:
-                ann.press("Call off")
-                ann.until("Called off")
+                ann.press("Abort")
+                ann.until("Aborted")
         before = ann.page.url
         ann.page.get_by_role("button", name="Another game").wait_for(state="detached")
         assert "has left" not in ann.page.locator("main.match").inner_text()
@@ -373,7 +373,7 @@ def test_one_who_is_alone_plays_a_bot_of_the_chosen_strength_before_giving_a_nam
     ann.press("Play the computer")
     ann.page.locator("main.match").wait_for()
     ann.page.locator(".tag", has_text="bot, level 3").wait_for()
-    ann.press("Call off")
+    ann.press("Abort")
     ann.press("‹ Lobby")
     ann.page.get_by_role("group", name="Strength, from 1 to 8").get_by_role("radio", name="8").check()
     ann.page.locator(".entry", has_text="level 8").get_by_role("button").first.click()

@@ -32,12 +32,12 @@ def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place)
     detail = json.dumps(asked(place, "reports", "show", "1"))
     assert "you are a fool" in detail
     place.administer("reports", "close", "1", "--mute", "--for", "5m", "--reason", "be kind")
-    rude.page.locator(".chat .trouble", has_text="nobody hears what you write").wait_for()
+    rude.page.locator(".chat .trouble", has_text="Nobody sees what you write").wait_for()
     assert "Reason: Be kind." in rude.page.locator(".chat .trouble").inner_text()
     assert rude.page.get_by_label("To your opponent").count() == 0
     assert rude.page.evaluate("document.scrollingElement.scrollWidth") <= 320
     place.administer("unmute", name)
-    rude.page.locator(".toast", has_text="heard in the chat again").wait_for()
+    rude.page.locator(".toast", has_text="can see what you write again").wait_for()
     rude.sees(".chat .trouble", 0)
     rude.page.get_by_label("To your opponent").wait_for()
     rude.page.evaluate(  # before, or it may have run out when it is looked for

@@ -42,7 +42,7 @@ def test_a_phone_tells_the_lesson_below_the_board_and_moves_nothing(place: Place
     assert told["y"] + told["height"] <= screen["viewport"]["height"]
     loser.page.get_by_role("button", name="Try again from there").wait_for()
     assert (box(loser, ".boards"), box(loser, ".review")) == (board, slider)
-    loser.press("one move on")
+    loser.press("one move forward")
     loser.until("You lost")
     assert (box(loser, ".boards"), box(loser, ".review")) == (board, slider)
     loser.press("Where did I go wrong?")

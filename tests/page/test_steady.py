@@ -35,7 +35,7 @@ def test_nothing_that_happens_moves_the_board(place: Place) -> None:
     cleo = place.visitor().come("Cleo")
     cleo.page.get_by_role("button", name="Challenge Bob").click()
     bob.page.locator(".challenge").wait_for()
-    first.page.get_by_role("button", name="Draw: offer one").click()
+    first.page.get_by_role("button", name="Offer a draw").click()
     second.page.get_by_text("offers a draw.").wait_for()
     place.administer("drain", "3600")
     second.page.locator(".banner").wait_for()
@@ -56,7 +56,7 @@ def test_what_has_just_come_under_the_finger_takes_no_taps(place: Place) -> None
         const deck = document.querySelector(".deck");
         new MutationObserver(() => "settling" in deck.dataset && resolve(getComputedStyle(deck).pointerEvents))
             .observe(deck, {attributes: true});
-        [...deck.querySelectorAll("button")].find(each => /Resign|Call off/.test(each.textContent)).click();
+        [...deck.querySelectorAll("button")].find(each => /Resign|Abort/.test(each.textContent)).click();
     })"""
     assert first.page.evaluate(shielded) == "none"
 
@@ -228,7 +228,7 @@ def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> Non
     ann.until("X won.")
     ann.sees(".cell.won", 3)
     ann.press("New match")
-    ann.until("It is the turn of X.")
+    ann.until("X to move.")
     ann.page.goto(f"{place.url}/#here=scorefour")
     ann.cell(63).wait_for()
     for cell in (5, 5, 6):
@@ -240,11 +240,11 @@ def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> Non
 def test_what_is_wrong_with_a_name_is_said_while_it_is_typed(place: Place) -> None:
     ann = place.visitor()
     ann.page.goto(place.url)
-    field, trouble = ann.page.get_by_label("What are you called?"), ann.page.get_by_role("alert")
+    field, trouble = ann.page.get_by_label("Choose a name"), ann.page.get_by_role("alert")
     for name, said in (
-        ("Ann!", "“!” may not be in a name."),
-        ("_Ann", "A name begins with a letter or a digit."),
-        ("Ann\u0430", "All letters have to be of one script."),
+        ("Ann!", "A name cannot contain “!”."),
+        ("_Ann", "A name must begin with a letter or a digit."),
+        ("Ann\u0430", "All letters must be of one script."),
         ("A" * 21, "At most 20 letters"),
         ("\u3042" * 11, "At most 20 letters"),
     ):
@@ -266,8 +266,8 @@ def test_two_windows_play_each_under_its_own_name(place: Place) -> None:
     other = ann.page.context.new_page()
     other.goto(place.url)
     other.locator("main.lobby").wait_for()
-    ann.press("Play here as somebody else")
-    ann.page.get_by_label("What are you called?").fill("Bob")
+    ann.press("Play here under another name")
+    ann.page.get_by_label("Choose a name").fill("Bob")
     ann.press("Play")
     ann.page.get_by_role("button", name="Challenge Ann").click()
     other.get_by_role("button", name="Accept", exact=True).click()
@@ -304,7 +304,7 @@ def test_a_lobby_of_many_people_is_short_and_can_be_searched(place: Place) -> No
     messages = [{"type": "players", "online": 150, "players": people}]
     ann.page.route_web_socket("**", lambda route: lie(route, messages))
     ann.page.goto(f"{place.url}/#find=Player 14")
-    ann.page.get_by_label("What are you called?").fill("Ann")
+    ann.page.get_by_label("Choose a name").fill("Ann")
     ann.press("Play")
     ann.page.get_by_role("button", name="Challenge Player 149").wait_for()
     ann.sees(".entry:has-text('Player')", 11)

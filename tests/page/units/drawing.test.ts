@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changesWhile, document, textOf } from "./document.js";
-import { h, once, part, patch } from "../../../ttt_net/web/src/dom.js";
+import { h, patch } from "../../../ttt_net/web/src/dom.js";
 import { bring } from "../../../ttt_net/web/src/i18n.js";
 import { lobbyScreen } from "../../../ttt_net/web/src/lobby.js";
+import { once, part } from "../../../ttt_net/web/src/parts.js";
 import type { LiveMatch, ListedPlayer } from "../../../ttt_net/web/src/protocol.js";
 import { hear, set, state } from "../../../ttt_net/web/src/store.js";
 import { enMore } from "../../../ttt_net/web/src/words/en-more.js";

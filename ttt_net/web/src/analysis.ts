@@ -1,4 +1,4 @@
-/** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
+/** The analysis of a finished match: a small chart over the moves, and the turning points. */
 
 import { button, type Child, h, panel, type Tree } from "./dom.js";
 import { followsOf, reasonOf } from "./explained.js";
@@ -29,7 +29,7 @@ export function analysis(match: Match): Tree | null {
 /** Whether a move has a sign that says it was not good. */
 export const isPoor = ({ sign = "" }: AnalysedMove): boolean => sign.startsWith("?");
 
-/** What is to be said of one move of a match: why it decided it, to who made it, or that it did; or what it gave away. */
+/** The note on one move: that it decided the match, with the reason for the player who made it, or what it gave away. */
 export function noteOf(match: Match, ply: number): string {
   const { lesson, moves } = match.analysis ?? {};
   if (lesson?.ply === ply) return lessonOf(match, lesson);
@@ -48,7 +48,7 @@ function lessonOf(match: Match, { ply, side, better, text, why, follows }: Match
 
 const nameOf = ({ game, moves }: Match, ply: number): string => game.move_names[moves[ply - 1] ?? -1] ?? "";
 
-/** How good it is for the first player, from -1 to 1. */
+/** The value for the first player, from -1 to 1. */
 function worth(move: AnalysedMove): number {
   const own = move.score ?? move.value;
   return move.side ? -own : own;
@@ -84,7 +84,7 @@ function turn(match: Match, move: AnalysedMove): Child {
   return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${whatOf(match, move)}`);
 }
 
-/** What was wrong with a move: why, to who made it; and what was better. */
+/** The fault of a move, with the reason for the player who made it, and the better move. */
 function whatOf(match: Match, move: AnalysedMove): string {
   const why = move.side === match.you ? reasonOf(move.why, move.text ?? "") : "";
   const what = why || (move.value === 0 ? w.letWinGo : w.wasLosing);

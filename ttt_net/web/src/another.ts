@@ -1,4 +1,4 @@
-/** The sheet on which another game is chosen, to be played against the same player. */
+/** The sheet for choosing another game against the same player. */
 
 import { challengeBot } from "./actions.js";
 import { shelf } from "./bar.js";

@@ -1,4 +1,4 @@
-/** What stands above a screen, and the shelf of games: what the first screen has of the lobby. */
+/** The bar above a screen, and the shelf of games; the first screen needs both. */
 
 import { link } from "./actions.js";
 import { button, type Child, h, option, type Tree } from "./dom.js";
@@ -8,7 +8,7 @@ import { icon, picture } from "./pieces.js";
 import { go } from "./place.js";
 import { gear } from "./settings.js";
 
-/** How quick the way to the server is, in a word; none for one who needs no server yet. */
+/** The speed of the connection in a word; nothing for visitors who need no server yet. */
 export function linkWord(): Tree | false {
   if (!link.isKnown()) return false;
   const { latencyMs } = link;

@@ -1,7 +1,7 @@
 /**
- * A board, for any game: from the shape, the moves and the board string that the server sends, and no rules.
+ * A board for any game, from the shape, moves and board string that the server sends. It knows no rules.
  *
- * Each layer is a grid of buttons with one of them in the order of tabbing; arrow keys go on from there.
+ * Each layer is a grid of buttons. Tab reaches one of them; arrow keys move on from there.
  */
 
 import { type Child, h, type Tree } from "./dom.js";
@@ -9,7 +9,7 @@ import { f, listed, w } from "./i18n.js";
 import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
 import { type Game, movesAt, type Position } from "./store.js";
 
-/** What is drawn. `last`, `ghost` (a mark that is not there yet), `fading` and `focus` are cells, -1 for none. */
+/** Everything that is drawn. `last`, `ghost` (a mark that is not there yet), `fading` and `focus` are cells, -1 for none. */
 export type Look = {
   game: Game;
   position: Position;
@@ -20,16 +20,16 @@ export type Look = {
   isPending: boolean;
   focus: number;
   fading: number;
-  /** Cells, parted by commas, that are good, or would have been better than the last move: then an arrow leads to the first. */
+  /** Cells, separated by commas, that are good, or in a review better than the last move; an arrow leads to the first. */
   hints: string;
   isReview?: boolean;
-  /** Cells, parted by commas, that the other threatens to take. */
+  /** Cells, separated by commas, that the opponent threatens to take. */
   alarms: string;
-  /** Whether a line of ours is one that we lost by. */
+  /** Whether the line is one that lost the match. */
   isLoss: boolean;
   /** Whether the layers of a cube lie side by side, and not one above the other. */
   isFlat: boolean;
-  /** What the ids of cells begin with, where there is another board. */
+  /** A prefix for the ids of cells, where there is another board. */
   prefix?: string;
 };
 export type On = { choose: (cell: number, event: Event) => void; hover: (cell: number) => void; focus: (cell: number) => void };
@@ -250,7 +250,7 @@ function blockOf(game: Game, cell: number): number {
   return Math.floor(y / down) * (sizes(game)[2] / across) + Math.floor(x / across);
 }
 
-/** The small boards: frames, of which those that may be played in stand out, and the marks of who has won them. */
+/** The small boards: frames, of which the playable ones stand out, and the marks of their winners. */
 function blocks({ game, position, canMove }: Look, legal: Set<number>): Child {
   const [, rows, columns] = sizes(game);
   const [down = 1, across = 1] = game.block ?? [];

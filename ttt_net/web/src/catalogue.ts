@@ -1,4 +1,4 @@
-/** What the server has written into index.html: the games that have a name of their own. */
+/** The named games, which the server writes into index.html. */
 
 export type Listed = {
   name: string;

@@ -1,4 +1,4 @@
-/** What is said in a match: a few phrases by a tap, and a line to type. */
+/** The chat of a match: a few phrases by a tap, and a line to type. */
 
 import { button, form, h, line, type Tree } from "./dom.js";
 import { f, many, w } from "./i18n.js";
@@ -7,9 +7,9 @@ import { mute, type Phrase, report, speakOf } from "./requests.js";
 import { decided, isBot } from "./sentences.js";
 import { type Match, state } from "./store.js";
 
-/** What somebody can be reported for. */
+/** Reasons for a report. */
 const REASONS = ["chat", "name", "cheating", "other"] as const;
-/** What can be said without typing. */
+/** Phrases that need no typing. */
 const PHRASES: Phrase[] = ["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"];
 
 export function chat(match: Match): Tree | false {
@@ -39,7 +39,7 @@ export function chat(match: Match): Tree | false {
   );
 }
 
-/** Tell the host about somebody: what for is one tap. */
+/** Report somebody to the host; the reason is one tap. */
 export function reporting(name: string, match?: string): Tree {
   const reason = (each: (typeof REASONS)[number]) => button(w.reportReasons[each === "other" ? "something" : each] ?? each, () => report(name, each, match), "chip");
   return h(

@@ -1,7 +1,7 @@
 /**
- * What stands below the board of a match: one sentence, and what can be done now.
+ * The deck below the board of a match: one sentence, and the actions that are possible now.
  *
- * It keeps its place whatever it says, so that nothing moves under a finger. The most urgent question comes first.
+ * Its place never changes, so that nothing moves under a finger. The most urgent question comes first.
  */
 
 import { clockNow, hint, play, request, seek, site } from "./actions.js";
@@ -18,10 +18,10 @@ import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, se
 import { capital, gradeOf, resultParts, status } from "./sentences.js";
 import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
-/** One question: what it is called, its sentence, how it sounds, its buttons, and what stands above and below these. */
+/** One question: its key, sentence, tone and buttons, and more above and below these. */
 type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child; below?: Child };
 
-/** The moves that the cell means which a player has aimed at. */
+/** The moves of the cell that the player has aimed at. */
 export const aims = (match: Match): number[] => (isMyTurn(match) && ui.aim >= 0 ? movesAt(match.game, match.position.legal, ui.aim) : []);
 
 export function deck(match: Match): Tree {
@@ -36,7 +36,7 @@ export function deck(match: Match): Tree {
   );
 }
 
-/** What wants an answer now. */
+/** The question that needs an answer now, if any. */
 function question(match: Match): Question | null {
   const { game, players, you, offers, position } = match;
   const aimed = aims(match);
@@ -64,7 +64,7 @@ function question(match: Match): Question | null {
   return absence(match);
 }
 
-/** The other player is away: how long to wait, and then what can be claimed. */
+/** The opponent is away: how long to wait, and then the possible claims. */
 function absence(match: Match): Question | null {
   const { away, you, adjourned, awayAt, players, rated } = match;
   if (!away || you === undefined || adjourned || away.side === you) return null;
@@ -100,7 +100,7 @@ function during(match: Match): Question {
   return { key: "during", text, buttons, more: coached(match) };
 }
 
-/** What the coach says of the position. */
+/** Hints and warnings for the position. */
 function coached({ hint: good, warning, game, position }: Match): Child {
   const known = [good, warning].filter((each) => each?.ply === position.ply && each.moves?.length);
   return known.map((each) => {
@@ -108,7 +108,7 @@ function coached({ hint: good, warning, game, position }: Match): Child {
   });
 }
 
-/** What a hint or a warning says; nothing of one that has found nothing. */
+/** A hint or a warning in words; empty if it found nothing. */
 export function coachedWords(game: Game, { kind, moves = [], text = "", why }: HintReply): string {
   if (!moves.length) return "";
   const names = either(moves.slice(0, 3).map((move) => moveName(game, move)));
@@ -120,7 +120,7 @@ const ending = (match: Match): Tree =>
     ? button(w.callOff, () => request({ type: "abort", match: match.match }))
     : button(w.resign, () => set({ isResigning: true }));
 
-/** The result on one sheet: what comes next first, and where it turned. */
+/** The result on one sheet: the next match first, then the turning point. */
 function ended(match: Match): Question {
   const { you, next, offers, present, players, outcome, moves } = match;
   const isSeated = you !== undefined;
@@ -159,7 +159,7 @@ function ended(match: Match): Question {
   };
 }
 
-/** The way on with the same player; it stands out where nothing else does. */
+/** The rematch with the same player; it stands out if nothing else does. */
 function toRematch(match: Match, isLarge: boolean): Child {
   const { you, next, offers, present } = match;
   const look = isLarge ? "primary large" : "primary";
@@ -174,7 +174,7 @@ function toRematch(match: Match, isLarge: boolean): Child {
   return !!present[1 - you] && button(w.rematch, () => offer(match, "rematch"), isLarge && look);
 }
 
-/** Whether the opponent was a bot that has left the match, for the next perhaps: it answers no offer here. */
+/** Whether the opponent was a bot that has left the match, so that it answers no offer here. */
 const hasGoneOn = ({ you, players, present }: Match): boolean => you !== undefined && !!players[1 - you]?.bot && !present[1 - you];
 
 function challengeAgain({ you, players, game, time, rated = false, start }: Match): void {
@@ -184,7 +184,7 @@ function challengeAgain({ you, players, game, time, rated = false, start }: Matc
 
 const another = (): Tree => button(w.otherGame, () => set({ isChoosing: true }));
 
-/** Asks where the match turned, waits for it, and then leads there. */
+/** A button that requests the analysis, waits for it, and then leads to the turning point. */
 function toLesson(match: Match, words: string): Child {
   const { analysis: found } = match;
   const { ply } = found?.lesson ?? {};
@@ -194,33 +194,33 @@ function toLesson(match: Match, words: string): Child {
   return !found.moves.length && !found.exact && button(w.tryAgain, () => analyse(match));
 }
 
-/** That the engine found nothing to learn by, or had no time to. */
+/** A sentence if the engine found no mistake or had no time. */
 function nothingFound({ analysis: found }: Match): string {
   if (!found?.moves || found.partial || found.lesson?.ply) return "";
   if (!found.moves.length && !found.exact) return w.notInTime;
   return found.moves.some(({ turning }) => turning) ? "" : w.nothingGiven;
 }
 
-/** Which move is shown, and its sign. */
+/** The number of the move that is shown, and its sign. */
 function moveNow({ analysis: found, moves, game }: Match, ply: number): Child {
   const sign = found?.moves?.find((each) => each.ply === ply)?.sign;
   return [h("span", f(w.moveOf, ply, moves.length)), ply > 0 && h("strong.made", h("bdi", game.move_names[moves[ply - 1]!]), sign && h("span.sign", { class: gradeOf(sign) }, sign))];
 }
 
-/** At the move that decided the match, a bot plays on from before it. */
+/** At the move that decided the match: a button to play on from before it against a bot. */
 function tryAgain(match: Match, ply: number): Tree | false {
   const { lesson } = match.analysis ?? {};
   const isOurs = lesson?.ply === ply && lesson.side === match.you && match.starts[ply - 1] !== "";
   return isOurs && button(w.tryAgainHere, () => playOnFrom(match, ply - 1, lesson.side as 0 | 1), "primary");
 }
 
-/** From the position that is shown, a bot plays on: against us, or else against who is to move there. */
+/** A button to play on from the position on screen against a bot, as ourselves or as the side to move. */
 function playOn(match: Match, ply: number): Tree {
   const side = match.you ?? match.past[ply]?.to_move ?? 0;
   return button(w.playFromHere, () => playOnFrom(match, ply, side as 0 | 1));
 }
 
-/** Who won, in large letters, what that did to our rating, and below it why; read aloud it is one sentence. */
+/** The winner in large letters, the reason below it, and our rating change; read aloud it is one sentence. */
 function told(match: Match): Child {
   const [head, how] = resultParts(match);
   const [between = "", end = ""] = f(w.because, "", "\u0001").split("\u0001");

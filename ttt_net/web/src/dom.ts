@@ -1,5 +1,5 @@
 /**
- * A page described by plain values, and the least change of the document that makes it so.
+ * Screens as plain values, and the least change of the document that shows them.
  *
  * Elements that stay the same keep their focus, scrolling and animations. Text only ever becomes text.
  */
@@ -11,14 +11,14 @@ const NOT_SET = ["key", "focus", "inSight"];
 
 // biome-ignore lint/suspicious/noExplicitAny: properties of elements are of many types
 type Props = Record<string, any>;
-/** What may stand among the children of an element: what is false, null, undefined or empty is left out. */
+/** A child of an element; false, null, undefined and empty text are left out. */
 export type Child = Tree | string | number | false | null | undefined | "" | Child[];
-/** What one button does. */
+/** The action of a button. */
 export type Act = () => unknown;
 
 const drawn = new WeakMap<Node, { key: string; props: Props; tree?: Tree }>();
 
-/** An element to be. */
+/** The description of an element. */
 export class Tree {
   constructor(
     readonly spec: string,
@@ -27,15 +27,15 @@ export class Tree {
   ) {}
 }
 
-/** Put together the texts that there are. */
+/** Join the parts that are not empty. */
 export const joined = (parts: unknown[], between = " · "): string => parts.filter(Boolean).join(between);
 
 /**
  * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
  *
  * `key` tells it from siblings with the same tag and classes, `class` may be a list, `style` is an object, `on...` are
- * functions, `focus` takes the focus when the element appears, `inSight` scrolls what it is in so that it is in sight when it appears,
- * "follow" whenever it comes to be so; `label` and `hidden` are what they are to a screen reader.
+ * functions, `focus` takes the focus when the element appears, `inSight` scrolls the parent so that the element is visible when it appears, and
+ * with "follow" whenever it is set; `label` and `hidden` are for screen readers.
  */
 export function h(spec: string, ...rest: (Props | Child)[]): Tree {
   const first = rest[0];
@@ -52,11 +52,11 @@ export function h(spec: string, ...rest: (Props | Child)[]): Tree {
 
 const isProps = (value: unknown): value is Props => (value as object | null)?.constructor === Object;
 
-/** A button: its words, what it does, how it looks, what it is called if not by its words, and more. */
+/** A button: its words, action, classes, accessible name if not its words, and more properties. */
 export const button = (words: Child, onclick: Act, look: string | false | undefined = "", label = "", more: Props = {}): Tree =>
   h("button", { type: "button", class: look, label, onclick, key: typeof words === "string" ? words : label, ...more }, words);
 
-/** A form, and what is done with its fields, by their names, when it is sent. */
+/** A form. `send` gets its fields by name. */
 export function form(spec: string, send: (fields: Record<string, string>, form: HTMLFormElement) => unknown, ...children: Child[]): Tree {
   const onsubmit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -66,7 +66,7 @@ export function form(spec: string, send: (fields: Record<string, string>, form: 
   return h(spec, { onsubmit }, children);
 }
 
-/** A line to be filled in. */
+/** A text field. */
 export const line = (name: string, words: string, more: Props = {}): Tree =>
   h("input", { type: "text", name, label: words, placeholder: words, required: true, ...more });
 
@@ -83,7 +83,7 @@ export const check = (words: string, checked: boolean, act: (on: boolean) => unk
 export const option = (name: string, words: Child, checked: boolean, onchange: Act, key = ""): Tree =>
   h("label.option", { inSight: checked, key: key || words }, h("input", { type: "radio", name, checked, onchange }), h("span", words));
 
-/** Some words to choose one of; each has a name and what it is called. */
+/** Radio buttons; each value has a name and a label. */
 export const choices = <T extends string>(legend: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown): Tree =>
   h(
     "fieldset.choices",
@@ -92,46 +92,13 @@ export const choices = <T extends string>(legend: string, values: readonly (read
     values.map(([value, words]) => option(legend, words, value === chosen, () => choose(value))),
   );
 
-/** A list to choose one from. */
-export const select = <T extends string>(label: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown): Tree =>
-  h(
-    "select",
-    { label, key: label, onchange: (event: Event) => choose((event.target as HTMLSelectElement).value as T) },
-    values.map(([value, words]) => h("option", { key: value, value, selected: value === chosen }, words)),
-  );
-
-/** A part of a screen, called by its title. */
+/** A section with a title. */
 export const panel = (title: string, ...children: Child[]): Tree => h("section.panel", { key: title, label: title }, children);
 
-/** What fills the window: it takes the focus when it appears. */
+/** A screen that fills the window; it takes the focus when it appears. */
 export const screen = (spec: string, key: string, ...children: Child[]): Tree => h(spec, { key, tabindex: -1, focus: true }, children);
 
-const parts = new Map<string, { shown: unknown[]; made: unknown }>();
-
-/** A part of a screen, by a name of its own: described again only when something of what it shows has changed. */
-export function part<T>(name: string, shown: unknown[], make: () => T): T {
-  const known = parts.get(name);
-  if (known && areSame(known.shown, shown)) return known.made as T;
-  const made = make();
-  parts.set(name, { shown, made });
-  return made;
-}
-
-/** Describe each value once, and again only when something else of what is shown has changed. */
-export function once<V extends object>(make: (value: V) => Tree): (value: V, ...shown: unknown[]) => Tree {
-  const known = new WeakMap<V, { shown: unknown[]; made: Tree }>();
-  return (value, ...shown) => {
-    const before = known.get(value);
-    if (before && areSame(before.shown, shown)) return before.made;
-    const made = make(value);
-    known.set(value, { shown, made });
-    return made;
-  };
-}
-
-const areSame = (one: unknown[], other: unknown[]): boolean => one.length === other.length && one.every((each, n) => each === other[n]);
-
-/** Make the children of `parent` what the trees describe; one that is the very same as last time is not looked into. */
+/** Make the children of `parent` match the trees. A tree that is the same object as last time is skipped. */
 export function patch(parent: Element, trees: (Tree | string)[]): void {
   const before = new Map<string | undefined, ChildNode>();
   for (const node of parent.childNodes) before.set(drawn.get(node)?.key, node);
@@ -167,7 +134,7 @@ function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): voi
   if (props.inSight && (isNew || (props.inSight === "follow" && !known.inSight))) show(node);
 }
 
-/** Scroll what an element is in, so that the element is in its middle. */
+/** Scroll the parent of an element so that the element is in its middle. */
 function show(node: Element): void {
   const around = node.parentElement!;
   const [own, whole] = [node.getBoundingClientRect(), around.getBoundingClientRect()];

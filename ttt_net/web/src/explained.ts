@@ -1,4 +1,4 @@
-/** What the server says in English, of games and of moves, said in the language of the page. */
+/** Explanations of games and moves, in the language of the page; the server sends them in English. */
 
 import { either, f, type Language, language, many, w } from "./i18n.js";
 import type { ExplanationInfo } from "./protocol.js";

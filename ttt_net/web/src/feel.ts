@@ -1,4 +1,4 @@
-/** What is felt of a match besides the board: sounds, the title, the icon, and a word when the page is not looked at. */
+/** Signals besides the board: sounds, vibration, title, icon, and a notification while the page is hidden. */
 
 import { f, w } from "./i18n.js";
 import { status } from "./sentences.js";
@@ -10,10 +10,10 @@ import { isMyTurn, type Match, ownLive } from "./store.js";
 const BUZZ_MS: Record<Feeling, number[]> = { placed: [], heard: [12], turn: [30], won: [20, 60, 20, 60, 40], lost: [60], drawn: [30] };
 let sounds: Promise<typeof import("./sounds.js")> | null = null;
 let told: Notification | null = null;
-/** How many matches title and icon say that wait for us. */
+/** The number of waiting matches that title and icon show. */
 let shownTurns = -1;
 
-/** Let something be heard and felt, if the player wants that. */
+/** Play a sound and vibrate, if the player wants that. */
 export function felt(feeling: Feeling): void {
   if (!settings.isLoud) return;
   sounds ??= import("./sounds.js");
@@ -21,13 +21,13 @@ export function felt(feeling: Feeling): void {
   if (navigator.userActivation?.hasBeenActive && BUZZ_MS[feeling].length) navigator.vibrate?.(BUZZ_MS[feeling]);
 }
 
-/** Let the end of a match be felt. */
+/** Signal the end of a match. */
 export function feltEnd({ outcome, you }: Match): void {
   if (!outcome || you === undefined) return;
   felt(outcome.winner === null ? "drawn" : outcome.winner === you ? "won" : "lost");
 }
 
-/** Say that it is our turn where the page is not looked at. */
+/** Signal our turn; notify if the page is hidden. */
 export function tellTurn(match: Match): void {
   felt("turn");
   if (!document.hidden || !settings.tells || !("Notification" in window) || Notification.permission !== "granted") return;

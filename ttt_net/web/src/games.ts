@@ -1,4 +1,4 @@
-/** The games and clocks that there are to choose from, and what they are called here and by the server. */
+/** The games and clocks to choose from, and their names. */
 
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { f, w } from "./i18n.js";
@@ -38,7 +38,7 @@ export function wishOf(choice: Choice): Wish {
   };
 }
 
-/** What a kind of match asks for; an older server knows no match that is rated or casual, and is asked for a casual one. */
+/** The fields of a request for a kind of match; servers without `or_casual` get a casual one for "either". */
 export function kindOf(kind: MatchKind): Pick<Wish, "rated" | "or_casual"> {
   const isEither = kind === "either" && state.features.includes("or_casual");
   return { rated: kind === "rated" || isEither, ...(isEither && { or_casual: true }) };
@@ -49,7 +49,7 @@ export function timeName(time: TimeControl | null | undefined): string {
   return time.per_move ? f(w.perMove, time.initial_ms / 1000) : `${time.initial_ms / 60000}+${(time.increment_ms ?? 0) / 1000}`;
 }
 
-/** What a game is called; one of a size says it. */
+/** The title of a game, with its size if it has no name. */
 export function titleOf(name: string): string {
   const [base = "", swap] = name.split("+");
   const [, kind, size = "", row = ""] = /^(mnk|connect):(.+),(.+)/.exec(base.replace("x", "×")) ?? [];

@@ -1,11 +1,11 @@
-/** What this browser remembers from one visit to the next, or where it may not, for this visit. Nothing stored is trusted. */
+/** The memory of this browser: across visits, or if that is not allowed, for this visit. Nothing stored is trusted. */
 
 const forNow = new Map<string, string>();
 const APART = "ttt_net.apart";
-/** What belongs to a player, and not to the browser. */
+/** Keys that belong to a player, not to the browser. */
 const OF_A_PLAYER = ["ttt_net.token", "ttt_net.invitation"];
 
-/** What this window alone keeps, if somebody else plays in it than in the others. */
+/** The storage of this window alone, for a player of its own. */
 function ofWindow(): Storage | null {
   try {
     return sessionStorage;
@@ -14,7 +14,7 @@ function ofWindow(): Storage | null {
   }
 }
 
-/** Keep who plays in this window apart from who plays in the others, until it is closed. */
+/** Give this window a player of its own until it is closed. */
 export function keepApart(): void {
   for (const name of OF_A_PLAYER) forNow.delete(name);
   try {
@@ -30,7 +30,7 @@ function storage(name: string): Storage | null {
   try {
     return OF_A_PLAYER.includes(name) && isApart() ? sessionStorage : localStorage;
   } catch {
-    return null; // the browser is told to keep nothing for this page
+    return null; // the browser may keep nothing for this page
   }
 }
 

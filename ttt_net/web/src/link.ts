@@ -20,7 +20,7 @@ export type Answer = Ok | Refused;
 export type Parted = { type: "parted"; code: string | number; message: string };
 export type Heard = ServerMessage | Parted;
 
-/** What the link needs of a WebSocket. */
+/** The part of a WebSocket that the link needs. */
 export type Socket = Pick<WebSocket, "send" | "close" | "onopen" | "onmessage" | "onclose">;
 export type World = {
   connect: (url: string) => Socket;
@@ -52,7 +52,7 @@ const URGENT_MS = 1500;
 const OPENING_MS = 8000;
 const WAIT_MS = 3000;
 const MOST_MS = 30_000;
-/** So many round trips fit into the wait, at the latency measured last. */
+/** The wait is at least this many round trips, at the latency measured last. */
 const SLACK = 4;
 /** A request without an answer for so long makes the link ping. A ping without one makes it silent. */
 const ANSWER_MS = 1500;
@@ -121,7 +121,7 @@ export class Link {
     return this.phase === "live" || this.phase === "silent";
   }
 
-  /** Connect without a hello, so that the one who is about to come in waits for the hello alone. */
+  /** Connect without a hello, so that a visitor who comes in later waits for the hello alone. */
   prepare(): void {
     if (this.phase === "closed" && !this.isKnown()) this.#open();
   }

@@ -1,13 +1,14 @@
-/** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
+/** The lobby: own unfinished matches, a game to choose, seeks, players and live matches. */
 
 import { challengeBot, nearestBot, plays, seek, site, unseek, wantBot } from "./actions.js";
 import { bar, linkWord, shelf } from "./bar.js";
 import { token } from "./board.js";
 import { CATALOGUE } from "./catalogue.js";
-import { button, check, type Child, choices, form, h, joined, line, once, panel, part, screen, select, type Tree } from "./dom.js";
+import { button, check, type Child, choices, form, h, joined, line, panel, screen, type Tree } from "./dom.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { forgetInvitation } from "./invitation.js";
+import { once, part, select } from "./parts.js";
 import { emblem, icon, picture, pulse } from "./pieces.js";
 import { filter, filters, go } from "./place.js";
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
@@ -16,11 +17,11 @@ import { capital, isBot, label, ratingOf } from "./sentences.js";
 import { gear } from "./settings.js";
 import { choose, isMyTurn, KINDS, know, type Match, ownLive, redraw, set, state, ui, type Wish } from "./store.js";
 
-/** So many entries of a list are shown at first; above twice as many there is a filter. */
+/** The number of entries of a list that are shown at first; above twice as many there is a filter. */
 const FEW = 12;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
-/** What stands for somebody: the first letter of their name, on a colour of its own. */
+/** The avatar of a player: the first letter of the name on a colour of its own. */
 export const face = ({ name }: { name: string }): Tree => {
   const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7);
   return h("span.face", { hidden: true, style: { "--hue": hue } }, [...name][0]?.toLocaleUpperCase());
@@ -115,7 +116,7 @@ function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: 
   );
 }
 
-/** Of which game matches and seeks are listed, and which of them first; the address says it. */
+/** The filter by game and the order of matches and seeks, both kept in the address. */
 function sieve(): Tree {
   const said = filters();
   const all = CATALOGUE.map(({ name }) => [name, titleOf(name)] as const);
@@ -128,7 +129,7 @@ function sieve(): Tree {
 
 type Listed = { games: string[]; players: { rating?: number }[]; time?: TimeControl };
 
-/** What the address asks for, in its order. */
+/** The entries that the address selects, in its order. */
 function sifted<T>(all: T[], look: (each: T) => Listed): T[] {
   const [game, sort] = [filters().get("game"), filters().get("sort")];
   const rank = ({ players, time }: Listed) =>
@@ -149,7 +150,7 @@ function people(): Tree | false {
   return list(w.peopleHere, found, (each) => personEntry(each, w), field);
 }
 
-/** One line of a list: what it is, more of it in small, and what can be done. */
+/** One line of a list: its title, details in small, and actions. */
 const entry = (key: string | number, first: Child, main: Child, detail: Child, actions: Child[]): Tree =>
   h("li.entry", { key }, first, h("span.what", h("span", main), h("span.quiet", detail)), actions);
 
@@ -164,7 +165,7 @@ export function entryIn(key: string, name: string, main: Child, detail: Child, .
 export const entryOf = (key: string | number, who: { name: string }, main: Child, detail: Child, ...actions: Child[]): Tree =>
   entry(key, face(who), main, detail, actions);
 
-/** A name that leads to its player. */
+/** A name that leads to the profile. */
 export const person = (player: { name: string; bot?: string }): Tree =>
   button(h("bdi", label(player)), () => go(`/#player=${encodeURIComponent(player.name)}`), "plain name", label(player));
 
@@ -276,7 +277,7 @@ function botEntry(player: ListedPlayer, wish: Wish): Tree {
   return entryOf(name, player, h("bdi", name), detail, button(w.play, () => challengeBot(player, wish), "primary", f(w.playOne, name)));
 }
 
-/** How strong those bots are to be that play at any level. */
+/** The strength of bots that play at any level. */
 const strength = (): Tree =>
   choices(
     w.strength,

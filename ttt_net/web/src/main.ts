@@ -1,8 +1,8 @@
-/** The page: what it does with what it hears, and what it shows. */
+/** The page: it reacts to messages, and chooses the screen. */
 
 import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, say, seekAgain, sendMove, waitForBot } from "./actions.js";
 import { h, patch, type Tree } from "./dom.js";
-import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
+import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
@@ -10,10 +10,10 @@ import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
-import type { Declined, MatchLesson, Notice, Played, Sanctioned } from "./protocol.js";
+import type { Notice, Sanctioned } from "./protocol.js";
 import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
-import { shieldResizes, watchShifts } from "./shield.js";
+import { shieldBoards, watchShifts } from "./shield.js";
 import { drawDue, drawWith, fitChoice, hear, hearing, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
@@ -32,7 +32,7 @@ function heard(message: Heard): void {
   });
 }
 
-/** Take in what concerns no match alone. */
+/** Handle a message that concerns no single match. */
 function heardOfAll(message: Heard): void {
   const { seeking, you, challenges } = state;
   const known = [...state.matches.keys()];
@@ -67,7 +67,7 @@ function heardOfAll(message: Heard): void {
   }
 }
 
-/** Take in what concerns a match. */
+/** Handle a message about a match. */
 function heardOfMatch(message: Heard & { match: string }): void {
   const before = state.matches.get(message.match);
   const was = { outcome: before?.outcome, isMine: !!before && isMyTurn(before), offers: before?.offers ?? [], lesson: before?.analysis?.lesson };
@@ -75,14 +75,14 @@ function heardOfMatch(message: Heard & { match: string }): void {
   const match = state.matches.get(message.match);
   if (!match) return;
   if (message.type === "snapshot" && !before) seated(match);
-  if (message.type === "declined") offerDeclined(match, message, was.offers);
+  if (message.type === "declined") later()?.offerDeclined(match, message, was.offers);
   if (!was.isMine && isMyTurn(match)) {
     playWanted(match);
     if (isMyTurn(match)) begunTurn(match, message.type === "snapshot");
   }
   const hasEnded = !!match.outcome && !!before && !was.outcome;
   if (hasEnded) feltEnd(match);
-  if (match === shown()) heardOfShown(match, message, hasEnded, was.lesson);
+  if (match === shown()) later()?.heardOfShown(match, message, hasEnded, was.lesson);
 }
 
 /** Tell of our turn, and have the coach look at the position. */
@@ -91,48 +91,14 @@ function begunTurn(match: Match, isKnown: boolean): void {
   if (settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
 }
 
-/** Show and read out what has happened in the match on the screen. */
-function heardOfShown(match: Match, message: Heard, hasEnded: boolean, lesson: MatchLesson | undefined): void {
-  if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
-  if (message.type === "played") heardMove(match, message);
-  else if (hasEnded) announce(status(match));
-  // What is seen at a glance comes first, and the search may know better.
-  if (message.type === "analysis") {
-    learnt(match, lesson);
-    later()?.analyseAgain(match);
-  }
-  if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
-  if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
-}
-
-/** Show the move that decided a match, unless it was shown before. */
-function learnt(match: Match, before: MatchLesson | undefined): void {
-  const { ply = null } = match.analysis?.lesson ?? {};
-  if (ply === null || ply === before?.ply) return;
-  later()?.review(match, ply);
-  announce(later()?.noteOf(match, ply) ?? "");
-}
-
-function heardMove(match: Match, { side, move }: Played): void {
-  const name = match.game.move_names[move] ?? "";
-  felt(side === match.you ? "placed" : "heard");
-  announce(`${side === match.you ? f(w.youPlayed, name) : f(w.theyPlayed, match.players[side]!.name, name)} ${status(match)}`);
-}
-
-/** Say that an offer was turned down, to the one who made it. */
-function offerDeclined(match: Match, { side, kind }: Declined, offers: Match["offers"]): void {
-  const isOurs = offers.some((offer) => offer.kind === kind && offer.side === match.you);
-  if (isOurs && side !== match.you) notify(f(w.theyDeclined[kind] ?? "", match.players[side]!.name));
-}
-
-/** Tell what the host has decided; a mute is forgotten when it runs out. */
+/** Show what the host has decided; a mute ends when it runs out. */
 function sanctioned({ act, ends_in_ms: left }: Sanctioned): void {
   const { mute } = state;
   notify(act === "ban" ? "" : mute ? decided(mute) : w.heardAgain);
   if (act === "mute" && left && left < MOST_MS) setTimeout(() => state.mute === mute && know({ mute: null }), left);
 }
 
-/** Show a line from the host; while a restart is ahead it stays until the server is back, or stays after all. */
+/** Show a line from the host; a coming restart is shown until the server is back or the restart is cancelled. */
 function noticed({ text, restart_in_ms: left }: Notice): void {
   if (left === undefined) {
     ui.closing = "";
@@ -174,17 +140,6 @@ function seated(match: Match): void {
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
 }
 
-/** Step through a finished match by the arrow keys, where they mean nothing else. */
-function stepped(event: KeyboardEvent): void {
-  const match = shown();
-  const { key, target } = event;
-  if (!match?.outcome || event.ctrlKey || event.altKey || event.metaKey || (target as Element).closest("input, select, .cell, .sheet")) return;
-  const { length } = match.moves;
-  const now = ui.ply ?? length;
-  const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: length }[key] ?? -1;
-  if (to >= 0 && to <= length) later()?.review(match, to);
-}
-
 function isTicking(): boolean {
   const match = shown();
   return !!match && !match.outcome && !document.hidden && !!(match.clock || match.away);
@@ -199,7 +154,7 @@ function draw(): void {
   root.querySelector("main")?.toggleAttribute("inert", !!root.querySelector(".sheet"));
   shieldShifted();
   if (!focused?.isConnected && document.activeElement === document.body) {
-    // What had the focus is gone: the board has it now, or else the screen.
+    // The focused element is gone: focus the board, or else the screen.
     const next = root.querySelector<HTMLElement>(".cell[tabindex='0']") ?? root.querySelector("main");
     next?.focus({ preventScroll: true });
   }
@@ -246,8 +201,8 @@ async function begin(): Promise<void> {
     redraw();
     drawDue();
   });
-  document.addEventListener("keydown", stepped);
-  shieldResizes();
+  document.addEventListener("keydown", (event) => shown() && later()?.stepped(event));
+  shieldBoards();
   setInterval(() => isTicking() && redraw(), TICK_MS);
   link.keepUp({ heard, changed: redraw, isUrgent: () => ownLive().length > 0 });
   addEventListener("online", () => link.hurry());

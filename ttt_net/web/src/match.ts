@@ -7,19 +7,25 @@ import { board, colours, isSmall, landing, type Look, type On, sizes, token } fr
 import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
-import { button, h, joined, part, screen, type Tree } from "./dom.js";
+import { button, h, joined, screen, type Tree } from "./dom.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
+import { part } from "./parts.js";
 import { icon } from "./pieces.js";
 import { explain, review } from "./requests.js";
 import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
 import { settings } from "./settings.js";
-import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, set, ui } from "./store.js";
+import { touchedAtMs } from "./shield.js";
+import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
 /** A finger needs so many pixels; on smaller cells it aims first. */
 const FINGER = 44;
 const WIDE = 900;
+/** A second tap plays after this time at the earliest. */
+const AIMED_MS = 250;
+/** The position that is on the screen, and since when. */
+let seen: { position: Position | null; sinceMs: number } = { position: null, sinceMs: 0 };
 
 export function matchScreen(match: Match): Tree {
   const { game, outcome, time, rated } = match;
@@ -101,6 +107,7 @@ function theBoard(match: Match): Tree {
     hover: (cell) => cell !== ui.hover && set({ hover: cell }),
     focus: (cell) => set({ focus: cell }),
   };
+  if (seen.position !== position) seen = { position, sinceMs: performance.now() };
   // Clocks tick ten times a second, and large boards change less often.
   return part("board", [w, match, ...Object.values(look)], () => board(look, on));
 }
@@ -125,22 +132,28 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
   return names.map(cellOf).join();
 }
 
-/** Play a cell; a finger on a cell that is too small for it aims first, and so does one who has two marks to choose from. */
+/**
+ * Play a cell. On cells smaller than a finger a touch aims first, and a second one at the same place plays, but not at once: a double
+ * tap only aims. If a cell can be marked in two ways, a tap aims, too. A tap that began before the position was shown does nothing.
+ */
 function choose(match: Match, cell: number, event: Event, canMove: boolean): void {
   const { game, position } = match;
-  if (!canMove) {
+  if (touchedAtMs(event) < seen.sinceMs) return;
+  if (!canMove || !isMyTurn(match)) {
     if (match.you !== undefined && !match.outcome) notify(link.isUp() ? w.notYourTurn : w.noConnection);
     return;
   }
   const found = movesAt(game, position.legal, cell);
   const needsAim = isSmall(event.currentTarget as HTMLElement, FINGER) && !(game.gravity && sizes(game)[0] === 1);
   const isFinger = event instanceof PointerEvent && /touch|pen/.test(event.pointerType);
+  const hasToAim = isFinger && needsAim;
+  const nowMs = performance.now();
   if (found[0] === undefined) {
     set({ aim: -1 });
     const isFree = position.board[cell] === ".";
     announce(isFree ? w.noMoveThere : w.alreadyMarked);
-  } else if (found.length > 1 || (isFinger && needsAim && aims(match)[0] !== found[0])) set({ aim: cell });
-  else play(match, found[0]);
+  } else if (found.length > 1 || (hasToAim && aims(match)[0] !== found[0])) set({ aim: cell, aimedAtMs: nowMs });
+  else if (!hasToAim || nowMs - ui.aimedAtMs >= AIMED_MS) play(match, found[0]);
 }
 
 function moves(match: Match): Tree | false {

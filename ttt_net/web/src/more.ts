@@ -1,17 +1,15 @@
-/** What the first screen does without: it is fetched once that is shown, or as soon as it is wanted. */
+/** Everything that the first screen does not need: fetched after it is shown, or as soon as it is needed. */
 
 import { bring } from "./i18n.js";
 
-export { noteOf } from "./analysis.js";
 export { challenges } from "./challenges.js";
 export { confetti } from "./cheer.js";
-export { coachedWords } from "./deck.js";
 export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
 export { lobbyScreen } from "./lobby.js";
 export { matchScreen } from "./match.js";
-export { analyseAgain, review } from "./requests.js";
+export { heardOfShown, offerDeclined, stepped } from "./news.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 

@@ -1,4 +1,4 @@
-/** What a name may be, told while it is typed; the server says the last word. */
+/** The rules for names, checked while one is typed; the server decides. */
 
 import { f, w } from "./i18n.js";
 
@@ -12,7 +12,7 @@ const LETTER = /\p{L}/u;
 const ALLOWED = /[\p{L}\p{M}0-9 _-]/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** What is wrong with a name, in a sentence; nothing if it may be, or if nothing is typed yet. */
+/** The fault of a name in a sentence; empty if it is allowed, or if nothing is typed yet. */
 export function faultOf(typed: string): string {
   const signs = [...typed.trim().replace(/\s+/g, " ").normalize("NFC")];
   if (!signs.length) return "";

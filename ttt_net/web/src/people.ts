@@ -1,13 +1,14 @@
-/** Who somebody is, what they have played, and who plays best. */
+/** Profiles, finished matches, and the leaderboard. */
 
 import { notify, request } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { reporting } from "./chat.js";
-import { button, check, type Child, choices, form, h, joined, line, panel, select, type Tree } from "./dom.js";
+import { button, check, type Child, choices, form, h, joined, line, panel, type Tree } from "./dom.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { entryIn, entryOf, face, framed, person } from "./lobby.js";
 import { faultOf } from "./names.js";
+import { select } from "./parts.js";
 import { filter, filters, go, place } from "./place.js";
 import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
 import { challenge, rename } from "./requests.js";

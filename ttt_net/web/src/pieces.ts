@@ -1,4 +1,4 @@
-/** What marks, icons and small boards look like, as SVG. Knows no match. */
+/** Marks, icons and small boards as SVG. Knows no match. */
 
 import { type Child, h, type Tree } from "./dom.js";
 

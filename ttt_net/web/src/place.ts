@@ -1,4 +1,4 @@
-/** Where in the page we are, by its address, and what the server is asked for there. */
+/** The address of the page, and what each place requests from the server. */
 
 import { ask, link, notify, say } from "./actions.js";
 import { sentence } from "./sentences.js";
@@ -21,10 +21,10 @@ export function place(): { kind: Kind; id: string } {
   return { kind: view ?? "lobby", id: hash.get(view ?? "") ?? "" };
 }
 
-/** What else the address says: how a list is filtered and sorted, and from where on. */
+/** The rest of the address: filters, order and page of a list. */
 export const filters = (): URLSearchParams => new URLSearchParams(location.hash.slice(1));
 
-/** Say in the address how a list is filtered; as a step of its own in the history, or not. */
+/** Write the filter of a list into the address, with or without a step in the history. */
 export function filter(changed: Record<string, string>, isStep = false): void {
   const now = filters();
   for (const [name, value] of Object.entries(changed)) {
@@ -60,7 +60,7 @@ export function arrive(): void {
   if (link.isUp()) look();
 }
 
-/** Ask for what the place needs, and hear no more from what it does not. */
+/** Request what the place needs, and stop what it does not. */
 export function look(): void {
   const { kind, id } = place();
   const match = shown();

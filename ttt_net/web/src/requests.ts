@@ -1,4 +1,4 @@
-/** What a tap asks of the server on the screens that are fetched later. */
+/** Requests to the server from the screens that are fetched later. */
 
 import { ask, notify, request, say, seek, wantBot } from "./actions.js";
 import { wishOf } from "./games.js";
@@ -78,7 +78,7 @@ export async function mute(match: Match, name: string): Promise<void> {
   notify(f(w.muted, name));
 }
 
-/** Tell the host what somebody does; of a match that we hear, with the last lines of its chat. */
+/** Report a player to the host, with the last lines of the chat if it is about a match. */
 export async function report(name: string, reason: ReportRequest["reason"], match?: string): Promise<void> {
   if (await request({ type: "report", name, reason, match })) notify(w.reported);
 }

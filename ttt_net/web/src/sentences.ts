@@ -1,4 +1,4 @@
-/** What is the matter, in sentences. */
+/** The state of a match, and names, dates and decisions, in sentences. */
 
 import { isStones } from "./board.js";
 import { either, f, language, w } from "./i18n.js";
@@ -26,7 +26,7 @@ export function clockFace(ms: number): string {
 /** A day of UTC. */
 export const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(language, { dateStyle: "medium", timeZone: "UTC" });
 
-/** What the host has decided about us, what it means, until when, and why. */
+/** A decision of the host about us: its meaning, its end and its reason. */
 export function decided({ act, ends_in_ms: left, reason, heardAt }: Decision): string {
   const end = left === undefined || left === null ? w.forGood : f(w.untilThen, dateOf(heardAt + left));
   return f(act === "mute" ? w.youAreMuted : w.youAreBanned, end) + (reason ? ` ${f(w.theReason, sentence(reason))}` : "");
@@ -57,7 +57,7 @@ export function result(match: Match): string {
   return how ? f(w.because, head, how) : head;
 }
 
-/** What is the matter now. */
+/** The state of a match in one sentence. */
 export function status(match: Match): string {
   const { game, players, position, pending } = match;
   if (match.outcome) return result(match);

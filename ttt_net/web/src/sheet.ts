@@ -1,19 +1,20 @@
 /** Sheets, and the one on which settings are changed. */
 
-import { button, check, type Child, choices, h, select, type Tree } from "./dom.js";
+import { button, check, type Child, choices, h, type Tree } from "./dom.js";
 import { felt } from "./feel.js";
 import { language, LANGUAGES, speak, w } from "./i18n.js";
+import { select } from "./parts.js";
 import { icon } from "./pieces.js";
 import { change, settings } from "./settings.js";
 import { redraw, set, state } from "./store.js";
 
-/** What lies over a screen, which takes no taps meanwhile, until it is closed: by its button, Escape, or a tap beside it. */
+/** A sheet over a screen, which takes no taps meanwhile. Its button, Escape or a tap beside it closes it. */
 export const sheet = (title: string, heading: string, close: () => void, ...children: Child[]): Tree =>
   h(
     "div.cover",
     {
       key: title,
-      // What a handler returns is false for "do not do what is done else".
+      // A handler that returns false would prevent the default action.
       onclick: (event: Event) => {
         if (event.target === event.currentTarget) close();
       },

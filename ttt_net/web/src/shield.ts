@@ -1,7 +1,16 @@
-/** Keeps taps from what has just come under the finger: for a moment after something moved, it takes none. */
+/** Ignores taps on what has just appeared under the finger, for a moment after something moved. */
 
 const SHIELD_MS = 300;
 const timers = new WeakMap<Element, number>();
+
+let downAtMs = 0;
+
+/** When the tap or key press of an event began. */
+export const touchedAtMs = (event: Event): number => (event instanceof PointerEvent && event.pointerType ? Math.min(downAtMs, event.timeStamp) : event.timeStamp);
+
+function noteDown(atMs: number): void {
+  downAtMs = atMs;
+}
 
 function shield(region: HTMLElement): void {
   clearTimeout(timers.get(region));
@@ -17,8 +26,9 @@ export function watchShifts(): () => void {
   };
 }
 
-/** Have the board take no taps while the window changes its size. */
-export function shieldResizes(): void {
+/** Have the board take no taps while the window changes its size, and note when taps begin. */
+export function shieldBoards(): void {
+  addEventListener("pointerdown", (event) => noteDown(event.timeStamp), true);
   addEventListener("resize", () => document.querySelectorAll<HTMLElement>(".field").forEach(shield));
 }
 

@@ -27,15 +27,15 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   past: (Position | undefined)[];
   /** The same as text, for a bot to play on from; empty where nobody could. */
   starts: (string | undefined)[];
-  /** What an engine found; with no moves while it looks. */
+  /** The analysis by an engine; without moves while it runs. */
   analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean; isAgain?: boolean } | null;
-  /** What the coach said last: a good move, and what to beware of; each for a position of so many moves. */
+  /** The last hint and the last warning, each for a position of so many moves. */
   hint?: wire.HintReply;
   warning?: wire.HintReply;
 };
 export const KINDS = ["either", "rated", "casual"] as const;
 export type MatchKind = (typeof KINDS)[number];
-/** What to play: the numbers are for a size of one's own. */
+/** The match to look for; the numbers are for "any size". */
 export type Choice = {
   pace: string;
   game: string;
@@ -51,13 +51,13 @@ export type Choice = {
 };
 /** The terms of a match. With `or_casual` as well as `rated`, a match between people is rated if both like it. */
 export type Wish = { game: string; time: wire.TimeControl | null; rated: boolean; or_casual?: boolean | undefined };
-/** What a bot may be asked besides: to play on from a position, and to leave a side to us. */
+/** More terms for a bot: a position to play on from, and our side. */
 export type Asked = { start?: string; side?: 0 | 1 };
 
 const MOST_LINES = 100;
 const CHOSEN = "ttt_net.choice";
 const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, kind: "either", falls: false, level: 3 };
-/** What belongs to the screen that is shown, and is forgotten with it. */
+/** State of the screen that is shown, forgotten with it. */
 export const FRESH = { ply: null as number | null, hover: -1, aim: -1, aimedAtMs: 0, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
 
 export const ui = {
@@ -69,7 +69,7 @@ export const ui = {
   copied: "",
   /** The game on the first screen, and whether it is against the computer. */
   opening: { game: "tictactoe", isAlone: true },
-  /** What to play against a bot as soon as it is known which are here. */
+  /** The match to play against a bot as soon as the bots are known. */
   botWanted: null as (Wish & Asked) | null,
   /** A match that was begun on the first screen, which stays until it is there. */
   isBeginning: false,
@@ -78,15 +78,15 @@ export const ui = {
   areSettingsOpen: false,
   /** The game whose rules are shown; empty for no sheet of rules. */
   rules: "",
-  /** What is wrong with the name that is being typed. */
+  /** The fault of the name that is being typed. */
   fault: "",
-  /** What the host has said about a restart. */
+  /** The host's words about a coming restart. */
   closing: "",
 };
 
 export const state = {
   parted: null as Parted | null,
-  /** What the host has decided about us. */
+  /** Decisions of the host about us. */
   mute: null as Decision | null,
   ban: null as Decision | null,
   you: null as Player | null,
@@ -313,7 +313,7 @@ export const mayHint = ({ you, rated, outcome, players }: Match): boolean =>
 /** Whether we are to move, and no move of ours is on its way. */
 export const isMyTurn = ({ pending, position, you }: Match): boolean => !pending && you !== undefined && position.to_move === you;
 
-/** What is left to a side in milliseconds, or null without a clock. */
+/** The remaining time of a side in milliseconds, or null without a clock. */
 export function leftMs({ clock, outcome, heardAt }: Match, side: number, now: number): number | null {
   if (!clock) return null;
   const spent = clock.running === side && !outcome ? Math.max(0, now - heardAt) : 0;

@@ -1,4 +1,4 @@
-/** What is said over any screen without moving it: the link, challenges, what has just happened. */
+/** Overlays on any screen that do not move it: the connection, challenges, notices. */
 
 import { link, notify } from "./actions.js";
 import { button, h, type Tree } from "./dom.js";

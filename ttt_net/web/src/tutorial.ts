@@ -1,4 +1,4 @@
-/** A game taught in twenty seconds by playing: a position or two, and what to do in them. Knows no server. */
+/** Lessons: a position or two of each game to play in twenty seconds. Knows no server. */
 
 import { board, landing, type Look, sizes } from "./board.js";
 import { confetti } from "./cheer.js";
@@ -8,7 +8,7 @@ import { lines } from "./lines.js";
 import { type Game, movesAt, redraw } from "./store.js";
 
 type Words = "lessonWin" | "lessonBlock" | "lessonAvoid" | "lessonWild" | "lessonVanish" | "lessonSend";
-/** What is on the board, which cells are right, and what is said; X is to move. */
+/** One position: its marks, the right cells, and the sentence; X is to move. */
 type Step = { words: Words; x: number[]; o: number[]; goal: number[]; legal?: number[]; mark?: string; fading?: number };
 type Lesson = { shape: number[]; row: number; gravity?: boolean; block?: number[]; steps: Step[] };
 

@@ -1,4 +1,4 @@
-/** What is shown before there is a lobby or a match to show. */
+/** The screens before there is a lobby or a match. */
 
 import { comeIn, link, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
@@ -17,11 +17,11 @@ import { gear } from "./settings.js";
 import { choose, know, redraw, set, state, ui } from "./store.js";
 
 const ELSEWHERE = 4001;
-/** Who invites to what. */
+/** An open invitation. */
 type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
 let offer: Invitation | null = null;
 
-/** Ask who invites to what, at the address of an invitation. The code is in a header: addresses are written to logs. */
+/** Request the invitation at its address. The code is in a header: addresses are written to logs. */
 export async function askOffer(): Promise<void> {
   const { kind, id } = place();
   if (kind !== "j" || offer) return;
@@ -117,7 +117,7 @@ function playComputer(cell: number): void {
   comeIn();
 }
 
-/** Who invites to what, for one who has not said who they are. */
+/** The invitation, for a visitor without a name. */
 function offered({ by, game, time }: Invitation): Tree {
   const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
