@@ -115,6 +115,13 @@ def test_pages_are_in_plain_english(page: Path) -> None:
         assert HOUSE.free_relatives(prose) + too_long == []
 
 
+def test_the_index_links_to_every_page() -> None:
+    index = ROOT / "docs" / "index.md"
+    links = re.findall(r"\]\(([^)\s#]+)", index.read_text(encoding="utf-8"))
+    linked = {(index.parent / link).resolve() for link in links}
+    assert [named(page) for page in pages() if page not in {index, ROOT / "README.md", *linked}] == []
+
+
 def test_docstrings_and_messages_do_not_begin_with_free_relatives() -> None:
     found = [
         (named(module.path), sentence)
