@@ -1,4 +1,4 @@
-"""What a backup costs those who play while it is made: the time of an answer, beside the quiet one.
+"""Cost of a backup for players: the time of a reply while it is made, beside the quiet one.
 
 `python -m benchmarks.backup` takes about a minute and prints one table. A journal of 20,000 matches is copied again and
 again: by `python -m ttt_net backup`, a process of its own, or by the server itself, which an admin asks for it. The
@@ -27,7 +27,7 @@ WAYS = ("none", "command", "admin")
 
 
 class Round(NamedTuple):
-    """What was measured with backups of one kind."""
+    """Measurements with backups of one kind."""
 
     p50_ms: float
     p99_ms: float

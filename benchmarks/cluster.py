@@ -193,7 +193,7 @@ class Cluster:
     servers: NatsServers | None
     rng: random.Random
     events: list[tuple[float, str]] = field(default_factory=list)
-    """What was done to it, and when."""
+    """The faults done to it, with their times."""
 
     def note(self, text: str) -> None:
         """Take note of what is done."""
@@ -388,7 +388,7 @@ async def watch(console: Console, cluster: Cluster, account: Account, since_s: f
 
 @dataclass
 class Verdict:
-    """What came of it."""
+    """The result of a run."""
 
     acknowledged: int
     lost: int

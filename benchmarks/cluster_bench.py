@@ -1,4 +1,4 @@
-"""What a cluster costs beside one process: CPU per move, latency, moves per second, idle connections.
+"""Cost of a cluster beside one process: CPU per move, latency, moves per second, idle connections.
 
 One process, one node on three servers of NATS, and three nodes on them, all on this machine, with the load generator of
 the other benchmarks; in a cluster the players of a match sit at different nodes. Prints a table for docs/cluster.md.
@@ -27,7 +27,7 @@ SET_UPS = {"one process": (1, True), "1 node": (1, False), "3 nodes": (3, False)
 
 
 class Row(NamedTuple):
-    """What was measured of one set-up."""
+    """Measurements of one set-up."""
 
     name: str
     idle_us: float

@@ -31,14 +31,14 @@ Message = dict[str, Any]
 
 @dataclass
 class Account:
-    """What the players were told, all of them together."""
+    """Everything that the players received, together."""
 
     moves: dict[tuple[str, int], int] = field(default_factory=dict)
     """The move that was acknowledged, by match and ply."""
     events: dict[tuple[str, int], str] = field(default_factory=dict)
-    """What was heard, by match and number of the event."""
+    """Received events, by match and number."""
     wrong: list[str] = field(default_factory=list)
-    """Whatever two were told differently, was doubled or refused against the rules of the protocol."""
+    """Events that differ between two players, are doubled, or violate the protocol."""
     ended: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
     """Matches that were begun and not ended, as far as is known."""

@@ -1,4 +1,4 @@
-"""What floods cost those who play: the time of an answer under each attack, beside the quiet one.
+"""Cost of floods for players: the time of a reply under each attack, beside the quiet one.
 
 `python -m benchmarks.flood` takes some minutes and prints one table. The attacker is a process of its own at
 127.0.0.2 (or at 62,500 addresses, as if they had so many machines); the players are at 127.0.0.1, which is not metered.
@@ -115,7 +115,7 @@ def _misbehave(kind: str, one: socket.socket, number: int) -> None:
 def swarm(data: bytes, port: int) -> int:
     """Open as many connections as one address may have, then send `data` on all of them; return how many did.
 
-    A connection is used until the server ends it. Who is turned away comes again in a moment.
+    A connection is used until the server ends it. A rejected one tries again in a moment.
     """
     opened: list[socket.socket] = []
     for _ in range(SWARM):
@@ -163,7 +163,7 @@ SWARMS = {
     "late bytes": b"\x82" + _EMPTY + (_PING + _EMPTY) * (_READ // 3),
     "close and go on": _CLOSE + b"\x82" + bytes(4) + b"\x03\xe8" + (_PING + _EMPTY) * (_READ // 3),
 }
-"""What each of 200 connections of one address sends at the same time, as one segment where the kernel lets it."""
+"""Bytes that each of 200 connections of one address sends at the same time, as one segment if the kernel allows."""
 CURIOUS = {
     "records": ("record", 1),
     "records by 5": ("record", 5),
@@ -373,7 +373,7 @@ def attacked(kind: str | None, port: int, is_shared: bool) -> Iterator[list[int]
 
 
 class Round(NamedTuple):
-    """What was measured of one attack."""
+    """Measurements of one attack."""
 
     move_p50_ms: float
     move_p99_ms: float
@@ -417,7 +417,7 @@ async def measure(
 
 
 class Sink(asyncio.Transport):
-    """What a connection of the attacker takes for its socket: everything is read at once."""
+    """A stand-in for the transport of an attacker's connection, which reads everything at once."""
 
     def __init__(self) -> None:
         super().__init__({"socket": NoSocket(), "peername": (ATTACKER, 1)})
@@ -454,7 +454,7 @@ class Sink(asyncio.Transport):
 
 
 class Closed(NamedTuple):
-    """What it took to close a swarm."""
+    """Cost of closing a swarm."""
 
     cpu_ms: float
     frames: int

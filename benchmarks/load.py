@@ -277,7 +277,7 @@ PLAYERS: dict[str, Callable[["Load", int], Player]] = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run measured; the costs are those of the window alone."""
+    """Measurements of one run; costs are those of the window alone."""
 
     seconds: float
     moves: int

@@ -1,4 +1,4 @@
-"""What finding an opponent costs, by how many wait: `python -m benchmarks.lobby`, about half a minute.
+"""Cost of finding an opponent, by the number of waiting players: `python -m benchmarks.lobby`, about half a minute.
 
 *Standing*: so many seeks stand that do not fit one another (over games, clocks and ratings, as in a large crowd); one
 comes that fits one of them, the two are paired, and an equal one takes the place. *Rush*: so many come within one
@@ -27,7 +27,7 @@ STEP = BANDS[0][1] + 1
 
 
 class Figures(NamedTuple):
-    """What one pairing took, in µs: typically, and at worst in 99 of 100; how many there are in a second."""
+    """Time of one pairing in µs (median, and worst of 99 in 100), and pairings per second."""
 
     p50_us: float
     p99_us: float

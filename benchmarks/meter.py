@@ -1,4 +1,4 @@
-"""What a process costs, as Linux counts it in /proc: CPU of all its threads, waiting for a core, memory."""
+"""Cost of a process, as Linux counts it in /proc: CPU of all its threads, waiting for a core, memory."""
 
 import os
 from pathlib import Path

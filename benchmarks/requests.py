@@ -1,4 +1,4 @@
-"""What each request costs the server, carried out and refused: microseconds of CPU for one, and for each of its bytes.
+"""Cost of each request, carried out and refused: microseconds of CPU for one, and for each of its bytes.
 
 `python -m benchmarks.requests` takes about half a minute and prints one table. A hub with its journal on the disk runs
 in this process; bytes are handed to its connections as a socket would, and the CPU time of all threads is read around
@@ -46,7 +46,7 @@ Message = dict[str, Any]
 
 
 class NoSocket:
-    """What a connection sets options on."""
+    """A stand-in for the socket that a connection sets options on."""
 
     family = socket.AF_INET
 
@@ -55,7 +55,7 @@ class NoSocket:
 
 
 class Wire(asyncio.Transport):
-    """What a connection takes for its socket."""
+    """A stand-in for the transport of a connection."""
 
     def __init__(self, client: "Client") -> None:
         super().__init__({"socket": NoSocket(), "peername": ("127.0.0.1", 1)})
@@ -366,11 +366,11 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "puzzle": (by("eve", "puzzle", day="2026-01-04"), by("eve", "puzzle", day=COSTLY_TEXT)),
     "no message": (None, by("eve", "{" * 2_000)),
 }
-"""What is carried out, and what is refused, of each request; None where there is nothing of the kind."""
+"""For each request one that is carried out and one that is refused, or None."""
 
 
 class Cost(NamedTuple):
-    """What one kind of request costs, as the median of many."""
+    """Cost of one kind of request, as the median of many."""
 
     us: float
     bytes: float

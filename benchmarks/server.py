@@ -1,4 +1,4 @@
-"""What the referee and the journal cost: this server beside bare relays, in one run on one machine.
+"""Cost of referee and journal: this server beside bare relays, in one run on one machine.
 
 `python -m benchmarks.server` takes about three minutes and prints one table, the medians of a few short rounds in
 which the servers take turns, and the ratios. Server and load generator are processes of their own, each kept on its

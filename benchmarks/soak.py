@@ -156,7 +156,7 @@ async def play(scale: Scale, port: int, watch: Watch, rng: random.Random) -> Bad
 
 
 async def _bot(name: str, port: int, scale: Scale, rng: random.Random) -> None:
-    """Play until cancelled. Whose first welcome is lost with the link has lost that name, and takes another."""
+    """Play until cancelled. A bot whose first welcome is lost has lost that name, and takes another."""
     await asyncio.sleep(rng.uniform(0, min(5.0, scale.seconds / 4)))
     while (farewell := await _play_as(name, port, scale, rng)) and farewell.code == Code.NAME_TAKEN:
         name += "x"

@@ -1,7 +1,7 @@
 """Draw docs/demo.svg, a film of `make demo` that any browser plays: `make docs`. A test compares its words.
 
 It is the demo's own stage, with a match that is always the same. Each line that is ever seen is kept once; a frame
-is a list of them, and is seen for its part of the time. Who wants nothing to move sees the last frame.
+is a list of them, and is seen for its part of the time. Viewers who prefer reduced motion see the last frame.
 """
 
 import io

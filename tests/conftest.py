@@ -1,4 +1,4 @@
-"""What all tests share: how they are spread over processes; no skip goes unseen where everything is required.
+"""Shared by all tests: how they are spread over processes; no skip goes unseen where everything is required.
 
 Hypothesis keeps no stopwatch.
 """

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {"server.py": "ttt_net.server.start", "client.py": "ttt_net.commands.play"}
-"""What is started, and the module whose `main` it runs."""
+"""Programs, and the modules whose `main` they run."""
 _LOADED = (*PROGRAMS.values(), "ttt_net.server.main", "ttt_net.client.modes.lines", "ttt_net.client.modes.bot")
 _MOST_BYTES = 2**20
 

@@ -3,4 +3,4 @@
 PATIENCE_S = 60
 """For what must come; only a hang takes that long, however busy the machine is."""
 BUSY_S = 15
-"""What a busy machine may add where the time itself is promised."""
+"""Seconds that a busy machine may add where the time itself is promised."""

@@ -67,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "engines": {"errors", "text", "clock", "programs", "games", "strategies"},
 }
-"""What each layer may import of ours; a layer may always import itself."""
+"""The modules of ours that each layer may import; a layer may always import itself."""
 
 INSIDE = {
     "strategies": """

@@ -1,4 +1,4 @@
-"""What is printed to be typed works where it is printed: in a clone, and where the command was installed."""
+"""Printed commands work where they are printed: in a clone, and where the command is installed."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""What the checker of a cluster keeps account of."""
+"""The accounts of the checker of a cluster."""
 
 import asyncio
 import json

@@ -35,7 +35,7 @@ class RealServer:
 
     @property
     def address(self) -> str:
-        """What a person types."""
+        """Keys that a person types."""
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> None:
@@ -71,7 +71,7 @@ def real_server(tmp_path: Path) -> Iterator[RealServer]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """What clients are started with: a home of their own, and a terminal that everybody knows."""
+    """The environment of clients: a home of their own, and a common terminal."""
     return {
         **{key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")},
         "TTT_NET_HOME": str(tmp_path / "home"),

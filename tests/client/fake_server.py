@@ -81,7 +81,7 @@ class FakeServer:
         self.port = 0
         self._scheme = scheme
         self.heard: list[str | bytes] = []
-        """What nobody asked for."""
+        """Messages that nobody asked for."""
         self._links: asyncio.Queue[FakeLink] = asyncio.Queue()
 
     @property

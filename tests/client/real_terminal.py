@@ -63,7 +63,7 @@ class Terminal:
     def is_whole(self) -> bool:
         """Whether the picture is drawn to its end: each is drawn from its first line to its last column.
 
-        What is read may end anywhere within a picture; what stands below is still of the one before.
+        The bytes may end anywhere within a picture; the rest of the screen then still shows the one before.
         """
         is_drawn_on = self.raw.rfind(TOOK_ALTERNATE_SCREEN) > self.raw.rfind(LEFT_ALTERNATE_SCREEN)
         cursor, screen = self.screen.cursor, self.screen

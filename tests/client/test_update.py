@@ -1,4 +1,4 @@
-"""What is shown after each event."""
+"""The display after each event."""
 
 import asyncio
 from dataclasses import replace

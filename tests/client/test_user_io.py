@@ -1,4 +1,4 @@
-"""What a client says to those who started it, where there is no screen yet."""
+"""Messages of a client before there is a screen."""
 
 import pytest
 

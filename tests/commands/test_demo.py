@@ -1,4 +1,4 @@
-"""What the demo shows of a bot's lines."""
+"""A bot's lines as the demo shows them."""
 
 from collections.abc import Iterator
 from threading import Event

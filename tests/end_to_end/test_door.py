@@ -11,7 +11,7 @@ from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 WAYS = {"server.py": ["server.py"], "client.py": ["client.py"], "ttt_net": ["-m", "ttt_net", "analyse"]}
-"""What each program is called, and how it is started."""
+"""The name of each program, and how it is started."""
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ class SmallDisk:
 
     def __init__(self, keeper: int, folder: Path) -> None:
         self.inside = ("nsenter", f"--mount=/proc/{keeper}/ns/mnt")
-        """What runs a command where the disk is."""
+        """The command that runs another where the disk is mounted."""
         self.data = folder / "data"
         self._ballast = Path(f"/proc/{keeper}/root{folder}/ballast")
 

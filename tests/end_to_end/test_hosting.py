@@ -1,4 +1,4 @@
-"""What docs/hosting.md tells a host to do, done: the proxies in front of a real server, and the service's file."""
+"""The instructions of docs/hosting.md: proxies in front of a real server, and the service's file."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ ODD = {
     "many headers": (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"X: %s\r\n" % (b"y" * 900) * 30 + b"\r\n", {400, 431}),
     "no request": (b"hello\r\n\r\n", {400}),
 }
-"""What is no request that a server wants, and the answer by nginx or through it: never 502, and never none."""
+"""Invalid requests, and the reply of nginx or through it: never 502, and never none."""
 
 
 async def test_what_is_no_good_request_is_answered_through_nginx_too(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ os.dup2(int(sys.argv[1]), 3)
 os.environ |= {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())}
 os.execv(sys.argv[2], sys.argv[2:])
 """
-"""What systemd does between fork and exec: the open port is descriptor 3, and the variables say for whom."""
+"""A stand-in for systemd between fork and exec: the open port is descriptor 3, and variables say for whom."""
 
 
 @pytest.mark.parametrize("name", PROXIES)

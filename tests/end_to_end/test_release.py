@@ -1,4 +1,4 @@
-"""What is published: both archives are built, hold what the docs name, and pass the index's own checks."""
+"""Both archives are built, contain the files that the docs name, and pass the index's own checks."""
 
 import os
 import re

@@ -105,7 +105,7 @@ async def fill(peer: RawPeer) -> None:
 
 
 async def test_a_storm_of_moves_is_cut_clean_by_the_signal(tmp_path: Path) -> None:
-    """What was answered before the end is there after it."""
+    """Acknowledged moves are there after a restart."""
     async with running(tmp_path, "--rate", "1000000") as server:
         pairs = [await pair(server, number) for number in range(10)]
         under_way = asyncio.Barrier(len(pairs) + 1)

@@ -92,7 +92,7 @@ class Slow:
         return [number for number, place in enumerate(self.places()) if place in found]
 
     def ending(self) -> tuple[int | None, str] | None:
-        """Who won (None: nobody) and why, or None while the play goes on."""
+        """The winner (None: nobody) and the reason, or None during play."""
         if self.line():
             maker = (self.plies + 1) % 2
             return (1 - maker if "misere" in self.rules else maker), "line"

@@ -1,4 +1,4 @@
-"""What a client is told of the small boards, since it knows no rules."""
+"""Small boards described for clients, which know no rules."""
 
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_move

@@ -54,12 +54,12 @@ _CLOSES = (
 
 
 class Heard(NamedTuple):
-    """What came of a stream."""
+    """The result of a stream."""
 
     texts: list[str]
     pongs: list[bytes]
     code: int | None
-    """What the connection is closed with; None if it stays open, 1005 for a close without a code."""
+    """The close code; None if the connection stays open, 1005 for a close without a code."""
 
 
 # What is sent.

@@ -1,4 +1,4 @@
-"""What takes in bytes of strangers, each as a function of bytes that may raise nothing."""
+"""Parsers of untrusted bytes, each as a function of bytes that may raise nothing."""
 
 import contextlib
 from collections.abc import Callable

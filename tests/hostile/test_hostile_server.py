@@ -287,7 +287,7 @@ async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour
 
 
 async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounded() -> None:
-    """What is kept of matches is bounded, whatever a server tells."""
+    """The client stores a bounded part of matches, whatever a server sends."""
     dialogue = ClientSession("Ann", None)
     dialogue.opened()
     dialogue.heard(welcome())

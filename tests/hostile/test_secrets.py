@@ -1,4 +1,4 @@
-"""What nobody may find: tokens in files, logs, arguments and figures, and on the wire what is for others."""
+"""Secrets that nobody may find: tokens in files, logs, arguments and figures, and on the wire what is for others."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What clients that know no rules are told of a position besides its board: for people to be shown."""
+"""Parts of a position besides its board, for clients that know no rules."""
 
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_move

@@ -44,9 +44,9 @@ PATIENT = f"""{{
 people would."""
 
 BROKEN = ("CONNECTION_", "SOCKET_NOT_CONNECTED", "EMPTY_RESPONSE", "INTERNET_DISCONNECTED", "NETWORK_CHANGED")
-"""What Chromium may call a link that broke: which, depends on what it was about to do on which connection."""
+"""Names that Chromium may give a broken link, depending on its action on that connection."""
 GIVEN_UP = "WebSocket is closed before the connection is established"
-"""What it says of a page that waits no longer, or is left, while it connects: both are in order at any time."""
+"""Its messages about a page that stops waiting, or is left, while it connects. Both are always in order."""
 
 
 class Visitor:
@@ -187,7 +187,7 @@ class Place(Server):
         self._browser = browser
         self._contexts: list[Any] = []
         self.complaints: list[str] = []
-        """What the browsers' consoles said, and requests to elsewhere."""
+        """Messages of the browsers' consoles, and requests to other hosts."""
         self._expected: list[str] = [GIVEN_UP]
 
     def __exit__(

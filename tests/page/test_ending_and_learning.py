@@ -1,4 +1,4 @@
-"""What comes after a match, and what a player learns by: another game, replays, lessons, hints, puzzles."""
+"""After a match, and learning: another game, replays, lessons, hints, puzzles."""
 
 from datetime import date, timedelta
 from typing import Any

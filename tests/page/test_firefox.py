@@ -11,7 +11,7 @@ from tests.page.place import Server
 FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
 
 SETTLED = ".deck:not([data-settling]) button"
-"""What has stood there for long enough to take taps."""
+"""Elements that have been visible for long enough to accept taps."""
 
 
 def test_two_play_a_whole_match_and_begin_the_rematch_in_firefox(tmp_path: Path) -> None:

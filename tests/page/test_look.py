@@ -1,4 +1,4 @@
-"""What is seen of a match and of a player: moves in sight, a win celebrated, ratings as a graph, what was better."""
+"""The look of a match and a profile: moves in sight, a win celebrated, ratings as a graph, what was better."""
 
 import itertools
 import json

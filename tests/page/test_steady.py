@@ -1,4 +1,4 @@
-"""What must hold whatever happens: the board stays where it is, what matters is in sight, nothing is lost or unsaid."""
+"""The board never moves, important things stay visible, and nothing is lost or unsaid."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Who is found for whom, and when: in simulated time, without a server."""
+"""Opponents found for seeks, and when: in simulated time, without a server."""
 
 import gc
 from collections.abc import Iterator

@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What came of the cuts."""
+    """Results of the cuts."""
 
     cuts: int
     checks: int

@@ -1,4 +1,4 @@
-"""What is on a disk after its power was cut: a model of files whose unsynchronized writes may be lost, torn, or there.
+"""The content of a disk after a power cut: a model of files whose unsynchronized writes may be lost, torn, or there.
 
 Only a sync is believed: a file keeps what it had at its last `fsync`, and of each later write any sectors may be on the
 disk or not, in any order. Names are kept by the sync of their folder; of later changes some first part is there, in

@@ -23,7 +23,7 @@ class Record(NamedTuple):
     offset: int
     """Where bytes were written, or the size after a truncation."""
     data: bytes
-    """What was written, or names, which are relative to the recorded folder."""
+    """The written bytes, or names relative to the recorded folder."""
     end: int
     """The size of the log after it."""
 

@@ -1,4 +1,4 @@
-"""What players do while the server is recorded, and what it has acknowledged by when."""
+"""Play while the server is recorded, and the times of its acknowledgements."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What a program writes that plays."""
+"""Programs that play with the SDK."""
 
 import asyncio
 from asyncio import TaskGroup

@@ -18,7 +18,7 @@ Message = dict[str, Any]
 
 
 class Peer:
-    """A client over `websockets`. What it hears while it waits for something else is kept in order."""
+    """A client over `websockets`. Messages that arrive while it waits for another are kept in order."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket

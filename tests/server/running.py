@@ -57,7 +57,7 @@ class Clock:
 
 
 class Server:
-    """What a test may do with a running server, and what it may look at."""
+    """Actions and inspections that a test may use on a running server."""
 
     def __init__(
         self, hub: Hub, clock: Clock, ledger: LocalLedger, port: int, trusting: ssl.SSLContext | None = None

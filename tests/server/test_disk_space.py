@@ -1,4 +1,4 @@
-"""What a server does when its disk gets full: it says so in time, and the matches that are played come last."""
+"""A server whose disk fills says so in time, and stops matches in progress last."""
 
 from pathlib import Path
 

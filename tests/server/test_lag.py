@@ -1,4 +1,4 @@
-"""What a long wire costs its player, over a real one that is made long."""
+"""Cost of latency for a player, over a real connection that is slowed down."""
 
 from pathlib import Path
 

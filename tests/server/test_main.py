@@ -1,4 +1,4 @@
-"""What the server's process needs of the system; the rest of it is tried in tests/end_to_end."""
+"""System calls of the server's process; tests/end_to_end tests the rest of it."""
 
 import asyncio
 

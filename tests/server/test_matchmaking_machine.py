@@ -1,7 +1,7 @@
 """Everybody who seeks, challenges, invites, leaves and comes back at once, with a disk that is slow and sometimes full.
 
-The hub is real, and so is all below it; sockets, disk and clock are not. Whatever happens: who is seated is here and
-has room, nobody is seated and still waits, no bot plays more than it has places, and every request has one answer.
+The hub is real, and so is all below it; sockets, disk and clock are not. Laws: seated players are here and have room,
+no seated player still waits, no bot plays beyond its places, and every request has one reply.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the server counts about itself."""
+"""The server's counters."""
 
 import time
 from pathlib import Path

@@ -68,7 +68,7 @@ async def come_early(folder: Path, port: int) -> None:
 
 
 class Served:
-    """What takes the place of serving, once for each outcome: whether to serve anew, or what is raised."""
+    """Stands in for serving, once per outcome: whether to serve again, or an exception to raise."""
 
     def __init__(self, *outcomes: bool | ConfigurationError) -> None:
         self.outcomes, self.ports = list(outcomes), list[int]()

@@ -1,4 +1,4 @@
-"""What is said in the chats of a simulated world: who is muted is not heard, and all who should be heard are, once."""
+"""Chats of a simulated world: muted players are not heard, and all others are heard once."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class Chatter:
     def __init__(self, stage: "Stage") -> None:
         self._stage = stage
         self.mutes: dict[str, tuple[float, int]] = {}
-        """Whom the admin has muted, as sanctions name them: since when it is known to be so, and until when."""
+        """Muted players, as sanctions name them: since when that is known, and until when."""
 
     def note_mutes(self) -> None:
         """Take note of who is muted by now, as it is written down."""

@@ -30,9 +30,9 @@ FAULTS = (
     "cut_off", "pause", "crash", "power_cut", "drain", "late", "losing", "repeating", "slow", "skewed",
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
-"""What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
+"""Faults: of people, who hop between nodes and connect twice, of nodes, and of their log."""
 LATER_FAULTS = ("trim", "full", "refuse", "low_disk")
-"""What goes wrong in some worlds only: a node misses trimmed batches, the log or a disk takes nothing, a disk fills."""
+"""Faults in some worlds only: a node misses trimmed batches, the log or a disk takes nothing, a disk fills."""
 SCHEDULE = SnapshotSchedule(every_places=15, rest_s=1.0, kept_places=3, away_s=0.5)
 """How snapshots are kept where a node is to miss what was trimmed."""
 _LIVES_S = 15.0
@@ -89,7 +89,7 @@ class ClusterWorld(Stage):
 
     @property
     def truth(self) -> sqlite3.Connection:
-        """What is in the log, as the oracle reads it."""
+        """The content of the log, as the oracle reads it."""
         self._ask_the_oracle()
         return self.oracle.tables
 

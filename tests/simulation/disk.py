@@ -20,7 +20,7 @@ from ttt_net.server.metrics import Histogram
 
 
 class SimulatedDisk:
-    """What is on the disk of one server, and how the disk behaves at present."""
+    """The content of one server's disk, and how the disk behaves at present."""
 
     def __init__(self, loop: SimulatedLoop, rng: random.Random) -> None:
         self._loop, self._rng = loop, rng

@@ -1,7 +1,7 @@
-"""What must hold in every world, each law written once.
+"""Laws that hold in every world, each written once.
 
 `check` looks while everything is under way, `check_at_rest` once faults have ended and the world has become quiet.
-What a client can see for itself (one answer to each request, no gap in a match) is checked by `Peer` as it hears it.
+`Peer` checks what a client can see for itself: one reply to each request, no gap in a match.
 """
 
 from collections.abc import Iterator
@@ -143,7 +143,7 @@ def the_server_counts_no_fault(world: "World", server: "SimulatedServer") -> Non
 
 
 def memory_is_bounded(world: "World", server: "SimulatedServer") -> None:
-    """What is kept in memory does not grow with time."""
+    """Memory does not grow with time."""
     hub = server.hub
     world.claim(len(hub.registry.rooms) <= MOST_IN_MEMORY, f"{len(hub.registry.rooms)} rooms")
     world.claim(len(hub.services.connections) <= MOST_IN_MEMORY, f"{len(hub.services.connections)} connections")
@@ -262,7 +262,7 @@ def what_was_promised_stands(world: "World", server: "SimulatedServer") -> None:
 
 
 def lists_are_those_of_the_server(world: "World", server: "SimulatedServer") -> None:
-    """Who looks at the lobby is shown the seeks, the people and the live matches that the server would list now."""
+    """Subscribers of the lobby have the seeks, people and live matches that the server would list now."""
     for name, shown, listed in differing_lists(world.peers, server):
         world.claim(False, f"{name} is shown {shown}, and it is {listed}")
 

@@ -108,7 +108,7 @@ class LedgerWorld:
         self.processes = 0
         self.marks = 0
         self.accepted: list[tuple[LedgerNode, AnyLoggedEntry]] = []
-        """What was acknowledged, and by which node; checked, and taken off, every now and then."""
+        """Acknowledged entries with their node; checked and removed now and then."""
         self.refused: list[AnyLoggedEntry] = []
         self.is_troubled = True
         self.tables: dict[int, str] = {}

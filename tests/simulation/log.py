@@ -1,7 +1,7 @@
-"""A simulated replicated log: one order for all, and to each node a way on which everything goes wrong but that.
+"""A simulated replicated log: one order for all, over unreliable links to the nodes.
 
-What is published arrives late, not at all, or twice; that it arrived is told, or not. What is delivered comes late, in
-order, each place once; a node that is cut off hears nothing until the cut is mended, and then all that it missed.
+Published batches arrive late, not at all, or twice, with or without an acknowledgement. Deliveries come late, in order,
+each place once. A node that is cut off receives nothing until the cut is mended, and then everything that it missed.
 """
 
 import random
@@ -55,7 +55,7 @@ class SimulatedLog:
         self._heard: Position = 0
         self._hear: Hear | None = None
         self._gone: Callable[[], None] | None = None
-        """What is called if what follows was trimmed; None once it was."""
+        """Called if the following places were trimmed; None once it was."""
         self._is_delivering = False
 
     # On the way.

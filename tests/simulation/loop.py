@@ -4,7 +4,7 @@ It is what the server's core needs of an event loop, and no more: callbacks now,
 sockets, threads or tasks. Callbacks of the same moment are called in the order in which they were asked for.
 
 Several processes share it: what a process asks for belongs to it, stands still while the process is paused, and never
-happens once it is killed. What belongs to nobody (0) is the network's and the disks'.
+happens once it is killed. Callbacks of nobody (0) belong to the network and the disks.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class SimulatedLoop:
         """For how long each process was made to stand still, and how often."""
         self._killed: set[int] = set()
         self.errors: list[BaseException] = []
-        """What callbacks raised, which is a fault of what is simulated, or of the simulation."""
+        """Exceptions of callbacks: bugs of the simulated program, or of the simulation."""
         self.as_asyncio = cast(asyncio.AbstractEventLoop, self)
         """The loop, as those see it who ask asyncio for the one that runs: what it lacks, nobody calls."""
 

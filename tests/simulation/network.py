@@ -1,8 +1,7 @@
 """A simulated network: links between a peer and the server, on which bytes take time, are cut anywhere and get lost.
 
-On one link the order of bytes is kept, as TCP keeps it; links do not wait for each other. What a link can do to its
-two ends is what the kernel can do: deliver late and in pieces, stop taking bytes, say that the other is gone, or
-say nothing at all.
+Each link keeps the order of bytes, as TCP does; links do not wait for each other. A link can do to its two ends what
+the kernel can: deliver late and in pieces, stop accepting bytes, report that the other is gone, or fall silent.
 """
 
 import asyncio
@@ -15,11 +14,11 @@ from tests.simulation.loop import SimulatedLoop
 from ttt_net.server.wire.connection import Connection
 
 _KERNEL_BYTES = 4_096
-"""What both kernels hold for a peer that does not read."""
+"""Bytes that both kernels hold for a peer that does not read."""
 
 
 class _NoSocket:
-    """What is left of a socket when there is none: options may be set."""
+    """A stand-in for a socket, on which options may be set."""
 
     family = None
 

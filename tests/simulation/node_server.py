@@ -29,7 +29,7 @@ ASIDE_S = 5.0
 NEWER = FORM + 1
 """The form of a release that is still to come."""
 OF_NEWER = "newer"
-"""What nodes of that release write once their form is in force."""
+"""An entry that nodes of that release write once their form is in force."""
 
 
 class NodeServer(SimulatedServer):

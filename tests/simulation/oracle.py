@@ -33,7 +33,7 @@ class Oracle:
         self._stream = stream
         self.replica = Replica(None, NEWER)
         self.connected: dict[Position, dict[int, str]] = {0: {}}
-        """Who was connected to which node after each place of the log."""
+        """The node of each connected player, after each place of the log."""
         self.names: set[tuple[int | None, str]] = set()
         """Each name that a player was given: an older one may come about after a newer one."""
         self._ends: list[tuple[float, Position]] = []
@@ -41,7 +41,7 @@ class Oracle:
 
     @property
     def tables(self) -> sqlite3.Connection:
-        """What is in the log, up to where it was read."""
+        """The content of the log, as far as it was read."""
         return self.replica.database.connection
 
     def read(self, now_s: float) -> Iterator[Flag]:

@@ -1,6 +1,6 @@
-"""Who is paired with whom in a simulated world, by laws of its own: nobody against what they seek.
+"""Pairings of a simulated world, by laws of its own: nobody against what they seek.
 
-What the lobby is asked is looked at from outside, with all seeks that stand: what it answers must suit both. At last
+Requests to the lobby are observed from outside, with all standing seeks: its replies must suit both. At last
 everybody seeks once more, and either plays or stands with what they asked for.
 """
 

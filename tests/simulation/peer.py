@@ -42,7 +42,7 @@ class Frames(ClientProtocol):
 
 @dataclass(slots=True)
 class SeenMatch:
-    """What a client knows of a match: what it would show."""
+    """A match as a client knows it and would show it."""
 
     you: int | None
     seq: int
@@ -57,7 +57,7 @@ class SeenMatch:
 
 @dataclass(slots=True)
 class Talk:
-    """What was asked and heard on one link, beside what the dialogue makes of it: for the invariants."""
+    """Requests and messages of one link, beside the session's view of them: for the invariants."""
 
     asked: dict[int, wire.Request] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)

@@ -36,7 +36,7 @@ _GENEROUS = Limits(
     max_live_matches=6,
 )
 _STRICT = Limits(max_live_matches=2)
-"""What strangers are held to, so that most of what is asked often is refused."""
+"""Limits for strangers, under which most frequent requests are refused."""
 
 
 def settings(*, is_strict: bool) -> Configuration:

@@ -1,4 +1,4 @@
-"""What simulated worlds have in common, of one server and of several: time, people, faults of theirs, and the oracle.
+"""Parts that all simulated worlds share: time, people, faults of theirs, and the oracle.
 
 The truth of a world is what was written down: on the disk of the one server, in the log of several.
 """
@@ -102,7 +102,7 @@ class Stage(ABC):
         """When an admin asked for a sanction last."""
         self.pairings = Pairings(self)
         self.unanswered_acts: set[tuple[int, float, str]] = set()
-        """What admins asked for and have no answer to, each with its process and moment."""
+        """Pending requests of admins, each with its process and moment."""
 
     def _let_people_come(self, after_s: float) -> None:
         self.peers = [Peer(self, number, random.Random(self.rng.getrandbits(64))) for number in range(self.swarm.peers)]

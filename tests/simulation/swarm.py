@@ -1,4 +1,4 @@
-"""What a seed switches on: each world has some features and some faults, so that rare combinations are met."""
+"""The features and faults of a seed: each world has some of both, so that rare combinations occur."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ _STARTS = {"tictactoe": "X../.O./..X", "connect4": "......./......./......./....
 """Positions that a match against a bot may begin from."""
 _LEAST: list[int | None] = [None, None, None, None, 1_400, 1_500, 1_550]
 _MOST: list[int | None] = [None, None, None, None, 1_450, 1_500, 1_600]
-"""What is asked of the ratings of others, who begin with 1500."""
+"""Rating ranges that seeks ask for; players begin with 1500."""
 _OFFERS: list[wire.OfferKind] = ["draw", "takeback"]
 _CLAIMS: list[wire.ClaimKind] = ["win", "draw", "adjourn", "adjourn"]
 
@@ -132,7 +132,7 @@ PEER_FAULTS = (
     "judge",
     "announce",
 )
-"""What may go wrong in every world: links, clients, the time of day; and what an admin does."""
+"""Faults in every world: of links, clients and the time of day; and acts of an admin."""
 
 
 @dataclass(frozen=True)

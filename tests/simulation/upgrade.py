@@ -32,7 +32,7 @@ _ONLY_NOW = (
     "SELECT 1 FROM sanctions WHERE by <> 'host' OR whom LIKE 'address:%' OR whom LIKE 'token:%'"
     " OR player IS NOT CASE WHEN whom LIKE 'player:%' THEN CAST(substr(whom, 8) AS INTEGER) END",
 )
-"""What finds a row that the last schema but one cannot hold."""
+"""A query for rows that the last schema but one cannot hold."""
 _OF_CLUSTER = ("place", "nodes", "connected")
 
 

@@ -32,7 +32,7 @@ FAULTS = (
     "countdown",
     "call_off",
 )
-"""What may go wrong: people and links, and besides the disk and the process."""
+"""Faults: of people and links, of the disk and the process."""
 _NIGHTS_MS = (86_400_000, 40 * 86_400_000, 400 * 86_400_000)
 """How long a server may sleep: so that guests and matches are too old, and ratings unsettled."""
 _LIVES_STEPS = 1_000
@@ -67,7 +67,7 @@ class World(Stage):
 
     @property
     def truth(self) -> sqlite3.Connection:
-        """What is on the disk."""
+        """The content of the disk."""
         return self.disk.connection
 
     @property

@@ -1,4 +1,4 @@
-"""What odd and even rows tell of Connect Four is true, by the slow solver, and tells something."""
+"""Bounds by odd and even rows in Connect Four are true, by the slow solver, and useful."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""What docs/strategies.md prints can be run."""
+"""The commands and code in docs/strategies.md work."""
 
 import re
 import shlex

@@ -50,7 +50,7 @@ def test_variants_on_3x3_have_their_known_value(name: str, value: int) -> None:
 
 
 def brute_force(game: Game[Any], state: Any, depth: int) -> int:
-    """What can be forced within `depth` plies: WIN - n, n - WIN, or 0."""
+    """Return the result that can be forced within `depth` plies: WIN - n, n - WIN, or 0."""
     if game.is_terminal(state):
         return game.utility(state, game.to_move(state)) * WIN
     if depth == 0:

@@ -1,4 +1,4 @@
-"""What was compiled of other sources is not used."""
+"""Code compiled from other sources is not used."""
 
 import os
 import subprocess

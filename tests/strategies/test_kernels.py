@@ -1,4 +1,4 @@
-"""What is compiled, against the same source run by the interpreter: the same nodes, and the same memory afterwards."""
+"""Compiled kernels beside the interpreter: the same nodes, and the same memory afterwards."""
 
 import os
 import random

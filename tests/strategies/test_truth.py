@@ -1,4 +1,4 @@
-"""Whatever a search claims is held against the truth: on small games of all sizes, by each search, at any limit."""
+"""Claims of searches are compared with the truth: on small games of all sizes, by each search, at any limit."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a bot tells the person who hosts it."""
+"""Messages of a bot to the person who hosts it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the words of the command line name, and what is said to the commonest mistakes."""
+"""Words of the command line, and replies to common mistakes."""
 
 import pytest
 

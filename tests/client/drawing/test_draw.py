@@ -35,7 +35,7 @@ OTHER_SIZES = [
     *(("lobby", LARGE), ("start-of-gomoku", LARGE), ("moves-and-chat", COMPACT)),
     *(("lobby", COMPACT), ("profile", COMPACT), ("connect4-clock", COMPACT)),
 ]
-"""What differs most from the size that all screens are kept at: a roomy list and board, and crowded ones."""
+"""Screens at other sizes than the usual one: a roomy list and board, and crowded ones."""
 
 
 @pytest.mark.parametrize(

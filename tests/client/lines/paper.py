@@ -18,7 +18,7 @@ from ttt_net.sdk.session import ClientSession
 
 
 class Paper:
-    """What a plain client has written, line by line, and its mailbox to type into."""
+    """The output of a plain client, line by line, and its mailbox to type into."""
 
     def __init__(self) -> None:
         self.lines: asyncio.Queue[str] = asyncio.Queue()

@@ -25,7 +25,7 @@ QUESTIONS = {
     "repeat": "Your turn",
     "help": "To act",
 }
-"""What may be asked in a match, and what the answer says."""
+"""Questions in a match, and parts of their answers."""
 
 
 def seen(

@@ -1,4 +1,4 @@
-"""What each mode loads, and what it does not wait for."""
+"""Modules that each mode loads, and work that it does not wait for."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is said at a match, and who is not heard."""
+"""Chat at a match, and muted players."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a coach says at a board: the lesson of a match, hints, warnings, and playing on from a position."""
+"""The coach at a board: the lesson of a match, hints, warnings, and playing on from a position."""
 
 from dataclasses import replace as changed
 

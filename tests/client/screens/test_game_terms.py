@@ -1,4 +1,4 @@
-"""What may be typed after `play`, `bot` and `challenge`."""
+"""Words after `play`, `bot` and `challenge`."""
 
 import pytest
 

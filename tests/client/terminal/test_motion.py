@@ -1,4 +1,4 @@
-"""What moves on the screen: marks fall, winning lines flash, and nothing else does."""
+"""Motion on the screen: marks fall, winning lines flash, and nothing else does."""
 
 from dataclasses import replace as changed
 

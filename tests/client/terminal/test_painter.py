@@ -1,4 +1,4 @@
-"""What reaches a terminal: on every kind of it, in every encoding and size, no more and no less than the picture."""
+"""Bytes sent to terminals of every kind, encoding and size: no more and no less than the picture."""
 
 import errno
 import io

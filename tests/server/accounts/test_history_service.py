@@ -1,4 +1,4 @@
-"""What was played can be looked back on: over real sockets, by those who may, and not too often."""
+"""Queries about the past over real sockets, by those who may, and not too often."""
 
 from pathlib import Path
 from unittest import mock

@@ -1,4 +1,4 @@
-"""Who is listed where there are too many for a list, and who is found by name."""
+"""Long lists of players, and players found by name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an admin may do, and that nobody else may."""
+"""Admins may do this, and nobody else may."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Who is behind a proxy, and what counts as one address; headers are written by anybody."""
+"""Clients behind a proxy, and addresses that count as one; anybody can write headers."""
 
 import pytest
 from hypothesis import given

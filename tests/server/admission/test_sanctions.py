@@ -1,4 +1,4 @@
-"""Who is banned, for how long, and which addresses a network covers."""
+"""Bans, their durations, and the addresses that a network covers."""
 
 import pytest
 

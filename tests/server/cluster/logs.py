@@ -87,7 +87,7 @@ BACKENDS: dict[str, Callable[[pytest.FixtureRequest], Cluster]] = {
 
 
 class Heard:
-    """What a callback was called with, in order."""
+    """Arguments of a callback, in order."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []

@@ -1,4 +1,4 @@
-"""What is told on all nodes and not kept: three whole servers, on a log that works."""
+"""Messages to all nodes that are not stored: three whole servers, on a log that works."""
 
 from tests.server.cluster.evening import Evening
 from ttt_net import messages as wire

@@ -1,4 +1,4 @@
-"""What waits to be applied is bounded, and nothing of the log is lost by that."""
+"""The inbox is bounded, and nothing of the log is lost by that."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What players on different nodes have of one another: three whole servers, on a log that works."""
+"""Players on different nodes: three whole servers, on a log that works."""
 
 from io import BytesIO
 

@@ -20,12 +20,12 @@ from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
 SHAPES = {1: ("5a09dab1f549f5d6", 9)}
-"""What a batch may be, as a hash of its schema, and the version of the tables, for each form that there was."""
+"""The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 
 
 MESSAGES = {1: "490767aba7428dbd"}
-"""What nodes may send one another beside the log, as a hash of its schema, for each form that there was."""
+"""The hash of the schema of messages beside the log, for each form so far."""
 
 
 def shape(kind: object = Batch) -> str:

@@ -1,4 +1,4 @@
-"""What callers hear of a replicated ledger, and when: on simulated time, with the log of a simulation."""
+"""Callbacks of a replicated ledger, and their times: on simulated time, with the log of a simulation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What single entries write, and what they refuse."""
+"""Writes and refusals of single entries."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What every ledger keeps to: see `Ledger`. Each test runs over all backends."""
+"""The contract of `Ledger`. Each test runs over all backends."""
 
 import asyncio
 from collections.abc import AsyncIterator

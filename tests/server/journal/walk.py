@@ -35,7 +35,7 @@ class Walk:
         self.asked: list[AnyEntry] = []
         """All entries, in order."""
         self.answers: list[object] = []
-        """What came of each."""
+        """The result of each."""
         self._now_ms = 1_000
         self._numbers = count(1)
 

@@ -1,4 +1,4 @@
-"""Whom the house takes for one, where two of one address may play no rated matches."""
+"""Players that count as one where two of one address may play no rated matches."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What systemd hears: over a socket of our own."""
+"""Notifications to systemd, over a socket of our own."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""What is printed when the server listens, in a pipe and in terminals of several sizes."""
+"""The output when the server listens, in a pipe and in terminals of several sizes."""
 
 import io
 import os

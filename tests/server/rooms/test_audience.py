@@ -1,4 +1,4 @@
-"""Who hears a match, without sockets."""
+"""The audience of a match, without sockets."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a bad peer cannot do: broken frames, dripping handshakes, readers that stop, wires that are cut."""
+"""Protection from bad peers: broken frames, dripping handshakes, readers that stop, wires that are cut."""
 
 import asyncio
 import contextlib

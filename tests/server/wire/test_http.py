@@ -1,4 +1,4 @@
-"""What the port answers to plain HTTP: the page from memory, and nothing else."""
+"""Replies of the port to plain HTTP: the page from memory, and nothing else."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What can be seen without a search agrees with looking at all play of four plies."""
+"""Lessons without a search agree with looking at all play of four plies."""
 
 import random
 from typing import Any
