@@ -20,6 +20,10 @@ PROVISIONAL_STANDING = -10_000
 """The number subtracted from a provisional rating in a list, so that it sorts after all settled ones."""
 SETTLED_DEVIATION = 110.0
 """A rating is provisional while its deviation is larger: for some dozen matches, and again after a year's absence."""
+SETTLING_OPPONENTS = 5
+"""A rating stays provisional until its player has met so many opponents: one partner can make any number of results."""
+FEW_OPPONENTS_DEVIATION = 120.0
+"""The least deviation of a player who has met fewer."""
 PERIOD_MS = 4 * 24 * 3_600_000
 """Chosen so that the smallest deviation takes a year to grow to that of a provisional rating."""
 TAU = 0.5
@@ -75,22 +79,30 @@ def aged(rating: Rating, now_ms: int) -> Rating:
     return rating._replace(deviation=min(MAX_DEVIATION, grown))
 
 
-def rated(first: Rating, second: Rating, score: float, now_ms: int) -> tuple[Rating, Rating]:
+def rated(
+    first: Rating,
+    second: Rating,
+    score: float,
+    now_ms: int,
+    met: tuple[int, int] = (SETTLING_OPPONENTS, SETTLING_OPPONENTS),
+) -> tuple[Rating, Rating]:
     """Return both ratings after a match that ended at `now_ms`; `score` is the first's: 1 won, 0.5 drawn, 0 lost.
 
-    They are rounded, so that machines whose mathematics differ in the last digits agree on them.
+    `met` is how many different opponents each player has met by now. The ratings are rounded, so that machines whose
+    mathematics differ in the last digits agree on them.
     """
     return (
-        _after(first, aged(second, now_ms), score, now_ms),
-        _after(second, aged(first, now_ms), 1 - score, now_ms),
+        _after(first, aged(second, now_ms), score, now_ms, met[0]),
+        _after(second, aged(first, now_ms), 1 - score, now_ms, met[1]),
     )
 
 
-def _after(player: Rating, opponent: Rating, score: float, now_ms: int) -> Rating:
+def _after(player: Rating, opponent: Rating, score: float, now_ms: int, met: int) -> Rating:
     updated = updated_by(player, [(opponent, score)], _periods(player, now_ms))
+    least = MIN_DEVIATION if met >= SETTLING_OPPONENTS else FEW_OPPONENTS_DEVIATION
     return updated._replace(
         rating=round(min(HIGHEST, max(LOWEST, updated.rating)), _DIGITS),
-        deviation=round(min(MAX_DEVIATION, max(MIN_DEVIATION, updated.deviation)), _DIGITS),
+        deviation=round(min(MAX_DEVIATION, max(least, updated.deviation)), _DIGITS),
         volatility=round(updated.volatility, _VOLATILITY_DIGITS),
         at_ms=now_ms,
     )

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.games import Side
+from ttt_net.games import Reason, Side
 from ttt_net.matches.match import Match
-from ttt_net.matches.referee import MAX_OFFERS, MAX_TAKEBACKS, Command, decide, flag_fall, rematch
+from ttt_net.matches.referee import (
+    MAX_OFFERS,
+    MAX_TAKEBACKS,
+    RATED_PLIES,
+    Command,
+    decide,
+    flag_fall,
+    rematch,
+)
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -517,6 +525,36 @@ def test_a_player_who_is_here_cannot_be_claimed_against() -> None:
     follows(match, ">> X at 59s claim win\n<< refused opponent_here\n>> O at 99s claim win\n<< refused opponent_here")
     match.absences.returned(1, 99 * SECOND)
     follows(match, ">> X at 99s claim win\n<< refused opponent_here")
+
+
+@pytest.mark.parametrize("is_rated", [True, False])
+@pytest.mark.parametrize("plies", [2, 3, 4])
+@pytest.mark.parametrize("end", ["resign", "flag", "claim win", "claim draw", "agreement"])
+def test_a_rated_match_is_aborted_until_both_have_moved_twice(end: str, plies: int, *, is_rated: bool) -> None:
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    match = Match(wire.Started("m", 1, 0, "gomoku", players, BLITZ, rated=is_rated))
+    for ply in range(plies):
+        play(match, wire.PlayRequest(1, "m", ply, ply), side=ply % 2)
+    if end == "resign":
+        play(match, wire.ResignRequest(1, "m"), side=1)
+    elif end == "flag":
+        for event in flag_fall(match, 10**9):
+            match.evolve(event)
+    elif end == "agreement":
+        for side in (0, 1):
+            play(match, wire.OfferRequest(1, "m", "draw"), side=side)
+    else:
+        match.absences.went(1, 0, on_purpose=False)
+        kind: wire.ClaimKind = "win" if end == "claim win" else "draw"
+        play(match, wire.ClaimRequest(1, "m", kind), side=0, at_ms=30 * SECOND)
+    assert match.outcome is not None
+    assert (match.outcome.reason is Reason.ABORT) == (is_rated and plies < RATED_PLIES)
+
+
+def play(match: Match, command: Command, *, side: int, at_ms: int = 0) -> None:
+    """Decide one command and apply its events."""
+    for event in decide(match, side, command, at_ms):
+        match.evolve(event)
 
 
 def test_after_the_grace_one_may_win_or_call_it_a_draw_or_keep_waiting() -> None:

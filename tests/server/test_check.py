@@ -86,6 +86,10 @@ def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky
         ({"behind_proxy": True, "host": "127.0.0.1", "proxies": ("::/0",)}, "get around every limit of addresses"),
         ({"public": True, "tls": Tls(self_signed=True)}, "browsers warn of it"),
         (
+            {"public": True, "tls": Tls(self_signed=True), "limits": Limits(rated_same_address=True)},
+            "one person with many names",
+        ),
+        (
             {"public": True, "tls": Tls(self_signed=True), "limits": Limits(messages=Rate(5_000))},
             "keep the server busy",
         ),

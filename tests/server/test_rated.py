@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from tests.server.rated import rated_match
+from tests.server.rated import open_rated, rated_match
 from tests.server.running import running
 from ttt_net.clock import TimeControl
-from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 
 
 async def test_players_and_watchers_hear_what_a_rated_match_did(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ async def test_players_and_watchers_hear_what_a_rated_match_did(tmp_path: Path) 
 async def test_an_aborted_match_is_not_rated(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
-        await rated_match(server, ann, bob, "m")
+        await rated_match(server, ann, bob, "m", plies=1)
         await ann.ok("abort", match="m")
         await bob.hear("ended", match="m")
         await bob.ok("ping")
@@ -111,3 +111,22 @@ async def test_two_of_one_address_play_casually_where_the_host_has_it_so(tmp_pat
         for peer in (ann, bob):
             await peer.ok("seek", games=["connect4"], rated=True, or_casual=True)
         assert (await ann.hear("snapshot")).get("rated", False) is False
+
+
+async def test_names_that_are_thrown_away_win_no_place_on_a_public_leaderboard(tmp_path: Path) -> None:
+    async with running(tmp_path, configuration=Configuration(public=True, behind_proxy=True)) as server:
+        ann = await server.join("Ann")
+        for number in range(8):
+            victim = await server.join(f"Victim {number}")
+            assert await victim.refused("challenge", name="Ann", game="connect4", rated=True) == "always_casual"
+            (session,) = (each for each in server.sessions.values() if each.info.name == victim.name)
+            session.connection.address = f"192.0.2.{number}"
+            await victim.ok("challenge", name="Ann", game="connect4", rated=True)
+            number = (await ann.hear("challenged", by={"name": victim.name}))["challenge"]
+            await ann.ok("answer", challenge=number, accept=True)
+            snapshot = await ann.hear("snapshot")
+            first, second = (ann, victim) if snapshot["you"] == 0 else (victim, ann)
+            await open_rated(first, second, snapshot["match"], snapshot["position"]["legal"], plies=2)
+            await victim.ok("resign", match=snapshot["match"])
+            assert (await ann.hear("ended", match=snapshot["match"]))["reason"] == "abort"
+        assert await server.execute("SELECT count(*) FROM ratings") == [(0,)]

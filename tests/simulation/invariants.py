@@ -4,6 +4,7 @@
 `Peer` checks what a client can see for itself: one reply to each request, no gap in a match.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -323,7 +324,10 @@ def results_and_ratings_agree(world: "World") -> None:
     )
     ratings: dict[tuple[int, str, str], Rating] = {}
     tallies: dict[int, list[int]] = {}
+    met: defaultdict[int, set[int]] = defaultdict(set)
     for first, second, winner, is_rated, game, time, ended_ms in ends:
+        met[first].add(second)
+        met[second].add(first)
         for player, side in ((first, 0), (second, 1)):
             tally = tallies.setdefault(player, [0, 0, 0])
             tally[1 if winner is None else 0 if winner == side else 2] += 1
@@ -331,7 +335,8 @@ def results_and_ratings_agree(world: "World") -> None:
             pace = speed(None if time is None else msgspec.json.decode(time, type=TimeControl))
             keys = (first, game, pace), (second, game, pace)
             before = [ratings.get(key, Rating()) for key in keys]
-            ratings.update(zip(keys, rated(before[0], before[1], _SCORES[winner], ended_ms), strict=True))
+            known = len(met[first]), len(met[second])
+            ratings.update(zip(keys, rated(before[0], before[1], _SCORES[winner], ended_ms, known), strict=True))
     rows = _all(world, "SELECT player, game, speed, rating, deviation, volatility, games, rated_ms FROM ratings")
     kept = {(player, game, pace): Rating(*rating) for player, game, pace, *rating in rows}
     world.claim(kept == ratings, f"the ratings are {kept}, and {ratings} by the matches")

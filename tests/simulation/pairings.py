@@ -128,13 +128,13 @@ def _faults_of_one(server: "SimulatedServer", seek: Seek, other: int, pairing: P
 
 def could_meet(server: "SimulatedServer", one: Seek, other: Seek) -> bool:
     """Tell whether the seeks of two people suit each other, so that they cannot both go on standing."""
-    limits, sessions = server.hub.services.limits, server.hub.services.players.sessions
+    sessions = server.hub.services.players.sessions
     both = (one, other)
     if one.time != other.time or any(seek.opponents == "bots" for seek in both):
         return False
     kinds = [{True, False} if seek.is_rated and seek.or_casual else {seek.is_rated} for seek in both]
     common = kinds[0] & kinds[1]
-    if not common or (common == {True} and not limits.rated_same_address):
+    if not common or (common == {True} and not server.hub.services.configuration.rates_same_address):
         return False
     for game in set(one.games) & set(other.games):
         ratings = [sessions[seek.player].rating_at(game, one.time) for seek in both]

@@ -28,6 +28,11 @@ MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
 MAX_OFFERS = 100
 """Draws and take-backs that one player may offer in a match. With these two bounds a match has below 1,500 events."""
+RATED_PLIES = 4
+"""Until both players have moved twice, nobody wins, loses or draws a rated match except on the board.
+
+It is aborted instead, so that results cannot be made by throwaway players who resign, leave or wait at once.
+"""
 FREE_AFTER_MS = 2_000
 """How long after the grace a bot may still claim or adjourn a match before its seat is freed without it."""
 
@@ -314,6 +319,9 @@ def _must_be_live(match: Match) -> None:
 
 
 def _ended(match: Match, outcome: Outcome, now_ms: int, at_ms: int) -> wire.Ended:
+    """Return the end of a match that the board did not decide; a rated one is aborted before `RATED_PLIES`."""
+    if match.is_rated and len(match.moves) < RATED_PLIES:
+        outcome = Outcome(None, Reason.ABORT)
     return _end(match.id, match.seq + 1, outcome, now_ms, at_ms, match.clock)
 
 

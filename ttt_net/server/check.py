@@ -105,6 +105,8 @@ def _on_the_network(configuration: Configuration) -> Iterator[str]:
         yield f"host: anybody can reach {world[0]}, and nothing is encrypted; see public"
     if configuration.public and configuration.limits.messages.per_s > 1_000:
         yield f"limits.messages: {configuration.limits.messages} lets one stranger keep the server busy"
+    if configuration.public and configuration.rates_same_address:
+        yield "limits.rated_same_address: one person with many names can win a place on the leaderboard; leave it empty"
     for network in networks(configuration.limits.unmetered):
         if configuration.public and not network.is_loopback:
             yield f"limits.unmetered: nothing limits {network}; on a public server that is for tests"

@@ -1,6 +1,7 @@
 """Registering, renaming, forgetting and playing in any order, against a model of a few dictionaries."""
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Identities(RuleBasedStateMachine):
         self.live: dict[str, tuple[int, int, bool]] = {}
         self.over: dict[str, tuple[int, int]] = {}
         self.ratings: dict[int, Rating] = {}
+        self.met: defaultdict[int, set[int]] = defaultdict(set)
         self.at_ms = self.given = 0
 
     def open_journal(self) -> None:
@@ -107,12 +109,16 @@ class Identities(RuleBasedStateMachine):
         changes: list[Any] = []
         ended = Ended(match=match, seq=2, at_ms=self.at_ms, winner=winner, reason=reason)
         self.journal.append([ended], changes.append, changes.append)
+        if reason != "abort":
+            self.met[first].add(second)
+            self.met[second].add(first)
         if not is_rated or reason == "abort":
             assert changes == [None]
             return
         score = 0.5 if winner is None else 1.0 - winner
         before = self.ratings.get(first, Rating()), self.ratings.get(second, Rating())
-        self.ratings[first], self.ratings[second] = after = rated(*before, score, self.at_ms)
+        met = len(self.met[first]), len(self.met[second])
+        self.ratings[first], self.ratings[second] = after = rated(*before, score, self.at_ms, met)
         assert changes[0] is not None
         assert [each.after for each in changes[0]] == [each.shown for each in after]
 

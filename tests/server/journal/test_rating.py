@@ -65,7 +65,7 @@ async def club(path: Path) -> AsyncIterator[Club]:
 
 async def test_a_rated_end_changes_the_ratings_of_both_and_tells_how(tmp_path: Path) -> None:
     async with club(tmp_path / "journal") as our:
-        first, second = rated(Rating(), Rating(), 1, 1_000)
+        first, second = rated(Rating(), Rating(), 1, 1_000, (1, 1))
         assert await our.play("m", 0) == (
             RatingChange(1500, first.shown, provisional=True),
             RatingChange(1500, second.shown, provisional=True),
@@ -74,7 +74,7 @@ async def test_a_rated_end_changes_the_ratings_of_both_and_tells_how(tmp_path: P
             (1, "connect4", "blitz", *first, 1, first.standing, None),
             (2, "connect4", "blitz", *second, 0, second.standing, None),
         ]
-        third, fourth = rated(first, second, 0.5, 2_000)
+        third, fourth = rated(first, second, 0.5, 2_000, (1, 1))
         assert await our.play("n", None, 2_000) == (
             RatingChange(first.shown, third.shown, provisional=True),
             RatingChange(second.shown, fourth.shown, provisional=True),
@@ -150,6 +150,11 @@ async def test_ends_that_share_a_commit_are_rated_one_after_the_other(tmp_path: 
 
 async def test_a_rating_that_comes_in_after_a_long_time_is_less_sure(tmp_path: Path) -> None:
     async with club(tmp_path / "journal") as our:
+        for number in range(4):
+            player = await our.journal.register(f"P{number}", f"token {number}")
+            assert isinstance(player, Player)
+            await our.journal.append(begun(f"p{number}"), seats=(player.id, 2))
+            await our.journal.append(end(f"p{number}", 2, at_ms=0))
         for number in range(30):
             await our.play(f"m{number}", number % 2, number)
         assert not (await our.ratings("Bob", None, 30))["connect4", "blitz"].is_provisional
@@ -171,3 +176,42 @@ async def test_the_standings_count_every_rating_once(tmp_path: Path) -> None:
         await our.rows("DELETE FROM ratings WHERE player = 1")
         assert await our.rows("SELECT * FROM standings ORDER BY 1, 2, 3") == await our.rows(counted)
         assert len(await our.rows("SELECT * FROM standings")) == 1
+
+
+async def test_a_rating_is_settled_only_after_five_different_opponents(tmp_path: Path) -> None:
+    async with club(tmp_path / "journal") as our:
+        for number in range(40):
+            await our.play(f"m{number}", number % 2, 1_000 + number)
+        (rating,) = (await our.ratings("Bob", None, 2_000)).values()
+        assert rating.is_provisional
+        for number in range(4):
+            name = f"Partner {number}"
+            player = await our.journal.register(name, f"token of {name}")
+            assert isinstance(player, Player)
+            for again in range(8):
+                match = f"p{number}.{again}"
+                await our.journal.append(begun(match), seats=(player.id, 2))
+                await our.journal.append(played(2, match), end(match, 3, again % 2, at_ms=2_000))
+            (rating,) = (await our.ratings("Bob", None, 2_000)).values()
+            assert rating.is_provisional == (number < 3)
+
+
+async def test_opponents_count_alike_in_one_batch_and_in_many(tmp_path: Path) -> None:
+    made = []
+    for is_together in (True, False):
+        async with club(tmp_path / str(is_together) / "journal") as our:
+            players = [await our.journal.register(f"P{number}", f"token {number}") for number in range(5)]
+            for number in range(40):
+                await our.play(f"m{number}", number % 2, 1_000 + number)
+            ends = []
+            for number, player in enumerate(players):
+                assert isinstance(player, Player)
+                await our.journal.append(begun(f"p{number}"), seats=(player.id, 2))
+                ends.append(end(f"p{number}", 2, 1, at_ms=3_000))
+            if is_together:
+                await our.journal.append(*ends)
+            else:
+                for each in ends:
+                    await our.journal.append(each)
+            made.append(await our.rows())
+    assert made[0] == made[1]

@@ -148,9 +148,9 @@ async def test_who_comes_to_look_hears_soon_what_has_changed_while_nobody_looked
 
 
 async def rated_match(server: Server) -> tuple[Peer, Peer, str]:
-    """Return two who play, and their match, which counts: each has made a move."""
+    """Return two players and their match, whose result counts: each has moved twice."""
     first, second, match = await server.pair(games=["connect4"], rated=True)
-    for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
+    for ply, (mover, move) in enumerate([(first, 38), (second, 37), (first, 36), (second, 35)]):
         await mover.ok("play", match=match, ply=ply, move=move)
         await (second if mover is first else first).hear("played", ply=ply + 1)
     return first, second, match

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.peer import Message, Peer
+from tests.server.rated import open_rated
 from tests.server.running import running, until
 from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
@@ -402,6 +403,7 @@ async def test_rated_seeks_meet_rated_seeks_and_the_match_is_rated(tmp_path: Pat
         await second.ok("lobby", on=True)
         (row,) = [each for each in (await second.hear("live"))["matches"] if each["match"] == match]
         assert row["rated"] is True
+        await open_rated(first, second, match, [0, 1, 2, 3])
         await first.ok("resign", match=match)
         change = (await second.hear("rated", match=match))["ratings"]
         assert change[0]["after"] < 1500 < change[1]["after"]
@@ -439,6 +441,7 @@ async def watched(watcher: Peer, match: str, code: str) -> Message:
 async def test_a_series_keeps_its_score_and_whether_it_is_rated(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"], rated=True)
+        await open_rated(first, second, match, [0, 1, 2, 3])
         await first.ok("resign", match=match)
         for peer in (first, second):
             await peer.ok("offer", match=match, kind="rematch")
@@ -479,6 +482,7 @@ async def test_the_strongest_rated_match_is_featured_else_the_most_watched(tmp_p
         await eve.ok("watch", match=watched)
         assert await featured() == watched
         first, second, rated = await server.pair("Emil", "Fay", games=["gomoku"], rated=True)
+        await open_rated(first, second, rated, [0, 1, 2, 3])
         await first.ok("resign", match=rated)
         for peer in (first, second):
             await peer.ok("offer", match=rated, kind="rematch")

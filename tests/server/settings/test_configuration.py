@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.settings.configuration import SETTINGS, Configuration
+from ttt_net.server.settings.configuration import SETTINGS, Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.settings.setting import METAVARS, Setting
 from ttt_net.server.settings.sources import NOT_OURS, as_file, read_order, value_of
@@ -30,7 +30,7 @@ def other(one: Setting) -> str:
     """Return another value than the default, as a text."""
     if one.choices:
         return next(choice for choice in one.choices if choice != one.default)
-    if one.kind is bool:
+    if one.is_truth:
         return "no" if one.default else "yes"
     if one.kind in (int, float):
         return str(int(one.least) + 1 if int(one.least) + 1 != one.default else int(one.least) + 2)
@@ -41,9 +41,21 @@ def other(one: Setting) -> str:
 
 def flags(one: Setting) -> list[str]:
     """Return the arguments that give the setting that other value."""
-    if one.kind is bool:
+    if one.is_truth:
         return [one.flag.replace("--", "--no-") if one.default else one.flag]
     return [one.flag, other(one)]
+
+
+@pytest.mark.parametrize(
+    ("is_public", "asked", "may_rate"),
+    [(False, None, True), (True, None, False), (True, True, True), (False, False, False)],
+)
+def test_two_players_of_one_address_play_for_ratings_except_on_a_public_server(
+    asked: bool | None, *, is_public: bool, may_rate: bool
+) -> None:
+    limits = Limits(rated_same_address=asked)
+    assert Configuration(public=is_public, limits=limits).rates_same_address == may_rate
+    assert read_order([], {"TTT_NET_LIMITS_RATED_SAME_ADDRESS": ""}).configuration.limits.rated_same_address is None
 
 
 def test_without_a_word_everything_is_as_by_default() -> None:

@@ -6,18 +6,21 @@ A part of `apply`, with its laws: the result depends on the entries and on the t
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.games import Reason
 from ttt_net.messages import Ended, MatchEvent, Played, RatingChange, Started, Tookback, decode_event, encode
-from ttt_net.ratings import PROVISIONAL_STANDING, Rating, rated
+from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, rated
 from ttt_net.server.journal.entries import AppendEvents, Changes, UnsettleRatings
 from ttt_net.server.players import PlayerId
 
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
 """What the first player scored, by the winner."""
+_MARK = "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over"
+"""Marks a match as over, which triggers count for both players."""
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
 
 
@@ -53,11 +56,7 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
     connection.executemany(_APPEND, rows)
     if not ends:
         return [None] * len(appends)
-    changes = _rate(connection, ends)
-    connection.executemany(  # which the triggers count for both players
-        "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over",
-        [(each.at_ms, each.winner, each.reason, _plies(connection, each), each.match) for each in ends.values()],
-    )
+    changes = _end(connection, ends)
     told = {id(ends[match]): change for match, change in changes.items()}  # to the author of that end alone
     return [next((told[id(each)] for each in append.events if id(each) in told), None) for append in appends]
 
@@ -80,29 +79,40 @@ def _plies(connection: sqlite3.Connection, end: Ended) -> int:
     return 0
 
 
-def _rate(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Changes]:
-    """Change the ratings that rated matches among those lead to, in the order of their ends; return how, by match.
+def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Changes]:
+    """Mark matches as over, and rate the rated ones in the order of their ends; return the changes by match.
 
-    The matches must still be marked as live: so none is ever rated twice.
+    A match is rated only while it is marked as live, so never twice. Each end is counted before the next is rated,
+    because a rating depends on the opponents that its player has met.
     """
-    results = {match: end for match, end in ends.items() if end.reason != Reason.ABORT.value}
-    rows = {
+    rows = _rated_matches(connection, ends)
+    marks = [(each.at_ms, each.winner, each.reason, _plies(connection, each), each.match) for each in ends.values()]
+    if not rows:
+        connection.executemany(_MARK, marks)
+        return {}
+    changes: dict[str, Changes] = {}
+    for (match, result), mark in zip(ends.items(), marks, strict=True):
+        if match in rows:
+            game, time, *players = rows[match]
+            control = None if time is None else msgspec.json.decode(time, type=TimeControl)
+            changes[match] = _rate_match(connection, result, game, speed(control), players)
+        connection.execute(_MARK, mark)
+    return changes
+
+
+def _rated_matches(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Sequence[Any]]:
+    """Return game, time and players of the matches among these whose results are rated."""
+    results = [match for match, end in ends.items() if end.reason != Reason.ABORT.value]
+    return {
         match: row
         for match, *row in connection.execute(
             "SELECT matches.id, game, time, first, one.bot IS NOT NULL, second, other.bot IS NOT NULL FROM matches"
             " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
             " WHERE matches.id IN (SELECT value FROM json_each(?)) AND is_rated AND NOT is_over"
             " AND one.token_hash IS NOT NULL AND other.token_hash IS NOT NULL",
-            (json.dumps(list(results)),),
+            (json.dumps(results),),
         )
     }
-    changes: dict[str, Changes] = {}
-    for match, result in results.items():
-        if match in rows:
-            game, time, *players = rows[match]
-            control = None if time is None else msgspec.json.decode(time, type=TimeControl)
-            changes[match] = _rate_match(connection, result, game, speed(control), players)
-    return changes
 
 
 def _rate_match(
@@ -111,7 +121,8 @@ def _rate_match(
     """Rate one match; `players` are the first and whether they are a bot, then the second."""
     first, first_is_bot, second, second_is_bot = players
     before = [_rating(connection, player, game, at_speed) for player in (first, second)]
-    after = rated(before[0], before[1], _SCORES[result.winner], result.at_ms)
+    met = _met(connection, first, second), _met(connection, second, first)
+    after = rated(before[0], before[1], _SCORES[result.winner], result.at_ms, met)
     connection.executemany(
         "INSERT INTO ratings"
         " (player, game, speed, rating, deviation, volatility, games, rated_ms, is_bot, standing, settled_until_ms)"
@@ -128,6 +139,15 @@ def _rate_match(
         RatingChange(old.shown, new.shown, new.is_provisional) for old, new in zip(before, after, strict=True)
     )
     return one, other
+
+
+def _met(connection: sqlite3.Connection, player: PlayerId, opponent: PlayerId) -> int:
+    """Return how many opponents a player has met, this one included; counts to `SETTLING_OPPONENTS` at the most."""
+    (others,) = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM meetings WHERE player = ? AND opponent <> ? LIMIT ?)",
+        (player, opponent, SETTLING_OPPONENTS - 1),
+    ).fetchone()
+    return 1 + int(others)
 
 
 def _rating(connection: sqlite3.Connection, player: PlayerId, game: str, at_speed: Speed) -> Rating:

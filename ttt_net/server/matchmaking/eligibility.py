@@ -131,8 +131,8 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
 
     def are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
-        """Tell whether two players may have a rated match: with `rated_same_address` off, not from one address."""
-        if self._services.limits.rated_same_address:
+        """Tell whether two players may have a rated match: where `rates_same_address` is off, not from one address."""
+        if self._services.configuration.rates_same_address:
             return True
         sessions = [self._services.players.get(player) for player in (one, other)]
         key_of = self._services.sanctions.key_of_address

@@ -59,7 +59,9 @@ class Limits:
     renames: Rate = setting(Rate(10, 3_600.0), "renames of one player")
     free_names: bool = setting(False, "allow any printable name, as among friends")
     allow_guests: bool = setting(True, "allow guests, who play casual matches without a name")
-    rated_same_address: bool = setting(True, "allow rated matches between two players of one address")
+    rated_same_address: bool | None = setting(
+        None, "allow rated matches between two players of one address; empty: unless the server is public"
+    )
     allow_chat: bool = setting(True, "allow players to write chat messages; ready-made phrases are always allowed")
     chats: Rate = setting(Rate(6, 10.0), "chat messages of one player")
     reports: Rate = setting(Rate(5, 3_600.0), "reports by one player")
@@ -184,6 +186,12 @@ class Configuration:
     def folder(self) -> Path:
         """The folder that the journal is in."""
         return self.data or DEFAULT_DATA
+
+    @property
+    def rates_same_address(self) -> bool:
+        """Whether two players of one address may play rated matches."""
+        asked = self.limits.rated_same_address
+        return not self.public if asked is None else asked
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ _ENTRY = "ttt_net"
 _TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 METAVARS: dict[object, str] = {
     bool: "",
+    bool | None: "",
     int: "N",
     float: "X",
     str: "TEXT",
@@ -75,6 +76,11 @@ class Setting:
     """Whether SIGHUP changes it; else it holds from the next start on."""
 
     @property
+    def is_truth(self) -> bool:
+        """Whether it is true or false; None, where that is allowed, stands for a default that depends on others."""
+        return self.kind in (bool, bool | None)
+
+    @property
     def flag(self) -> str:
         """Its name on the command line."""
         return "--" + self.key.replace(".", "-").replace("_", "-")
@@ -95,7 +101,9 @@ class Setting:
 
     def read(self, given: object) -> Value:
         """Return the value of a text or a TOML file. Raises `ValueError` if it is none, with the allowed ones."""
-        if self.kind is bool:
+        if self.kind == bool | None and given == "":
+            return None
+        if self.is_truth:
             return _truth(given)
         if self.kind is int or self.kind is float:
             return self._number(given)

@@ -138,10 +138,10 @@ def make_parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
 
 
 def _add(group: argparse._ArgumentGroup, one: Setting, *, is_shown: bool) -> None:
-    has_default = one.kind is not bool and one.default not in (None, "", ())
+    has_default = not one.is_truth and one.default not in (None, "", ())
     default = f" (default: {as_toml(one.default).strip(chr(34))})" if has_default else ""
     text = (one.help + default).replace("%", "%%") if is_shown else argparse.SUPPRESS
-    if one.kind is bool:
+    if one.is_truth:
         group.add_argument(one.flag, dest=one.key, action=argparse.BooleanOptionalAction, help=text)
         return
     metavar = "|".join(one.choices) or METAVARS[one.kind]
