@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import random
+import select
 import signal
 import socket
 import struct
@@ -25,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -34,6 +35,7 @@ from typing import Any, NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
 
+from benchmarks.load import Socket
 from benchmarks.meter import cost, pin
 from benchmarks.requests import NoSocket
 from ttt_net.matches.match import OPENING_PLIES
@@ -83,6 +85,9 @@ def attack(kind: str, port: int) -> None:
     signal.signal(signal.SIGTERM, end)
     while kind in SWARMS and not is_over:
         number += swarm(SWARMS[kind], port)
+    if kind in ASKING or kind == "HTTP requests":
+        said = [frame(json.dumps(each).encode()) for each in ASKING.get(kind, ())] or [REQUEST]
+        number += ask_on(said, port, lambda: is_over)
     while not is_over:
         number += 1
         with contextlib.suppress(OSError):
@@ -110,6 +115,92 @@ def _misbehave(kind: str, one: socket.socket, number: int) -> None:
     one.sendall(frame(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": f"Flood{number % 90}"}).encode()))
     for _ in range(200 if kind == "messages" else 20):
         one.sendall(frame(b'{"type":"who","id":2}') * 50)
+
+
+def ask_on(said: list[bytes], port: int, is_over: Callable[[], bool]) -> int:
+    """Ask by turns on as many connections, as fast as is allowed, until it is over; return how often.
+
+    A connection that the server closes is opened anew.
+    """
+    links: list[socket.socket | None] = [None] * ASKERS
+    began_s, number = time.perf_counter(), 0
+    while not is_over():
+        due = int((time.perf_counter() - began_s) * ASKED_PER_S) - number
+        for _ in range(due):
+            at = number % ASKERS
+            link = links[at] = links[at] or _entered(port, number, is_player=said != [REQUEST])
+            number += 1
+            if link is not None:
+                try:
+                    while len(link.recv(65_536)) == 65_536:
+                        pass
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    links[at] = None
+            if link is not None and not _goes_on(link, said[number // ASKERS % len(said)]):
+                links[at] = None
+        time.sleep(0.005)
+    return number
+
+
+def _entered(port: int, number: int, *, is_player: bool) -> socket.socket | None:
+    """Return a connection from the attacker's address, of a player who has said hello; None if it is turned away."""
+    one = socket.socket()
+    try:
+        one.settimeout(2)
+        one.bind((ATTACKER, 0))
+        one.connect((PLAYER, port))
+        if is_player:
+            one.sendall(OPENING)
+            if not one.recv(4_096).startswith(b"HTTP/1.1 101"):
+                raise ConnectionResetError
+            one.sendall(frame(json.dumps({"type": "hello", "id": 1, "protocols": [1]}).encode()))
+        one.setblocking(False)
+    except OSError:
+        one.close()
+        time.sleep(0.01)
+        return None
+    return one
+
+
+def crowd(port: int, count: int) -> None:
+    """Be so many players who are there until terminated, every other one with a seek that fits nobody."""
+    links = [Socket(port, "/") for _ in range(count)]
+    watched = select.epoll()
+    by_number = {link.fileno(): link for link in links}
+    for number, link in enumerate(links):
+        link.send(b'{"type":"hello","id":1,"protocols":[1],"name":"Crowd%d"}' % number)
+        select.select([link.fileno()], [], [])
+        while b'"welcome"' not in b"".join(link.receive()):
+            select.select([link.fileno()], [], [])
+        if number % 2:
+            seek = {**_SEEK, "min_rating": 3_900, "games": [_SIXTEEN[number // 2 % 16]]}
+            link.send(json.dumps(seek, separators=(",", ":")).encode())
+        watched.register(link.fileno(), select.EPOLLIN)
+    print("here", flush=True)
+    while True:
+        for number, _ in watched.poll():
+            by_number[number].receive()
+
+
+@contextmanager
+def crowded(port: int, count: int, is_shared: bool) -> Iterator[None]:
+    """Have a crowd on the server inside the block."""
+    if not count:
+        yield
+        return
+    command = [sys.executable, "-m", "benchmarks.flood", "--crowd", str(count), "--port", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        if not is_shared:
+            pin(process.pid, -1)
+        assert process.stdout.readline() == b"here\n"
+        yield
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def swarm(data: bytes, port: int) -> int:
@@ -175,7 +266,36 @@ GUESTS = 20
 """How many of them come from each address."""
 LONG_MATCHES, LONG_PLIES = 12, 341
 """More long matches than the server keeps in memory, of 3,000 events each."""
-ATTACKS = ("connections", "addresses", "openings", "messages", "bombs", "mute readers", *SWARMS, *CURIOUS)
+_SIXTEEN = [f"mnk:{width}x{height},4" for width in range(4, 8) for height in range(5, 9)]
+_NOBODY = {"opponents": "people", "min_rating": 3_800}
+"""The fields of a seek that fits nobody."""
+_SEEK = {"type": "seek", "id": 2, "games": ["connect4"], **_NOBODY}
+ASKING: dict[str, list[dict[str, object]]] = {
+    "pings": [{"type": "ping", "id": 2}],
+    "seek and who": [_SEEK, {"type": "who", "id": 3}],
+    "seek for 16": [{**_SEEK, "games": _SIXTEEN}],
+    "lists": [_SEEK, {"type": "lobby", "id": 3, "on": True}, {"type": "matches", "id": 4}],
+    "mix": [
+        _SEEK,
+        {"type": "who", "id": 3},
+        {"type": "ping", "id": 4},
+        {**_SEEK, "games": _SIXTEEN},
+        {"type": "matches", "id": 5},
+        {"type": "profile", "id": 6},
+        {"type": "leaderboard", "id": 7, "game": "connect4"},
+        {"type": "invite", "id": 8, "game": "mnk:19x19,5"},
+        {"type": "rules", "id": 9, "game": "qubic"},
+    ],
+}
+"""The requests that each of `ASKERS` players of one address sends by turns, together `ASKED_PER_S` a second."""
+ASKERS, ASKED_PER_S = 40, 1_900
+"""As often as the limit of messages lets them."""
+REQUEST = b"GET /nowhere HTTP/1.1\r\nHost: a\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(38)) + b"\r\n"
+"""With as many headers as may be; it is asked for on connections that stay open."""
+ATTACKS = (
+    *("connections", "addresses", "openings", "messages", "bombs", "mute readers"),
+    *(*SWARMS, *CURIOUS, *ASKING, "HTTP requests"),
+)
 BOMBS = (
     b"\x01" + PIECE + (b"\x00" + PIECE) * 50,
     b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4 + 1_000_000),
@@ -385,17 +505,16 @@ class Round(NamedTuple):
 
 
 async def measure(
-    process: "subprocess.Popen[bytes]", kind: str | None, mark: str, seconds: float, is_shared: bool
+    port: int, process: "subprocess.Popen[bytes]", kind: str | None, mark: str, given: argparse.Namespace
 ) -> Round:
-    """Return what players feel under an attack, from a second after its beginning."""
-    assert process.stdout is not None
-    port = int(process.stdout.readline().decode().rpartition(":")[2])
+    """Return what players feel under an attack, from some time after its beginning."""
+    seconds, is_shared = given.seconds, given.shared
     async with pairs(port, mark) as seated, connect(f"ws://{PLAYER}:{port}", proxy=None, compression=None) as link:
         pinger = Pinger(link)
         await pinger.enter(f"Cas{mark}")
         began_s = time.perf_counter()
         with attacked(kind, port, is_shared) as counts:
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(given.settle)
             before = cost(process.pid)
             end_s = time.perf_counter() + seconds
             async with asyncio.TaskGroup() as tasks:
@@ -521,11 +640,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0, help="of each attack in each round")
     parser.add_argument("--shared", action="store_true", help="let all compete for all cores")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, help="these attacks")
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds of each attack that are not measured")
+    parser.add_argument("--full", type=int, default=0, metavar="N", help="players in the lobby; half of them seek")
+    parser.add_argument("--crowd", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--cpu", action="store_true", help="how long a server computes until it has closed a swarm")
     given = parser.parse_args()
     if given.cpu:
         print_cpu()
         return 0
+    if given.crowd:
+        crowd(given.port, given.crowd)
     if given.attack:
         attack(given.attack, given.port)
         return 0
@@ -535,7 +659,10 @@ def main() -> int:
     for turn in range(given.rounds):
         for number, kind in enumerate((None, *(given.only or ATTACKS))):
             with server(given.shared) as process:
-                one = asyncio.run(measure(process, kind, f"{turn}x{number}x", given.seconds, given.shared))
+                assert process.stdout is not None
+                port = int(process.stdout.readline().decode().rpartition(":")[2])
+                with crowded(port, given.full, given.shared):
+                    one = asyncio.run(measure(port, process, kind, f"{turn}x{number}x", given))
             found.setdefault(kind or "none", []).append(one)
     print_table(found, given.rounds)
     return 0

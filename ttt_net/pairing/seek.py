@@ -85,22 +85,22 @@ class _Bucket:
         """Take a seek out."""
         del self._entries[bisect_left(self._entries, (rating, number))]
 
-    def near(self, rating: int) -> Iterator[tuple[int, int]]:
-        """Return distances and numbers: the nearest first, of those equally near the oldest."""
+    def near(self, rating: int) -> Iterator[tuple[int, int, int]]:
+        """Return distances, numbers and ratings: the nearest first, of those equally near the oldest."""
         return heapq.merge(self._below(rating), self._above(rating))
 
-    def _above(self, rating: int) -> Iterator[tuple[int, int]]:
+    def _above(self, rating: int) -> Iterator[tuple[int, int, int]]:
         for index in range(bisect_left(self._entries, (rating,)), len(self._entries)):
             other, number = self._entries[index]
-            yield other - rating, number
+            yield other - rating, number, other
 
-    def _below(self, rating: int) -> Iterator[tuple[int, int]]:
+    def _below(self, rating: int) -> Iterator[tuple[int, int, int]]:
         end = bisect_left(self._entries, (rating,))
         while end:
             other = self._entries[end - 1][0]
             start = bisect_left(self._entries, (other,))
             for index in range(start, end):
-                yield rating - other, self._entries[index][1]
+                yield rating - other, self._entries[index][1], other
             end = start
 
 
@@ -210,17 +210,18 @@ class SeekIndex:
 
     def _nearest(self, bucket: _Bucket, seek: Seek, game: str, rating: int, band: int) -> Iterator[_Candidate]:
         """Return the nearest who fits and is no further away than the band."""
-        for distance, number in islice(bucket.near(rating), _looks(seek)):
+        for distance, number, others_rating in islice(bucket.near(rating), _looks(seek)):
             other = self._seeks[number]
             if distance > band:
                 return
-            if self._fit(seek, other, game):
+            is_fit = seek.player != other.player and seek.admits(others_rating) and other.admits(rating)
+            if is_fit and self._may_meet(seek, other):
                 yield _Candidate(other.is_bot, distance, number, other.games.index(game), game)
                 return
 
     def _oldest(self, bucket: _Bucket, seek: Seek, game: str | None) -> Iterator[_Candidate]:
         """Return who has waited longest of those who fit, whatever the ratings: one of the two would play anything."""
-        for _, number in islice(bucket.near(0), _looks(seek)):
+        for _, number, _ in islice(bucket.near(0), _looks(seek)):
             other = self._seeks[number]
             for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
                 if self._fit(seek, other, each):

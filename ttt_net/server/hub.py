@@ -87,6 +87,8 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
 address has used up its share of the server's time.
 """
 
+_REST_S, _REST_WITH_MATCH_S = 1.0, 0.1
+"""How long a connection is not read that was refused a request because of its share."""
 _OVER_WITH_ADDRESS = 9
 """For how many more a frame counts that comes though the address is over its limit: so a crowd that floods together is
 closed as soon as one who does so alone."""
@@ -328,6 +330,8 @@ class Hub:
             self.shares.check(connection)
         except Refusal:
             connection.meter(_OVER_WITH_ADDRESS)
+            is_playing = isinstance(connection.session, Session) and bool(connection.session.live)
+            connection.rest(_REST_WITH_MATCH_S if is_playing else _REST_S)
             raise
 
     def _hold(self, connection: Connection, text: str) -> None:

@@ -21,6 +21,8 @@ TURNS_AFTER_MS = 20.0
 """Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop."""
 TURN_MS = 0.5
 """How long one turn may take before the others come; what is longer is a single request."""
+READ_MS = 0.015
+"""What one read costs the kernel and the event loop before anything is measured."""
 MS_PER_MB = 20.0
 """The price of bytes that are sent over HTTP: at 50 ms a second an address receives 2.5 MB a second."""
 PLAYERS_SHARE = 1 / 4

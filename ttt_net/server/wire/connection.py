@@ -24,7 +24,7 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutcomeError
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
-from ttt_net.server.admission.fair_shares import MS_PER_MB, SETTLED_MS, TURN_MS, Account, FairShares
+from ttt_net.server.admission.fair_shares import MS_PER_MB, READ_MS, SETTLED_MS, TURN_MS, Account, FairShares
 from ttt_net.server.metrics import Dropped, Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
@@ -91,6 +91,7 @@ class Connection(Reader):
         "_heartbeat",
         "_held",
         "_is_paused",
+        "_is_resting",
         "_late",
         "_loop",
         "_opening",
@@ -126,6 +127,8 @@ class Connection(Reader):
         self._held: bytes | None = None
         """Short answers of the turn that is taken: a write for each would cost as much as the rest of a flood."""
         self._is_paused = False
+        self._is_resting = False
+        """Whether nothing is read for a while."""
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
         self._header_lines = 0
@@ -185,12 +188,12 @@ class Connection(Reader):
         clock_s = self._owner.shares.clock_s  # not by `metered`, which costs another call for each move
         began_s = clock_s()
         self.data_received(bytes(self._buffer.view[:nbytes]))
-        self.charge((clock_s() - began_s) * 1000)
+        self.charge((clock_s() - began_s) * 1000 + READ_MS)
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self.heard_s = self._loop.time()
-        is_heavy = self.account is not None and self.account.is_heavy
+        is_heavy = self._is_resting or (self.account is not None and self.account.is_heavy)
         if self.is_open and not is_heavy and not self._backlog and self._boundary is None and self._fragments is None:
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
@@ -202,6 +205,8 @@ class Connection(Reader):
             self._backlog += data
         elif data:
             self._backlog = data
+            if self._is_resting:
+                return
             if is_heavy:
                 self._wait_for_turn()
             else:
@@ -244,19 +249,20 @@ class Connection(Reader):
         bytes were cut on the way.
         """
         data, start, self._held = self._backlog, 0, b""
-        clock_s = self._owner.shares.clock_s
-        until_s = clock_s() + TURN_MS / 1000
+        clock_s, until_s = self._owner.shares.clock_s, 0.0
         try:
-            for _ in range(_FRAMES_OF_A_TURN):
-                if start >= len(data) or self._closing_since_s is not None:
+            for number in range(_FRAMES_OF_A_TURN):
+                if start >= len(data) or self._closing_since_s is not None or self._is_resting:
+                    break
+                if number == 1:
+                    until_s = clock_s() + TURN_MS / 1000
+                elif number > 1 and clock_s() > until_s:
                     break
                 if self._protocol.state is State.CONNECTING:
                     start += self._read_opening(data[start:])
                 elif self.is_open:
                     start = self._take_frame(data, start)
                 else:
-                    break
-                if clock_s() > until_s:
                     break
             self._flush()
         finally:
@@ -265,10 +271,25 @@ class Connection(Reader):
         if self._closing_since_s is not None:
             late, self._backlog = self._backlog, b""
             self._take_late(late)
-        if self._backlog:
+        self._go_on_reading()
+
+    def _go_on_reading(self) -> None:
+        if self._backlog and not self._is_resting:
             self._wait_for_turn()
         else:
-            self._pause_reading(False)
+            self._pause_reading(self._is_resting)
+
+    def rest(self, seconds: float) -> None:
+        """Read nothing for a while: each refusal of a request costs as much as a ping."""
+        if not self._is_resting:
+            self._is_resting = True
+            self._pause_reading(True)
+            self._loop.call_later(seconds, self._end_rest)
+
+    def _end_rest(self) -> None:
+        self._is_resting = False
+        if self._closing_since_s is None:
+            self._go_on_reading()
 
     def _wait_for_turn(self) -> None:
         """Read no more until what was read has been acted on, in turn with others."""
