@@ -14,9 +14,9 @@ from ttt_net.matches.match import Match
 from ttt_net.messages import AnalysedMove, ExplanationInfo, HintRequest, MatchLesson
 
 COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
-"""What starts the process, but for the milliseconds that it may take."""
+"""The command of the process, without its time limit in milliseconds."""
 COACH = (sys.executable, "-m", "ttt_net.strategies.coaching")
-"""What starts the process that answers questions."""
+"""The command of the process that answers questions."""
 LEAST_MOVES = 3
 """A match of fewer moves is not worth a process: no more than an opening was played."""
 MAX_BEST = 3

@@ -53,7 +53,7 @@ class Refused(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Welcome(ServerMessage, frozen=True, omit_defaults=True):
-    """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
+    """Your player on this server, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
     offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), and "chat" (as `chat` says,
@@ -188,7 +188,7 @@ class LiveList(ServerMessage, frozen=True, tag="live"):
 
 
 class PlayerList(ServerMessage, frozen=True, tag="players"):
-    """Who is connected, up to 100 in the order of their names; `online` counts all.
+    """Connected players, up to 100 in the order of their names; `online` counts all.
 
     Of more than 100, people who play no match are listed first, the latest to come or to end one in front; then bots,
     then people who play. Anybody who is connected can be challenged by name, listed or not.

@@ -116,7 +116,7 @@ class ClockInfo(Struct, frozen=True):
 
 
 class OutcomeInfo(Struct, frozen=True):
-    """Who won (null: nobody), and why."""
+    """The winner (null: nobody), and the reason."""
 
     winner: int | None
     reason: str
@@ -267,7 +267,7 @@ class ThreatRow(Struct, frozen=True, omit_defaults=True):
 
 
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
-    """What a `text` that stands beside it says, for a client that says it in words of its own.
+    """The meaning of the `text` beside it, for a client that uses its own words.
 
     `kind` names the sentence; others may come: then show the text. `moves` are those of the player who is spoken to
     (to be made or avoided, or that were better; empty for "another move"), `theirs` the cells in which the other side

@@ -11,7 +11,7 @@ from ttt_net.pairing.seek import ANY_GAME, MayMeet, Player, RatingOf, Seek
 from ttt_net.pairing.seeks import SeekMatch, StandingSeeks
 
 USUAL_RATING = 1500
-"""What everybody is taken for where nobody is rated."""
+"""The rating of everybody where nobody is rated."""
 CHALLENGE_MS = 30_000
 """How long a challenge waits for its answer."""
 INVITATION_MS = 3_600_000

@@ -18,7 +18,7 @@ from ttt_net.sdk.trust import FINGERPRINT, encrypting
 FILE = "certificates.json"
 MAX_CERTIFICATES = 256
 _VOUCHED = "vouched"
-"""What stands in place of a fingerprint for a server that an authority vouched for."""
+"""Stored in place of a fingerprint for a server whose certificate an authority signed."""
 _TIMEOUT_S = 3.0
 
 

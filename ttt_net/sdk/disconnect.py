@@ -30,7 +30,7 @@ class Disconnect:
 
     @property
     def farewell(self) -> Farewell:
-        """What there is to say where nobody tries again."""
+        """The sentence to show if the client does not try again."""
         if self.advice is Advice.GIVE_UP:
             return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {self.reason}.")
         return Farewell(self.parting, self.reason)

@@ -35,7 +35,7 @@ class Retrying:
     attempt: int
     in_ms: int
     reason: str = ""
-    """What was wrong the last time."""
+    """The reason of the last failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ IN_CLEAR = (
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What a client requires of a server before it says who it is."""
+    """Requirements that a server must meet before the client logs in."""
 
     fingerprint: str | None = None
     """The SHA-256 of the server's certificate, in place of somebody who vouches for it."""

@@ -25,7 +25,7 @@ class DiskUsage(NamedTuple):
     """The use of a disk."""
 
     free_bytes: int
-    """What any process may still use of it."""
+    """Bytes that any process may still use of it."""
     journal_bytes: int
     """The files of the journal."""
 
@@ -37,12 +37,12 @@ class DiskSpace:
         self._limits = limits
         self._measure = measure
         self._short_for_matches: str | None = None
-        """What there is too little of for new matches."""
+        """The resource that is too short for new matches."""
         self._short_for_moves: str | None = None
         self.usage: DiskUsage | None = None
         """None before the first look, and where it cannot be told."""
         self.spare_bytes = 0
-        """What is unused in the journal's files, left by what was forgotten; it is written over before they grow."""
+        """Unused bytes in the journal's files, left by deleted data; they are reused before the files grow."""
 
     @property
     def fullness(self) -> str | None:
@@ -54,12 +54,12 @@ class DiskSpace:
 
     @property
     def used_bytes(self) -> int | None:
-        """What the journal holds; its files may be larger. None where it cannot be told."""
+        """Used bytes of the journal; its files may be larger. None if unknown."""
         return self.usage and max(0, self.usage.journal_bytes - self.spare_bytes)
 
     @property
     def cap_bytes(self) -> int:
-        """What the journal may hold; 0: any size."""
+        """Size limit of the journal in bytes; 0: none."""
         return self._limits.journal_mb * _MB
 
     def look(self) -> None:

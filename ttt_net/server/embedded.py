@@ -32,7 +32,7 @@ _LOOK_S = 0.5
 
 
 class _Begun(NamedTuple):
-    """What the thread of a server has made."""
+    """The objects that the thread of a server has made."""
 
     loop: asyncio.AbstractEventLoop
     stop: asyncio.Event

@@ -69,7 +69,7 @@ SAMPLE_S = 0.25
 _MOST_FILES_ON_MACOS = 10_240
 """There the limit is said to be endless, and who asks for as much is refused."""
 _GC_THRESHOLDS = (10_000, 20, 50)
-"""What dies dies by its reference count; only faults leave cycles, and a search for them stops every match."""
+"""Reference counts free nearly everything; only faults leave cycles, and a search for them stops every match."""
 
 
 class Listeners(NamedTuple):

@@ -1,6 +1,6 @@
 """Count what the server does, in plain integers, so that counting costs next to nothing; and contain faults.
 
-What can be looked up (who is connected, what is played) is not counted here, but looked up when somebody asks.
+Figures that can be looked up, such as connections and matches, are looked up on request instead of counted here.
 """
 
 import logging

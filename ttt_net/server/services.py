@@ -34,7 +34,7 @@ class Services:
     configuration: Configuration
     limits: Limits
     name: str
-    """What players see as the server's name."""
+    """The server's name as players see it."""
     journal: Journal
     archive: Archive
     """Answers what players ask about the past."""

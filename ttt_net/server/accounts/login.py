@@ -16,7 +16,7 @@ from ttt_net.server.wire.connection import Connection
 from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
-"""What to do with a player who is let in: connection, hello, player, and the token if it is new."""
+"""Called for an accepted player with connection, hello, player, and the token if it is new."""
 
 MIN_TOKEN = 32
 """The shortest token that a client may choose: 192 bits, if it is base64."""

@@ -73,7 +73,7 @@ class Session:
         self.subject = Subject(player, token_key)
         """The player, as sanctions know them."""
         self.info = info
-        """Who they are, without a rating: they have many."""
+        """The player, without a rating, since they have many."""
         self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
         self.serial = serial

@@ -26,7 +26,7 @@ def write(report: Report) -> tuple[str, str] | None:
 
 
 class _Collector:
-    """What `prometheus-client` asks for metrics: here they are all known before."""
+    """A collector for `prometheus-client` whose metrics are all known before."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -45,12 +45,12 @@ class _Collector:
             ("live_matches", report.live, "Live matches that somebody hears."),
             ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
             ("tasks", report.tasks, "Tasks of the event loop, always about as many."),
-            ("journal_waiting_jobs", report.jobs, "What waits for the disk."),
+            ("journal_waiting_jobs", report.jobs, "Entries that wait for the disk."),
             ("analyses", report.analyses, "Matches that wait to be analysed, with the one that is."),
-            ("disk_free_bytes", report.free_bytes, "What is free on the disk of the journal."),
+            ("disk_free_bytes", report.free_bytes, "Free bytes on the disk of the journal."),
             ("journal_bytes", report.journal_bytes, "The files of the journal."),
-            ("journal_used_bytes", report.used_bytes, "What is in them; the rest is written over before they grow."),
-            ("journal_cap_bytes", report.cap_bytes, "What they may hold; 0: any size."),
+            ("journal_used_bytes", report.used_bytes, "Used bytes of these; the rest is reused before they grow."),
+            ("journal_cap_bytes", report.cap_bytes, "Size limit of these; 0: none."),
         ):
             if value is not None:
                 yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)

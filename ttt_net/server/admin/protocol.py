@@ -211,17 +211,17 @@ class Report(AdminReply, frozen=True):
     live: int
     queue_bytes: int
     jobs: int
-    """What waits for the disk."""
+    """Entries that wait for the disk."""
     analyses: int
     """Matches that wait to be analysed, with the one that is."""
     free_bytes: int | None
-    """What is free on the disk of the journal; None where it cannot be told."""
+    """Free bytes on the disk of the journal; None if unknown."""
     journal_bytes: int | None
     """The files of the journal."""
     used_bytes: int | None
-    """What is in them: the rest was left by what was forgotten, and is written over before they grow."""
+    """Used bytes of these; deleted data left the rest, which is reused before the files grow."""
     cap_bytes: int
-    """What they may hold (`limits.journal_mb`); 0: any size."""
+    """Their size limit (`limits.journal_mb`); 0: none."""
     tasks: int
     """Tasks of the event loop; none of them is one client's, so there are few and always as many."""
     accepted: int
@@ -254,7 +254,7 @@ class PlayerRow(Struct, frozen=True, omit_defaults=True):
 
 
 class PlayerRows(AdminReply, frozen=True):
-    """Who is connected, the first 1,000 of `count` by name."""
+    """Connected players, the first 1,000 of `count` by name."""
 
     count: int
     players: list[PlayerRow]
@@ -291,7 +291,7 @@ class SanctionRow(Struct, frozen=True):
 
 
 class SanctionRows(AdminReply, frozen=True):
-    """Who is banned or muted, the newest first."""
+    """Bans and mutes, newest first."""
 
     sanctions: list[SanctionRow]
 
@@ -306,7 +306,7 @@ class AuditRow(Struct, frozen=True):
 
 
 class AuditRows(AdminReply, frozen=True):
-    """What admins did, the oldest first."""
+    """Acts of admins, oldest first."""
 
     acts: list[AuditRow]
 
@@ -356,7 +356,7 @@ class ModeratorRow(Struct, frozen=True):
 
 
 class ModeratorRows(AdminReply, frozen=True):
-    """Who moderates, by name."""
+    """Moderators, by name."""
 
     moderators: list[ModeratorRow]
 
@@ -379,7 +379,7 @@ decode_admin_request = msgspec.json.Decoder(AnyAdminRequest).decode
 decode_admin_reply = msgspec.json.Decoder(AnyAdminReply).decode
 
 ReplyTo = Callable[[AnyAdminReply], None]
-"""What takes the one answer to a request."""
+"""Called with the only reply to a request."""
 
 
 def fail(answer: ReplyTo, refusal: Refusal) -> None:

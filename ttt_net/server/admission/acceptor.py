@@ -1,7 +1,7 @@
 """Accept connections from the kernel, a few at a time and so many a second; some are dropped at once.
 
 An event loop's own server takes all that wait in one go, a thousand perhaps, and makes a protocol and a transport of
-each, while everybody who plays waits. What is not taken here waits in the kernel, which costs nobody anything.
+each, while everybody who plays waits. The other connections wait in the kernel, at no cost.
 """
 
 import asyncio

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Network = IPv4Network | IPv6Network
 UNKNOWN = "unknown"
-"""What stands for an address that a listed proxy did not say as it should; all of these count as one."""
+"""Stands for all addresses that a listed proxy reported wrongly; they count as one."""
 _WIDER = (56, 48)
 _MAX_HOPS = 32
 _MOST_REMEMBERED = 1_024
@@ -64,7 +64,7 @@ def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -
     """Return the address that a connection comes from.
 
     `forwarded` are the values of `X-Forwarded-For`, which are believed only as far as listed proxies wrote them: the
-    caller is the rightmost address that is no proxy of ours. What stands left of it, anybody may have written.
+    caller is the rightmost address that is no proxy of ours. Anybody may have written the rest.
     """
     if not is_among(peer, proxies):
         return peer

@@ -11,14 +11,14 @@ from ttt_net.server.settings.rate import Bucket, Rate
 Act = Literal[
     "codes", "challenges", "chats", "hints", "inquiries", "matches", "messages", "renames", "reports", "writes"
 ]
-"""What is metered for each player, and for all players of an address together; the names are those of the limits."""
+"""Acts metered for each player, and for all players of an address together, by the names of their limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
-"""What is metered for each address alone."""
+"""Acts metered for each address."""
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 TOLD = frozenset(
     {"registrations", "renames", "wrong_codes", "codes", "reports", "challenges", "matches", "writes", "bytes"}
 )
-"""What the nodes of a cluster count together; all else protects one node, and is counted there alone."""
+"""Acts that the nodes of a cluster count together; other limits protect one node, which counts alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""
 _MB = 1_000_000
@@ -26,9 +26,9 @@ _DAY_S = 86_400.0
 _KEPT_FOR_MOVES = 1 / 4
 """New matches leave so much of what an address may have written down to those that go on."""
 EVENT_BYTES = 150
-"""What the journal needs for an event, nearly: their texts are bounded, and pages that are not full count too."""
+"""Approximate bytes of an event in the journal, with its share of partly filled pages."""
 MATCH_BYTES = 500
-"""What it needs for the start and the end of a match, for each of its players."""
+"""Bytes for the start and the end of a match, for each of its players."""
 
 
 class RateLimiter:
@@ -40,7 +40,7 @@ class RateLimiter:
         self._most = most
         self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
         self.untold: Counter[tuple[str, int | str]] | None = None
-        """What was taken here of what is `TOLD`, by player or address, and not told to the other nodes yet; None
+        """Used amounts of `TOLD` limits, by player or address, that were not sent to the other nodes yet; None
         without a cluster.
         """
 

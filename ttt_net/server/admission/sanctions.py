@@ -19,7 +19,7 @@ from ttt_net.server.players import PlayerId
 Act = SanctionAct
 ACTS: tuple[Act, ...] = ("ban", "mute")
 HOST = "host"
-"""Who imposed a sanction, if no moderator did."""
+"""Author of a sanction that no moderator imposed."""
 WIDEST = {4: 8, 6: 16}
 """The shortest prefixes that can be banned: a shorter one is a slip."""
 _HASH_BYTES = 16
@@ -41,7 +41,7 @@ class Sanction(NamedTuple):
     until_ms: int | None
     """None: for ever."""
     player: PlayerId | None = None
-    """Whom it is about, forgotten or not; None for a network."""
+    """The player, deleted or not; None for a network."""
     by: str = HOST
     """The moderator who imposed it, or `HOST`."""
 
@@ -78,7 +78,7 @@ class Subject(NamedTuple):
 
     player: PlayerId
     token_key: str
-    """What a sanction of theirs is kept under once they are forgotten."""
+    """The key of their sanctions after they are deleted."""
 
 
 def until(moment_ms: int | None) -> str:

@@ -20,7 +20,7 @@ further behind the oldest are let go, so its `silence_s` goes on to grow until i
 
 
 class Contact:
-    """What one node has heard about the end of the log. All calls and callbacks are on the event loop."""
+    """A node's knowledge of the end of the log. All calls and callbacks are on the event loop."""
 
     def __init__(self, stream: Log, loop: asyncio.AbstractEventLoop, position: Position) -> None:
         """`position`: up to which place the node has applied the log."""

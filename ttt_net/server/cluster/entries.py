@@ -20,7 +20,7 @@ those of before as they were applied, and writes new ones only once its form is 
 """
 
 NodeName = str
-"""What the operator calls a node, unique in the cluster."""
+"""The operator's name of a node, unique in the cluster."""
 
 
 class Author(NamedTuple):
@@ -63,10 +63,10 @@ class Came(JournalEntry, frozen=True, tag=True):
     serial: int
     """Tells apart the connections of one author."""
     token_key: str
-    """What a sanction of theirs is kept under once they are forgotten."""
+    """The key of their sanctions after they are deleted."""
     at_ms: int
     address: str
-    """What sanctions of the address are kept under: a keyed hash; empty for one that is not known."""
+    """The key of the address's sanctions, a keyed hash; empty if unknown."""
     bot: str | None = None
     level: int | None = None
     places: int | None = None
@@ -100,7 +100,7 @@ AnyLoggedEntry = AnyEntry | ClusterEntry
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What one author gathered while its last batch was under way; applied in one place of the log, or not at all.
+    """Entries that one author gathered during its last batch; applied in one place of the log, or not at all.
 
     A batch whose number was seen already is a repeat, and ignored.
     """
@@ -119,7 +119,7 @@ class Batch(msgspec.Struct, frozen=True):
 
     @property
     def author(self) -> Author:
-        """Who wrote it."""
+        """Its author."""
         return Author(self.node, self.epoch)
 
 

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 MOST_BYTES = 64 * 2**20
 """How much waits; what comes beyond that is let pass, and read again."""
 _EACH_BYTES = 256
-"""What one place takes, beside what is there."""
+"""Bytes of one place besides its content."""
 
 
 class Inbox:

@@ -19,9 +19,9 @@ RETELL_S = 5.0
 Position = int
 """The place of a batch in the log: 1 for the first, and one more for each that follows; 0 is before the first."""
 Hear = Callable[[Position, bytes], None]
-"""What a follower is called with: the place of a batch, and the batch."""
+"""A follower, called with the place of a batch and the batch."""
 Reply = Callable[[bytes], None]
-"""What is called with the answer to a question, once."""
+"""Called once with the reply to a question."""
 
 
 NOBODY = b""
@@ -29,7 +29,7 @@ NOBODY = b""
 
 
 class Retained(NamedTuple):
-    """What a log keeps for those who are behind."""
+    """The part of a log that is kept for nodes that are behind."""
 
     snapshot: Position
     """The place of the newest snapshot; 0 if there is none."""
@@ -42,7 +42,7 @@ class Retained(NamedTuple):
 class Log(Protocol):
     """One node's connection to the log. Every callback comes later, on the node's event loop, never from within a call.
 
-    Whatever is `None` in a callback means that the log did not answer: then nothing is known; try again.
+    `None` in a callback means that the log did not answer and nothing is known; try again.
     """
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
@@ -154,7 +154,7 @@ class MemoryLog:
         self._stream, self._later = stream, later
         self._heard: Position = 0
         self._wake: Callable[[], object] | None = None
-        """What is called when there is another batch, where this log is followed."""
+        """Called for each further batch while the log is followed."""
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
         """Append a batch."""

@@ -31,7 +31,7 @@ class NodeFigures(NamedTuple):
 
 
 class Membership:
-    """What the sessions of this node write into the log, beside what their players do."""
+    """Entries about the sessions of this node, besides the acts of their players."""
 
     def __init__(self, ledger: ReplicatedLedger) -> None:
         self._ledger = ledger

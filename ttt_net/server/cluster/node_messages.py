@@ -26,7 +26,7 @@ class NodeMessage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
 
 
 class LobbyQuestion(NodeMessage, frozen=True, kw_only=False):
-    """What a player asks of the lobby, on its way to the steward."""
+    """A player's request to the lobby, on its way to the steward."""
 
     player: PlayerId
     serial: int
@@ -38,7 +38,7 @@ class LobbyQuestion(NodeMessage, frozen=True, kw_only=False):
 
 
 class Delivery(NodeMessage, frozen=True, kw_only=False):
-    """What the steward has to say to a player of another node."""
+    """Messages of the steward to a player of another node."""
 
     player: PlayerId
     serial: int
@@ -77,7 +77,7 @@ class WatcherCounts(NodeMessage, frozen=True, kw_only=False):
 
 
 class TakenLimits(NodeMessage, frozen=True, kw_only=False):
-    """What players and addresses took of their limits on a node since its last message."""
+    """Used amounts of limits on a node since its last message."""
 
     node: NodeName
     counts: list[tuple[str, int | str, int]]

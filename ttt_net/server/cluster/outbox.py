@@ -1,6 +1,6 @@
 """Put the entries of one node into the log: one batch at a time, published again until it is seen there.
 
-What is gathered while a batch is under way goes into the next. Knows nothing of what comes back from the log.
+Entries that arrive during a batch go into the next. The outbox does not see the replies of the log.
 """
 
 import asyncio

@@ -33,7 +33,7 @@ _TICK_S = 1.0
 
 
 class NodeParts(NamedTuple):
-    """What a node stands on."""
+    """The parts that a node is built on."""
 
     stream: JetStreamLog
     ledger: ReplicatedLedger

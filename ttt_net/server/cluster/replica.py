@@ -1,6 +1,6 @@
 """One node's copy of the cluster's state: the journal's tables, and where in the log they stand.
 
-What of the log counts, and what it leads to, is decided by the fence (`fence.py`), in one transaction with the place.
+The fence (`fence.py`) decides which batches count, and their effects, in one transaction with the place.
 Knows no log, no thread and no event loop.
 """
 
@@ -45,7 +45,7 @@ class NewerFormError(Exception):
 
 
 class Applied(NamedTuple):
-    """What came of one place of the log."""
+    """The result of one place of the log."""
 
     position: Position
     batch: Batch | None

@@ -21,7 +21,7 @@ class ToldSeeks:
 
     def __init__(self, sessions: Mapping[PlayerId, Session]) -> None:
         self._sessions = sessions
-        """Who is connected, to whichever node: who has gone since is not listed any more."""
+        """Sessions of players connected to any node; seeks of others are not listed."""
         self.last_number = 0
         """The greatest number that the other node can have given, or 0 if it told nothing yet."""
         self._total = 0

@@ -53,7 +53,7 @@ class Asker(NamedTuple):
 
     @property
     def share(self) -> str | PlayerId:
-        """What takes turns with others: the address, or the player where it is not metered."""
+        """The address that takes turns with others, or the player if the address is not metered."""
         return self.player if self.address is None else self.address
 
 
@@ -69,7 +69,7 @@ class PastQuestion:
         self.is_wanted = True
         """False once the asker has gone: then neither `done` nor `failed` is called."""
         self.spent_ms = 0.0
-        """What the answer has cost, in milliseconds of the reading thread's computing."""
+        """Cost of the answer, in milliseconds of CPU of the reading thread."""
         self.payer: Payer | None = None
         """The connection that is charged for it."""
 
@@ -144,7 +144,7 @@ class Archive:
         self._kept = KeptMatches()
         """Only for the reading thread, which answers one question at a time."""
         self._mean_ms = 1.0
-        """What an answer costs, in the mean of the last ones."""
+        """Mean cost of the last answers."""
         self.answer_s = Histogram()
         """How long answers took to find, waiting not included."""
 
@@ -247,7 +247,7 @@ class Archive:
 
 
 class _Bounds:
-    """What one question may take; SQLite asks now and then whether it is passed."""
+    """Time limit of one question; SQLite checks it now and then."""
 
     def __init__(self, question: PastQuestion, stopwatch_s: Callable[[], float]) -> None:
         self._question, self._stopwatch_s = question, stopwatch_s

@@ -35,13 +35,13 @@ JOURNAL_FILE = "journal.sqlite"
 """The journal's name in the folder of a server."""
 
 Done = Callable[[Any], None]
-"""What is called with the result of an entry or query, once it is committed."""
+"""Called with the result of an entry or query once it is committed."""
 Failed = Callable[[Refusal], None]
-"""What is called instead if it was refused, or the disk failed: then nothing has changed."""
+"""Called instead if it was refused or the disk failed; then nothing has changed."""
 Answer = Callable[[], None]
 """One of both, with what it is to be called with."""
 RESTORE_ADVICE = "; put a backup back with restore, or choose a folder with --data"
-"""What stands behind the words on a file that is no journal."""
+"""Ends messages about a file that is no journal."""
 _OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
 _STEPS = 100_000
 """After so many steps of SQLite's machine, which take some milliseconds, it is told that a migration goes on."""

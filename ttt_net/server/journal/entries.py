@@ -14,7 +14,7 @@ from ttt_net.server.admission.sanctions import HOST, Act, Sanction
 from ttt_net.server.players import PlayerId
 
 Changes = tuple[RatingChange, RatingChange]
-"""What a rated match did to the ratings of both players, by side."""
+"""Changes of both players' ratings by a rated match, by side."""
 
 
 class AuditNote(NamedTuple):
@@ -70,7 +70,7 @@ class RegisterPlayer(JournalEntry, frozen=True, tag=True):
     name: str
     name_key: str
     looks: tuple[str, ...]
-    """What the name looks like; empty for a guest, whose name is made up."""
+    """The name folded by look-alikes; empty for a guest, whose name is made up."""
     token_hash: bytes
     at_ms: int
     bot: str | None = None

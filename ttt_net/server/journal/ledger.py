@@ -37,14 +37,14 @@ _NEWEST = 0.05
 """How much the newest commit weighs in the mean cost of a job."""
 
 Hear = Callable[[int, AnyEntry], None]
-"""What a follower is called with: an entry that was applied, and its position, counted from 1."""
+"""A follower, called with an applied entry and its position, counted from 1."""
 
 
 class LedgerHealth(NamedTuple):
     """How a ledger does at this moment."""
 
     trouble: str | None
-    """What is wrong with it, for people; None: nothing."""
+    """The problem as a sentence; None if there is none."""
     waiting: int
     """Entries and queries that wait, beside those that are under way."""
     failures: int
@@ -57,7 +57,7 @@ class Ledger(Protocol):
     """The order of all writes, of this process and of others, if there are others."""
 
     job_ms: float
-    """What an entry or a query takes of the time of the thread that carries it out, as a mean of the last ones."""
+    """Mean time of the last entries or queries on the thread that carries them out."""
 
     @property
     def position(self) -> int:
@@ -66,7 +66,7 @@ class Ledger(Protocol):
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
         """Order an entry; call `done` with its result once it is applied, or `failed` if it is refused.
 
-        What is appended while a commit is under way shares the next.
+        Entries that arrive during a commit share the next one.
         """
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:

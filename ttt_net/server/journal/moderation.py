@@ -37,7 +37,7 @@ class PlayerReport(NamedTuple):
     """None while it is open."""
     closed_by: str
     note: str
-    """What was found."""
+    """The moderator's finding."""
     player: PlayerId
     """The number of the reported."""
 

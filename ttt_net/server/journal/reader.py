@@ -86,7 +86,7 @@ class JournalReader:
     def look(self, read: Read, tell: Tell) -> None:
         """Call `read` on the thread and `tell` on the event loop, with a `StorageError` if the file cannot be opened.
 
-        What `read` sees includes every commit that was acknowledged before this call.
+        `read` sees every commit that was acknowledged before this call.
         """
         self._worker(lambda: self._read(read), tell)
 

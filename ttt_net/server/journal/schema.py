@@ -266,7 +266,7 @@ def from_schema_8(connection: sqlite3.Connection) -> None:
 
 
 CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {8: from_schema_8}
-"""What leads from each schema to the next one."""
+"""Conversions from each schema to the next one."""
 OLDEST = min(CONVERSIONS)
 """The oldest schema that is read. Older ones were written in the two days before it, and by no release."""
 

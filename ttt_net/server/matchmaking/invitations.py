@@ -27,10 +27,10 @@ RETRY_S = 5.0
 
 
 class InvitationPreview(Struct, frozen=True, omit_defaults=True):
-    """What those see who open the link of an invitation, before they say who they are."""
+    """An invitation as shown to people who open its link, before they log in."""
 
     by: wire.PlayerInfo | None
-    """Who invites; None while they are away."""
+    """Name of the inviting player; None while they are away."""
     title: str
     game: str
     time: TimeControl | None = None

@@ -1,6 +1,6 @@
 """Send the lists of the lobby: three, each encoded once however many look at it.
 
-Who looks hears all three at once, and then each that has changed, as it is by then: changes that are close together
+Subscribers get all three at once, and then each that has changed, as it is by then: changes that are close together
 are told as one. A list is told whole, so readers who are behind are left out until they have caught up, and miss
 nothing.
 """
@@ -22,7 +22,7 @@ Subject = Literal["seeks", "players", "live"]
 PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000}
 """For how long the changes of a list are gathered before it is told again."""
 MAX_BYTES_PER_S = 4_000_000
-"""What one list may cost all together; a larger crowd hears it less often."""
+"""Bytes per second of one list for all readers; a larger crowd gets it less often."""
 MADE_AT_ONCE = Rate(10)
 """How often a list is made anew for those who ask; beyond that, they see it as it was a tenth of a second before."""
 CROWD = 100
@@ -39,18 +39,18 @@ class LobbyFeed:
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
         self._late: dict[PlayerId, dict[Subject, None]] = {}
-        """What readers who were behind have still to hear."""
+        """Lists that slow readers have yet to receive."""
         self._frames: dict[Subject, tuple[int, bytes]] = {}
         """Each list as a frame, and when it was made."""
         self._changed: set[Subject] = set()
-        """What differs from its frame."""
+        """Lists that differ from their frames."""
         self._stale: set[Subject] = set()
-        """What differs so much that those who ask should see it anew."""
+        """Lists that have changed so much that new subscribers need a new frame."""
         self._makings: dict[Subject, Bucket] = {}
         self._untold: set[Subject] = set()
-        """What has changed since it was last told to the readers."""
+        """Lists that have changed since they were last sent."""
         self._told: dict[Subject, bytes] = {}
-        """What all readers have heard last; nothing where they have not all heard the same."""
+        """The list that all readers received last, if they all received the same."""
         self._timers: dict[Subject, asyncio.TimerHandle] = {}
 
     @property

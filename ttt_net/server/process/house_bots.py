@@ -32,7 +32,7 @@ _END_S = 5.0
 
 
 class HouseOrder(NamedTuple):
-    """What the process is told: where the server is, its certificate's fingerprint, and a file of engines to seat."""
+    """Orders for the process: where the server is, its certificate's fingerprint, and a file of engines to seat."""
 
     url: str
     fingerprint: str | None = None

@@ -35,7 +35,7 @@ class ServerAddress(NamedTuple):
 def greet(where: ServerAddress, out: TextIO | None = None) -> None:
     """Print it all, with a QR code of the web address if there is a terminal that is tall enough for it.
 
-    What the encoding lacks is escaped; a program that was started without any output prints nothing.
+    Characters that the encoding lacks are escaped. A program without any output prints nothing.
     """
     out = out or sys.stdout
     if not out:

@@ -48,7 +48,7 @@ class AnalysisJob(NamedTuple):
     record: str
     by: PlayerId
     address: str | None
-    """What limits of addresses count the player under who asked first; None if they do not apply."""
+    """The address under which limits count the first asking player; None if they do not apply."""
     askers: set[Session]
 
 

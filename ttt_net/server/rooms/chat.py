@@ -20,7 +20,7 @@ MAX_CELLS = 140
 MAX_LINES = 20
 """How many of the last lines of a chat are kept in memory, to go with a report."""
 DELIVERIES = Rate(5_000)
-"""What all who watch may hear together: a room full of people who talk shall not slow the matches."""
+"""Limit on messages to all watchers together, so that a busy room does not slow the matches."""
 PHRASES: dict[wire.Phrase, str] = {
     "hello": "Hello!",
     "good_luck": "Good luck!",

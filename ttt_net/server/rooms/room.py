@@ -58,7 +58,7 @@ _MOVING = Played | Tookback
 # `type(event) is Ended` where a move is none: `isinstance` asks the metaclass of structs, for half a microsecond.
 
 _Asked = tuple[Session, referee.Command, int]
-"""Who asked for what, and when it came."""
+"""A request with its session, and the time when it arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class MatchRoom:
         self._services = services
         self._hooks = hooks
         self._waiting: deque[tuple[Session, RoomRequest, int]] = deque()
-        """Who waits with what, and since when: a clock is not charged for our disk."""
+        """Waiting requests with their times of arrival: a clock is not charged for our disk."""
         self.said: dict[Room, deque[ChatLine]] = {}
         """The last lines of chat by players and by watchers, for reports; gone with the room."""
         self._decisions = 0
@@ -314,7 +314,7 @@ class MatchRoom:
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
         """Apply and tell what another node has written, while an own write may be under way.
 
-        What is read from the journal later has it: then there is nothing to do.
+        A match that is loaded from the journal later already has it.
         """
         match = self.match
         new = [event for event in events if match is not None and event.seq > match.seq]

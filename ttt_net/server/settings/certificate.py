@@ -49,7 +49,7 @@ class Certificate:
         self._key = key
         self.context = load(cert, key)
         self.fingerprint = fingerprint_of(cert)
-        """What identifies the certificate, for those who cannot trust who signed it."""
+        """Identifies the certificate for clients that cannot trust its issuer."""
 
     def reload(self) -> bool:
         """Read the files again; if they are no good, keep the certificate that there is, and say so in the log."""

@@ -1,6 +1,6 @@
 """Write the log on standard error: one record is one line, whatever is in it, as text or as JSON.
 
-What strangers choose (names, what they sent) is not logged; where a library's message may repeat it, the line is made
+Names and messages of strangers are not logged; where a library's message may repeat them, the line is made
 safe to print. Lines of one kind are limited, so that a flood of peers is no flood of lines.
 """
 

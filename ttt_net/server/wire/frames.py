@@ -45,7 +45,7 @@ def ends_with_close(data: bytes) -> bool:
 
 
 class LateBytes:
-    """What comes from a peer that is being closed: counted, and not parsed."""
+    """Bytes from a peer that is being closed: counted, and not parsed."""
 
     __slots__ = ("_count", "_end")
 
@@ -77,7 +77,7 @@ class FrameBoundary:
 
     def __init__(self) -> None:
         self._head = b""
-        """What has come of a frame whose length is not known yet: at most 9 bytes."""
+        """The first bytes of a frame whose length is not known yet: at most 9."""
         self._missing = 0
         """How many bytes of a frame that has begun are still to come."""
 

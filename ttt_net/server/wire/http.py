@@ -20,7 +20,7 @@ from ttt_net.networks import is_address
 from ttt_net.server.wire.page import Asset, find_asset, style_source
 
 HEALTH, READY = "/healthz", "/readyz"
-"""What a balancer asks: whether the server lives, and whether players are to be sent here."""
+"""Paths for load balancers: whether the server lives, and whether to send players here."""
 YEAR_S = 31_536_000
 _INVITATIONS = "/j"
 """Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""

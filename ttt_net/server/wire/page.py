@@ -32,7 +32,7 @@ _KINDS = {
 _BROTLI = "br"
 _INDEX = "index.html"
 _FIRST = ("app.js",)
-"""What the page needs before it can show anything, besides index.html."""
+"""Files that the page needs before it can show anything, besides index.html."""
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")

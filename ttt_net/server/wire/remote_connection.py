@@ -9,9 +9,10 @@ from ttt_net.server.wire.frames import frame
 
 
 class RemoteConnection:
-    """What a session needs of a connection. Messages go to the player's node, and may be lost on the way.
+    """The connection of a player on another node, as a session uses it.
 
-    What a match tells is never sent this way: each node tells those who are connected to it.
+    Messages go to the player's node, and may be lost on the way. Events of a match never go this way: each node sends
+    them to its own connections.
     """
 
     __slots__ = ("_forward", "address", "left_on_purpose", "metered_as", "node", "opened_s", "session")
