@@ -16,11 +16,18 @@ def test_the_image_is_made_of_files_that_there_are_and_lets_no_others_in() -> No
     copied = [
         name for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()
     ]
-    assert copied == ["pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "ttt_net"]
+    lock = "docs/hosting/requirements.lock"
+    assert copied == [lock, "pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "ttt_net"]
     assert all((ROOT / name).exists() for name in copied)
     ignored = (FOLDER / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
-    assert [f"!{name}" for name in copied] == [line for line in ignored if line.startswith("!")]
+    assert {f"!{name}" for name in copied} == {line for line in ignored if line.startswith("!")}
     assert "*" in ignored
+
+
+def test_the_image_has_the_engine_in_the_versions_of_the_lock() -> None:
+    assert "--require-hashes -r requirements.lock" in DOCKERFILE
+    assert "--no-deps '.[engine,fast,metrics]'" in DOCKERFILE
+    assert "\nnumba==" in (ROOT / "docs" / "hosting" / "requirements.lock").read_text(encoding="utf-8")
 
 
 def test_the_server_in_it_runs_as_a_user_of_its_own_and_is_asked_for_its_health() -> None:

@@ -19,6 +19,7 @@ from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
 from ttt_net.__main__ import main
+from ttt_net.server.check import faults
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.sources import read_order
 
@@ -206,7 +207,10 @@ async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_pa
 
 def test_the_printed_configuration_is_one_and_is_found_fit_for_strangers(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
-    file.write_text(put((HOSTING / "server.toml").read_text(), ("/var/lib/ttt_net", str(tmp_path / "data"))))
+    printed = put((HOSTING / "server.toml").read_text(), ("/var/lib/ttt_net", str(tmp_path / "data")))
+    file.write_text(printed)
+    assert ["public_url: " in line for line in faults(read_order(["--config", str(file)], {}).configuration)] == [True]
+    file.write_text(put(printed, ("play.example.org", "play.lobby.example")))
     configuration = read_order(["--config", str(file)], {}).configuration
     assert configuration.public
     assert configuration.behind_proxy

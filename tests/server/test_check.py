@@ -56,6 +56,7 @@ def test_a_public_server_without_encryption_is_wrong_and_does_not_start(
         ({"limits": Limits(ping_after_s=7.0)}, "would be dropped before being asked"),
         ({"tls": Tls(cert=Path("/nowhere/a"), key=Path("/nowhere/b"))}, "tls.cert: cannot read /nowhere/a"),
         ({"tls": Tls(key=Path("/nowhere/b"))}, "belong together"),
+        ({"public_url": "wss://play.example.org"}, "is the example of the documentation"),
     ],
 )
 def test_what_cannot_be_is_wrong(tmp_path: Path, settings: dict[str, object], fault: str) -> None:
@@ -104,6 +105,13 @@ def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky
 def test_what_is_risky_is_said_with_its_reason(tmp_path: Path, settings: dict[str, object], risk: str) -> None:
     found = list(risks(of(tmp_path, **settings)))
     assert any(risk in line for line in found), found
+
+
+def test_a_server_without_the_engine_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "find_spec", lambda _: None)
+    assert any("the extra `engine` is not installed" in line for line in risks(of(tmp_path)))
+    quiet = of(tmp_path, house_bots=False, limits=Limits(analysis_s=0))
+    assert not any("the extra `engine`" in line for line in risks(quiet))
 
 
 LEDGER = ("tls://one:4222", "tls://other:4222", "tls://third:4222")

@@ -9,7 +9,9 @@ import shutil
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admission.client_address import networks
@@ -22,6 +24,8 @@ try:
 except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
+EXAMPLE_HOST = "play.example.org"
+"""The host in the files and pages of docs/."""
 FINE, RISKY, WRONG = range(3)
 """The exit codes of a check."""
 SOON = timedelta(days=14)
@@ -67,6 +71,8 @@ def faults(configuration: Configuration) -> Iterator[str]:
             f"limits.ping_after_s is {limits.ping_after_s:g} and limits.dead_after_s is {limits.dead_after_s:g}: "
             "everybody who is silent would be dropped before being asked"
         )
+    if urlsplit(configuration.public_url).hostname == EXAMPLE_HOST:
+        yield f"public_url: {configuration.public_url} is the example of the documentation; write your server's address"
     yield from configuration.cluster.faults(configuration.node, configuration.public_url)
     try:
         certificate_for(configuration.tls, configuration.folder)
@@ -85,6 +91,11 @@ def risks(configuration: Configuration) -> Iterator[str]:
     yield from named_for_nothing(configuration)
     yield from _of_the_folder(configuration.folder)
     yield from _of_the_machine(configuration)
+    if (configuration.house_bots or configuration.limits.analysis_s) and find_spec("numba") is None:
+        yield (
+            "the extra `engine` is not installed: house bots and analyses search about a thousandth as deep into some "
+            "games; pip install 'ttt_net[engine]'"
+        )
 
 
 def named_for_nothing(configuration: Configuration) -> Iterator[str]:

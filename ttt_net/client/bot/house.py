@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from ttt_net.client.bot.engine_process import EngineProcess
@@ -55,6 +56,8 @@ class Character:
     @property
     def about(self) -> str:
         """The line that stands in the list of players."""
+        if find_spec("numba") is None:  # then they search far less deeply into most games
+            return f"{self.style} (no engine)"
         return f"{self.style}; {self.elo} points above {CHARACTERS[0].name}" if self.elo else self.style
 
 
