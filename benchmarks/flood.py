@@ -10,6 +10,9 @@ The answer to a move has been on the disk, that to a `ping` only on the event lo
 
 `--cpu` takes half a minute, needs no quiet machine and no sockets: how long a server computes until it has closed 200
 connections of one address that flood together, how many frames it looked at, and the longest turn of its event loop.
+
+`--past` takes some minutes: what questions about the past cost the thread that answers them, in a journal of 100,000
+finished matches (`--matches`) of 2,000 players.
 """
 
 import argparse
@@ -38,12 +41,26 @@ from websockets.asyncio.client import ClientConnection, connect
 from benchmarks.load import Socket
 from benchmarks.meter import cost, pin
 from benchmarks.requests import NoSocket
+from ttt_net.clock import TimeControl
 from ttt_net.matches.match import OPENING_PLIES
-from ttt_net.messages import Declined, Ended, MatchEvent, Offered, Played, PlayerInfo, Started
+from ttt_net.messages import (
+    Declined,
+    Ended,
+    LeaderboardRequest,
+    MatchEvent,
+    Offered,
+    Played,
+    PlayerInfo,
+    ProfileRequest,
+    RecordRequest,
+    ReplayRequest,
+    Started,
+)
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import JOURNAL_FILE, Database, Journal, MemoryLedger
+from ttt_net.server.journal import JOURNAL_FILE, Database, Journal, MemoryLedger, open_readonly, past
 from ttt_net.server.journal.database import Job
 from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
+from ttt_net.server.journal.past import KeptMatches
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.connection import Connection
@@ -264,6 +281,8 @@ CURIOUS = {
 """Guests who ask about long matches as often as they may: with which request, and from how many addresses."""
 GUESTS = 20
 """How many of them come from each address."""
+PLAYERS = 2_000
+"""How many there are in a full world."""
 LONG_MATCHES, LONG_PLIES = 12, 341
 """More long matches than the server keeps in memory, of 3,000 events each."""
 _SIXTEEN = [f"mnk:{width}x{height},4" for width in range(4, 8) for height in range(5, 9)]
@@ -631,6 +650,71 @@ def print_cpu() -> None:
         print(f"| {kind:<22} | {took.cpu_ms:>7.0f} | {took.frames:>6,} | {took.longest_turn_ms:>16.1f} |", flush=True)
 
 
+def finished_match(match: int) -> list[MatchEvent]:
+    """Return the events of a rated match of 14 moves."""
+    name, at_ms, nobody = f"m{match:07}", 10_000 + 1_000 * match, PlayerInfo("")
+    time_control = TimeControl(180_000, 2_000)
+    moves = [Played(name, ply + 2, at_ms, ply % 2, ply + 1, 2 * ply) for ply in range(14)]
+    started = Started(name, 1, at_ms, "gomoku", (nobody, nobody), time_control, rated=True)
+    return [started, *moves, Ended(name, 16, at_ms, match % 2, "resign")]
+
+
+def write_full_world(journal: Path, matches: int) -> None:
+    """Write a journal of so many finished matches, of which the first player has a tenth, and of the long ones."""
+    rng = random.Random(1)
+    with closing(Database(journal)) as database:
+        names = [f"p{number}" for number in range(1, PLAYERS + 1)]
+        entries = [RegisterPlayer(name, name, (name,), name.encode(), 0) for name in names]
+        database.commit([Job(entry, _unheard, _unheard) for entry in entries])
+        for begin in range(0, matches, 500):
+            jobs = []
+            for match in range(begin, min(matches, begin + 500)):
+                first, second = rng.sample(range(2, PLAYERS + 1), 2)
+                seats = (first if match % 10 else 1, second)
+                jobs.append(Job(AppendEvents(tuple(finished_match(match)), seats), _unheard, _unheard))
+            database.commit(jobs)
+        database.commit([Job(AppendEvents(tuple(long_match(each)), (1, 2)), _unheard, _unheard) for each in LONG_IDS])
+
+
+def print_past(matches: int) -> None:
+    """Print what each question costs: the median, and the 99th of 100."""
+    rng = random.Random(2)
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder) / JOURNAL_FILE
+        write_full_world(journal, matches)
+        with closing(open_readonly(journal)) as tables:
+            kept = KeptMatches()
+            some = [f"m{rng.randrange(matches):07}" for _ in range(200)]
+            questions: dict[str, Callable[[int], object]] = {
+                "record": lambda i: past.record(tables, kept, RecordRequest(1, some[i]), 1),
+                "record, kept": lambda i: past.record(tables, kept, RecordRequest(1, some[i]), 1),
+                "record, 3,000 events": lambda i: past.record(
+                    tables, KeptMatches(), RecordRequest(1, LONG_IDS[i % LONG_MATCHES]), 1
+                ),
+                "replay": lambda i: past.replay(tables, kept, ReplayRequest(1, some[i]), 1, False),
+                "replay, 3,000 events": lambda i: past.replay(
+                    tables, KeptMatches(), ReplayRequest(1, LONG_IDS[i % LONG_MATCHES]), 1, False
+                ),
+                "history": lambda i: past.history(tables, f"p{2 + i}", None, None, 1),
+                "history, 10,000 matches": lambda _: past.history(tables, "p1", "gomoku", None, 2),
+                "leaderboard": lambda i: past.leaderboard(
+                    tables, LeaderboardRequest(1, "gomoku", "blitz", page=1 + i % 100), "gomoku", 1, 10**9
+                ),
+                "profile": lambda i: past.profile(tables, ProfileRequest(1, f"p{2 + i}"), 1, None, [], 10**9),
+            }
+            print(f"{matches:,} matches, {journal.stat().st_size / 1e6:.0f} MB; load {os.getloadavg()[0]:.1f}")
+            print("| question                | p50 us | p99 us |")
+            print("|-------------------------|-------:|-------:|")
+            for name, ask in questions.items():
+                times_s = []
+                for number in range(len(some)):
+                    began_s = time.thread_time()
+                    ask(number)
+                    times_s.append(time.thread_time() - began_s)
+                cuts = quantiles(times_s, n=100)
+                print(f"| {name:<23} | {cuts[49] * 1e6:>6,.0f} | {cuts[98] * 1e6:>6,.0f} |", flush=True)
+
+
 def main() -> int:
     """Print the table, or be the attacker."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.flood", description=__doc__.split("\n")[0])
@@ -644,9 +728,14 @@ def main() -> int:
     parser.add_argument("--full", type=int, default=0, metavar="N", help="players in the lobby; half of them seek")
     parser.add_argument("--crowd", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--cpu", action="store_true", help="how long a server computes until it has closed a swarm")
+    parser.add_argument("--past", action="store_true", help="what questions cost in a journal of many matches")
+    parser.add_argument("--matches", type=int, default=100_000, help="how many, with --past")
     given = parser.parse_args()
     if given.cpu:
         print_cpu()
+        return 0
+    if given.past:
+        print_past(given.matches)
         return 0
     if given.crowd:
         crowd(given.port, given.crowd)
