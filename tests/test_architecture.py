@@ -92,7 +92,7 @@ INSIDE = {
         admission.client_address admission.filtered_words admission.rate_limiter admission.fair_shares
         admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
-        matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
+        matchmaking.lobby_feed shutdown services rooms matchmaking accounts hub check process
         admin cluster.told_seeks cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
         main embedded start
     """,

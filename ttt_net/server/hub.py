@@ -20,9 +20,8 @@ from ttt_net.matches.description import describe_rules
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountRequest, AccountService
 from ttt_net.server.accounts.history_service import HistoryService, PastRequest
-from ttt_net.server.accounts.login import Login
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.accounts.session_service import SessionService
+from ttt_net.server.accounts.session_service import Login, SessionService
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.journal.entries import AppointModerator, DismissModerator
 from ttt_net.server.matchmaking.eligibility import Eligibility

@@ -12,7 +12,7 @@ from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.server.admin import moderation as commands
 from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal import moderation as lookups
+from ttt_net.server.journal import queries
 from ttt_net.server.journal.backup import verify
 from ttt_net.server.settings.configuration import Configuration
 
@@ -215,7 +215,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
         ann = await each.server.join("Ann")
         await admin.done("ban", whom="Ann")
     monkeypatch.setattr(commands, "RETRY_S", 0.0)
-    read, is_broken, tries = lookups.read_sanctions, True, 0
+    read, is_broken, tries = queries.read_sanctions, True, 0
 
     def fail(connection: sqlite3.Connection) -> list[Sanction]:
         nonlocal tries
@@ -224,7 +224,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
             raise sqlite3.OperationalError("disk I/O error")
         return read(connection)
 
-    monkeypatch.setattr(lookups, "read_sanctions", fail)
+    monkeypatch.setattr(queries, "read_sanctions", fail)
     async with running(tmp_path) as server:
         early = await server.connect()
         await early.hello(token=ann.token)

@@ -16,8 +16,8 @@ from ttt_net.ratings import Rating
 from ttt_net.server.journal import Database
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.entries import AppendEvents, UnsettleRatings
-from ttt_net.server.journal.lookups import ratings_of
 from ttt_net.server.journal.past import history, leaderboard, profile
+from ttt_net.server.journal.queries import ratings_of
 from ttt_net.server.process.maintenance import BITE
 
 ANN, BOB, BOT = 1, 2, 3

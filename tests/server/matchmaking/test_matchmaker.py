@@ -11,7 +11,7 @@ from tests.server.running import running, until
 from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import lookups
+from ttt_net.server.journal import queries
 from ttt_net.server.matchmaking import invitations
 from ttt_net.server.matchmaking.listing import MOVING_MS, shared
 from ttt_net.server.settings.configuration import Limits
@@ -161,7 +161,7 @@ async def test_invitations_that_could_not_be_read_at_the_start_are_good_once_the
         await ann.ok("invite", game="tictactoe")
         code = (await ann.hear("invitation"))["code"]
     monkeypatch.setattr(invitations, "RETRY_S", 0.0)
-    read, tries = lookups.read_invitations, 0
+    read, tries = queries.read_invitations, 0
 
     def fail_twice(connection: sqlite3.Connection, now_ms: int) -> list[Invitation]:
         nonlocal tries
@@ -170,7 +170,7 @@ async def test_invitations_that_could_not_be_read_at_the_start_are_good_once_the
             raise sqlite3.OperationalError("disk I/O error")
         return read(connection, now_ms)
 
-    monkeypatch.setattr(lookups, "read_invitations", fail_twice)
+    monkeypatch.setattr(queries, "read_invitations", fail_twice)
     async with running(tmp_path) as server:
         again, bob = await server.connect(), await server.join("Bob")
         await again.hello(token=ann.token)

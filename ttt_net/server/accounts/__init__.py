@@ -1,1 +1,1 @@
-"""Players who are connected: login, sessions, and what they ask about themselves and the past."""
+"""Connected players: login, sessions, accounts, and questions about the past."""

@@ -1,13 +1,12 @@
-"""Carry out `rename` and `forget`: what a player asks about their own identity."""
+"""Carry out `rename` and `forget`, which change a player's account."""
 
 from functools import partial
 from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.accounts.login import checked_here
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.accounts.session_service import SessionService
+from ttt_net.server.accounts.session_service import SessionService, checked_here
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.players import FORGOTTEN, PlayerId, still_playing
@@ -18,7 +17,7 @@ AccountRequest = wire.RenameRequest | wire.ForgetRequest
 
 
 class AccountService:
-    """Carries out each request; the answer comes once it is written down."""
+    """Carries out the requests. Each is answered once it is in the journal."""
 
     def __init__(
         self, services: Services, registry: MatchRegistry, matchmaker: Matchmaker, sessions: SessionService
@@ -29,7 +28,7 @@ class AccountService:
         self._sessions = sessions
 
     def act(self, session: Session, request: AccountRequest) -> None:
-        """Carry out one request. Raises `Refusal` if it may not be."""
+        """Carry out one request. Raises `Refusal` if it is not allowed."""
         match request:
             case wire.RenameRequest():
                 self._rename(session, request)
@@ -72,7 +71,7 @@ class AccountService:
         self._services.journal.forget(session.subject, done, failed)
 
     def renamed(self, player: PlayerId, name: str) -> None:
-        """Call the player `name` wherever they are shown, and tell them; another node of the cluster has written it."""
+        """Show a player under the name that another node of the cluster has written, and send it to them."""
         self._show_as(player, name)
         self._tell_name(player)
 
@@ -84,13 +83,13 @@ class AccountService:
         services.feed.changed("seeks", "players", "live")
 
     def _tell_name(self, player: PlayerId) -> None:
-        """Tell a player their new name if they are here, also one who has come again since they asked for it."""
+        """Send a player their new name if they are connected here, also after a reconnection."""
         session = self._services.players.get(player)
         if session is not None and not session.is_elsewhere:
             session.tell(wire.Renamed(session.info))
 
     def forgotten(self, player: PlayerId, token_key: str | None = None) -> None:
-        """Remove the name of the player wherever it is shown, and close their connection; it has been written down."""
+        """Remove a deleted player's name wherever it is shown, and close their connection."""
         self._services.sanctions.forgotten(player, token_key)
         self._show_as(player, FORGOTTEN)
         self._matchmaker.invitations.forget(player)

@@ -1,4 +1,4 @@
-"""Keep the connected players, by number, by name and as a list; and remember who abandoned matches."""
+"""Keep the connected players by number, by name and as a list, and count abandoned matches."""
 
 from bisect import bisect_left, insort
 from collections import Counter, OrderedDict
@@ -11,9 +11,9 @@ from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
 REMEMBERED_MS = 3_600_000
-"""For how long after an abandoned match the next one counts with it."""
+"""How long after an abandoned match the next one is counted with it."""
 MAX_REMEMBERED = 10_000
-"""Players whose abandoned matches are remembered; beyond them, whose last one is the longest ago is forgotten."""
+"""Players whose abandoned matches are counted; beyond them, the one with the oldest is forgotten."""
 
 
 class OnlinePlayers:
@@ -21,25 +21,25 @@ class OnlinePlayers:
 
     def __init__(self) -> None:
         self.sessions: dict[PlayerId, Session] = {}
-        """By number; changed here alone."""
+        """By number. Only this class changes it."""
         self.starting: Counter[PlayerId] = Counter()
-        """How many matches of a player are being written down; they may come again meanwhile, as another session."""
+        """The number of matches of each player whose start is being written. It survives a new session."""
         self.leaving: set[PlayerId] = set()
-        """Those who have said `forget`, until it is written down."""
+        """Players whose deletion is being written."""
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
         self._of_address: dict[str, set[Session]] = {}
         self._free: dict[PlayerId, Session] = {}
-        """The people who play no match, in the order in which that came to be."""
+        """People without a live match, in the order in which they became free."""
         self._bots: dict[PlayerId, Session] = {}
         self._playing: dict[PlayerId, Session] = {}
-        """The people who do."""
+        """People with a live match."""
 
     def __len__(self) -> int:
         return len(self._order)
 
     def add(self, session: Session) -> None:
-        """Add a session; there must be none of that player."""
+        """Add the only session of a player."""
         self.sessions[session.player] = session
         if session.connection.metered_as is not None:
             self._of_address.setdefault(session.connection.metered_as, set()).add(session)
@@ -50,7 +50,7 @@ class OnlinePlayers:
         self._shelf(session)[session.player] = session
 
     def remove(self, session: Session) -> bool:
-        """Remove a session; tell whether it was there."""
+        """Remove a session; return whether it was there."""
         is_here = self.sessions.get(session.player) is session
         if is_here:
             del self.sessions[session.player]
@@ -70,7 +70,7 @@ class OnlinePlayers:
         return self._of_address.get(address, ())
 
     def rename(self, player: PlayerId, name: str) -> None:
-        """Let a player, if they are connected, be found by another name."""
+        """Change the name of a player, if they are connected."""
         session = self.sessions.get(player)
         if session:
             self._unlist(session)
@@ -93,7 +93,7 @@ class OnlinePlayers:
             self._unshelve(session)
 
     def moved(self, session: Session) -> None:
-        """Sort a session anew whose match has begun or ended."""
+        """Sort a session again after one of its matches has begun or ended."""
         shelf = self._shelf(session)
         if self._sessions.get(place_of(session)) is session and session.player not in shelf:
             self._unshelve(session)
@@ -110,7 +110,7 @@ class OnlinePlayers:
 
     @property
     def people(self) -> int:
-        """How many people are connected; bots are none."""
+        """The number of connected people, without bots."""
         return len(self._order) - len(self._bots)
 
     @property
@@ -119,15 +119,15 @@ class OnlinePlayers:
         return self._bots.values()
 
     def by_leisure(self, most: int) -> Iterator[Session]:
-        """Return up to so many: the people who play no match, then bots, then people who play.
+        """Yield up to `most` sessions: free people, then bots, then people who play.
 
-        Of each kind those are first who came or ended a match last, so that everybody is seen for a while.
+        In each group the last to come, or to end a match, is first, so that everybody is listed for a while.
         """
         shelves = (reversed(shelf.values()) for shelf in (self._free, self._bots, self._playing))
         return islice(chain.from_iterable(shelves), most)
 
     def find(self, name: str) -> Session | None:
-        """Return the player whose name looks like that one; None if nobody does."""
+        """Return the player whose name has the same key; None if there is none."""
         key = name_key(name)
         index = bisect_left(self._order, (key, 0))
         if index < len(self._order) and self._order[index][0] == key:
@@ -136,26 +136,26 @@ class OnlinePlayers:
 
 
 def place_of(session: Session) -> tuple[str, PlayerId]:
-    """Return where a session stands in a list in the order of names."""
+    """Return the sort key of a session in a list by names."""
     return name_key(session.info.name), session.player
 
 
 class AbandonHistory:
-    """Counts abandoned matches: the next opponent has to wait less for who has some."""
+    """Counts abandoned matches. Opponents of a player who has abandoned some wait less for them."""
 
     def __init__(self, most: int = MAX_REMEMBERED) -> None:
         self._most = most
         self._known: OrderedDict[int, tuple[int, int]] = OrderedDict()
-        """How many matches each has abandoned, and when the last of them ended."""
+        """By player, the number of abandoned matches and when the last one ended."""
 
     def abandoned(self, player: PlayerId, now_ms: int) -> None:
-        """Count a match that has ended because the player was away."""
+        """Count a match that ended because the player was away."""
         self._known[player] = self.count(player, now_ms) + 1, now_ms
         self._known.move_to_end(player)
         if len(self._known) > self._most:
             self._known.popitem(last=False)
 
     def count(self, player: PlayerId, now_ms: int) -> int:
-        """Return how many matches they abandoned, each less than an hour after the one before; 0 after an hour."""
+        """Return the length of the player's series of abandoned matches, each within an hour of the one before."""
         count, last_ms = self._known.get(player, (0, 0))
         return count if now_ms - last_ms < REMEMBERED_MS else 0

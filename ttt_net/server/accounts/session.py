@@ -1,4 +1,4 @@
-"""One connected player: who they are, over which connection, and which matches they play and hear."""
+"""Keep one connected player: their identity, connection, and the matches they play and follow."""
 
 from collections.abc import Collection, Mapping, Set
 from types import MappingProxyType
@@ -18,19 +18,19 @@ from ttt_net.server.wire.remote_connection import RemoteConnection
 
 
 class _Known(NamedTuple):
-    """A rating as it is told."""
+    """A rating as clients see it."""
 
     rating: int
     is_provisional: bool
 
 
 MAX_MUTED = 100
-"""Players whom one session does not want to hear."""
+"""The most players that one session can mute."""
 _NEW = _Known(Rating().shown, is_provisional=True)
 
 
 class Session:
-    """One connected player, from their accepted `hello` to the end of the connection; it changes by its methods alone.
+    """One connected player, from their accepted `hello` to the end of the connection. Only its methods change it.
 
     Nothing of value lives here: a player who connects again gets a new session, and their matches, which live in the
     journal and in their rooms, take them back by their id.
@@ -77,21 +77,21 @@ class Session:
         self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
         self.serial = serial
-        """Tells the connections of one node of a cluster apart; 0 without one."""
+        """Numbers the connections of one node of a cluster; 0 without a cluster."""
         self._rooms: dict[str, None] = {}
         self._live = dict.fromkeys(unfinished)
         self.places: int | None = None
-        """How many matches at once a bot plays; people as many as they like."""
+        """The number of matches that a bot plays at once; None for people."""
         self.reserved = 0
-        """How many of a bot's places are for people."""
+        """The number of a bot's places that only people get."""
         self.any_level = False
-        """Whether a bot plays at any level that is asked for."""
+        """Whether a bot plays at any requested level."""
         self.on_request = False
         """Whether a bot is paired only with seeks for bots."""
         self.about: str | None = None
-        """A line of a bot on how it plays."""
+        """A line in which a bot describes how it plays."""
         self.plays: tuple[str, ...] | None = None
-        """The games that a bot has sought, none if any; None if it has sought nothing."""
+        """The games of a bot's last seek; empty for any game, None before the first seek."""
         self._hears_nobody = False
         self._muted: tuple[PlayerId, ...] = ()
         """In the order in which they were muted."""
@@ -103,12 +103,12 @@ class Session:
 
     @property
     def is_bot(self) -> bool:
-        """Whether this is a program that plays."""
+        """Whether the player is a program."""
         return self.info.bot is not None
 
     @property
     def rooms(self) -> Set[str]:
-        """The ids of the matches whose events they hear, in the order in which they began to."""
+        """The ids of the matches whose events they receive, oldest subscription first."""
         return self._rooms.keys()
 
     @property
@@ -117,11 +117,11 @@ class Session:
         return self._live.keys()
 
     def enter(self, room: str) -> None:
-        """Hear the events of a match from now on."""
+        """Receive the events of a match from now on."""
         self._rooms[room] = None
 
     def exit(self, room: str) -> None:
-        """Hear the events of a match no more."""
+        """Stop receiving the events of a match."""
         self._rooms.pop(room, None)
 
     def began(self, match: str) -> None:
@@ -129,11 +129,11 @@ class Session:
         self._live[match] = None
 
     def finished(self, match: str) -> None:
-        """Take a match off the unfinished ones."""
+        """Remove a match from the unfinished ones."""
         self._live.pop(match, None)
 
     def offer_places(self, places: int, reserved: int) -> None:
-        """Set how many matches at once a bot plays, and how many of them only against people."""
+        """Set the number of matches that a bot plays at once, and how many of them are for people only."""
         self.places, self.reserved = places, reserved
 
     def describe(self, *, any_level: bool, on_request: bool, about: str | None) -> None:
@@ -145,41 +145,41 @@ class Session:
         self.plays = games
 
     def rename(self, name: str) -> None:
-        """Take another name; a guest is none any more."""
+        """Change the name; a guest becomes a registered player."""
         self.info = replace(self.info, name=name)
         self.is_guest = False
 
     def mute(self, player: PlayerId, *, on: bool) -> None:
-        """Hear that player in the chat no more, or again; the one muted first is forgotten for one too many."""
+        """Mute a player in the chat, or unmute them. Beyond `MAX_MUTED` the oldest mute is dropped."""
         others = tuple(each for each in self._muted if each != player)
         self._muted = (*others, player)[-MAX_MUTED:] if on else others
 
     def mute_all(self, *, on: bool) -> None:
-        """Hear nobody in the chat, or again all but those who are muted."""
+        """Mute everybody in the chat, or only the muted players again."""
         self._hears_nobody = on
 
     def has_muted(self, player: PlayerId) -> bool:
-        """Tell whether they do not want to hear that player in the chat."""
+        """Return whether the player is muted."""
         return self._hears_nobody or player in self._muted
 
     def rating_at(self, game: str, time: TimeControl | None) -> int:
-        """Return their rating at a game and the speed of a time control, or what everybody starts with."""
+        """Return their rating at a game and the speed of a time control, or the initial rating."""
         return self._ratings.get((game, speed(time)), _NEW).rating
 
     @property
     def best_rating(self) -> int | None:
-        """Their highest rating, at any game and speed, that is not provisional; None where there is none."""
+        """Their highest rating, at any game and speed, that is not provisional; None if there is none."""
         return max((known.rating for known in self._ratings.values() if not known.is_provisional), default=None)
 
     def info_at(self, game: str, time: TimeControl | None) -> PlayerInfo:
-        """Return the player, with their rating at a game and the speed of a time control, if they have one there."""
+        """Return the player with their rating at a game and the speed of a time control, if there is one."""
         known = self._ratings.get((game, speed(time)))
         if known is None:
             return self.info
         return replace(self.info, rating=known.rating, provisional=known.is_provisional)
 
     def info_for(self, game: str, time: TimeControl | None, level: int | None) -> PlayerInfo:
-        """Return the player as of `info_at`, for a match in which a bot was asked to play at a level, or None."""
+        """Return the player as `info_at` does, with the level that a bot was asked for, if any."""
         info = self.info_at(game, time)
         return replace(info, level=level) if self.any_level and level is not None else info
 
@@ -192,9 +192,9 @@ class Session:
         self.connection.send(frame(encode(message)))
 
     def ok(self, request: int) -> None:
-        """Answer a request that was carried out."""
+        """Reply that a request was carried out."""
         self.tell(Ok(request))
 
     def refuse(self, request: int, refusal: Refusal) -> None:
-        """Answer a request that was not carried out."""
+        """Reply that a request was refused."""
         self.connection.refuse(request, refusal)

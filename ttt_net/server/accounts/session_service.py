@@ -1,8 +1,12 @@
-"""Begin and end sessions: what follows when a player is let in, and when their connection is gone."""
+"""Let players in by `hello`, and begin and end their sessions."""
+
+import base64
+from collections.abc import Callable
+from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.accounts.login import label_of
+from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.admission.filtered_words import FilteredWords
@@ -10,20 +14,157 @@ from ttt_net.server.cluster.entries import Came
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
-from ttt_net.server.players import Player, PlayerId
+from ttt_net.server.players import FORGOTTEN, Player, PlayerId
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.coach import Coach
 from ttt_net.server.services import Services
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.remote_connection import RemoteConnection
-from ttt_net.text import clean
+from ttt_net.text import clean, name_key
 
+Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
+"""Called with a player who is let in: their connection, hello, player, and the token if it is new."""
+
+MIN_TOKEN = 32
+"""The shortest token that a client may choose: 192 bits, if it is base64."""
+_TOKEN_BYTES = 32
+_GUEST_DIGITS = 4
+_GUEST_TRIES = 6
+"""Attempts to find a free name for a guest; the last one has nine digits."""
 MAX_ABOUT_CELLS = 60
-"""How long the line of a bot on how it plays may be."""
+"""The longest line in which a bot describes how it plays."""
+
+
+class Login:
+    """Lets players in, with one `hello` of each connection at a time."""
+
+    def __init__(self, services: Services, admit: Admit) -> None:
+        self._services = services
+        self._admit = admit
+        self._entering: set[Connection] = set()
+
+    def enter(self, connection: Connection, request: wire.AnyRequest) -> None:
+        """Let a player in by their token, or a new one by their name. The answer follows that of the journal."""
+        if not isinstance(request, wire.HelloRequest) or connection in self._entering:
+            raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
+        if wire.PROTOCOL not in request.protocols:
+            raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {request.protocols}")
+        if request.token:
+            self._entering.add(connection)
+            found, failed = partial(self._found, connection, request), partial(self._failed, connection, request)
+            now_ms = self._services.wall_ms()
+            self._services.journal.find(request.token, self._label(request), now_ms, found, failed)
+        else:
+            self._let_in(connection, request)
+
+    def _found(self, connection: Connection, request: wire.HelloRequest, found: Player | None) -> None:
+        """Answer a `hello` that has a token. If it is unknown and a name is given, register a new player with it."""
+        if found is not None:
+            self._entered(connection, request, None, found)
+            return
+        try:
+            if request.name is None or not connection.is_open:
+                raise Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
+            self._let_in(connection, request)
+        except Refusal as refusal:
+            self._failed(connection, request, refusal)
+
+    def _let_in(self, connection: Connection, request: wire.HelloRequest) -> None:
+        if connection.lacks_place:
+            connection.close(Closing.FULL)
+            return
+        name = None if request.name is None else checked_here(request.name, self._services, connection.metered_as)
+        if request.token and len(request.token) < MIN_TOKEN:
+            raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
+        sanctions = self._services.sanctions
+        ban = sanctions.on_token("ban", sanctions.key_of_token(token_hash(request.token))) if request.token else None
+        if ban:
+            raise ban.refusal(self._services.wall_ms())
+        if name is None and not self._services.limits.allow_guests:
+            raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
+        self._services.rate_limiter.spend_of_address("registrations", connection.metered_as)
+        self._entering.add(connection)
+        self._register(connection, request, name, tries=_GUEST_TRIES)
+
+    def _register(self, connection: Connection, request: wire.HelloRequest, name: str | None, tries: int) -> None:
+        """Register a new player. Without a name, register a guest under a free one."""
+        token = request.token or self._new_token()
+        is_guest = name is None
+
+        def failed(refusal: Refusal) -> None:
+            if is_guest and refusal.code is Code.NAME_TAKEN and tries > 1 and connection.is_open:
+                self._register(connection, request, None, tries - 1)
+            else:
+                self._failed(connection, request, refusal)
+
+        registered = partial(self._entered, connection, request, None if request.token else token)
+        chosen = name or self._guest_name(_GUEST_TRIES - tries)
+        now_ms = self._services.wall_ms()
+        label = self._label(request)
+        self._services.journal.register(chosen, token, label, now_ms, registered, failed, is_guest=is_guest)
+
+    def _label(self, request: wire.HelloRequest) -> str | None:
+        return label_of(request, self._services.words)
+
+    def _entered(self, connection: Connection, request: wire.HelloRequest, token: str | None, found: Player) -> None:
+        self._entering.discard(connection)
+        if connection.is_open:
+            self._admit(connection, request, found, token)
+
+    def _failed(self, connection: Connection, request: wire.HelloRequest, refusal: Refusal) -> None:
+        self._entering.discard(connection)
+        if connection.is_open:
+            connection.refuse(request.id, refusal)
+
+    def forget(self, connection: Connection) -> None:
+        """Forget a closed connection."""
+        self._entering.discard(connection)
+
+    def _new_token(self) -> str:
+        return base64.urlsafe_b64encode(self._services.rng.randbytes(_TOKEN_BYTES)).rstrip(b"=").decode()
+
+    def _guest_name(self, misses: int) -> str:
+        """Return a made-up name, with one more digit after each miss."""
+        least = 10 ** (_GUEST_DIGITS + misses - 1)
+        return f"guest-{self._services.rng.randrange(least, 10 * least)}"
+
+
+def checked_here(typed: str, services: Services, address: str | None) -> str:
+    """Return a name in the form in which it is stored. Raises `Refusal` if it is not allowed.
+
+    Rejected names are counted by address, since a check costs up to 50 times as much as a `ping`.
+    """
+    services.rate_limiter.check_of_address("mistakes", address)
+    try:
+        name = name_here(typed, services.limits)
+        services.words.check_name(name)
+    except Refusal:
+        services.rate_limiter.spend_of_address("mistakes", address)
+        raise
+    return name
+
+
+def name_here(typed: str, limits: Limits) -> str:
+    """Return a name in the form in which it is stored. Raises `Refusal` with the rule if it is not allowed."""
+    shown = clean(typed, wire.MAX_NAME_CELLS)
+    is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
+    return shown if is_free else checked_name(typed)
+
+
+def label_of(request: wire.HelloRequest, words: FilteredWords) -> str | None:
+    """Return the label of a bot as others see it; None for people.
+
+    A label that reads like an official role, or contains a filtered word, becomes `bot`.
+    """
+    if request.bot is None:
+        return None
+    label = clean(request.bot, wire.MAX_NAME_CELLS)
+    return label if label and not is_like_an_office(label) and not words.has(label) else "bot"
 
 
 class SessionService:
-    """Keeps one session for each connected player; a new one takes the place of the last."""
+    """Keeps one session for each connected player. A new session replaces the previous one."""
 
     def __init__(
         self,
@@ -41,12 +182,12 @@ class SessionService:
         self._analysis = analysis
         self._coach = coach
         self._arriving: set[Connection] = set()
-        """Connections of players whose coming is on its way through the log."""
+        """Connections of players whose arrival is not in the log of the cluster yet."""
 
     def begin(self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None) -> None:
-        """Welcome a player, who is told the token if it is new; refuse one who is banned.
+        """Begin the session of a player, and send them the token if it is new. Refuse a banned player.
 
-        In a cluster they are welcome once it is written down that they are here, and as they are at that moment.
+        In a cluster the session begins once the arrival is in the log, with the player as they are at that moment.
         """
         if connection.lacks_place and not player.unfinished and not self._services.players.get(player.id):
             connection.close(Closing.FULL)
@@ -132,7 +273,7 @@ class SessionService:
         return [feature for feature, is_offered in offered.items() if is_offered]
 
     def begin_elsewhere(self, session: Session) -> None:
-        """Take note of a player who is connected to another node of the cluster from now on."""
+        """Add a player who has connected to another node of the cluster."""
         self.replaced(session.player)
         self._services.players.add(session)
         self._services.feed.changed("players")
@@ -140,7 +281,7 @@ class SessionService:
         self._matchmaker.returned(session)
 
     def replaced(self, player: PlayerId) -> None:
-        """End the session of a player who has come again, here or elsewhere."""
+        """End the previous session of a player who has connected again, here or elsewhere."""
         before = self._services.players.get(player)
         if before:
             if not before.is_elsewhere:  # else their node closes the connection, where it hears of the same
@@ -164,7 +305,7 @@ class SessionService:
 
 
 def session_elsewhere(came: Came, player: Player, connection: RemoteConnection) -> Session:
-    """Return the session of a player who is connected to another node."""
+    """Return a session for a player who is connected to another node."""
     info = wire.PlayerInfo(player.name, came.bot, came.level)
     session = _session(connection, player, info, came.token_key, came.serial)
     if came.places is not None:

@@ -16,7 +16,7 @@ from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admin.roles import Admin
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction, network_to_ban, of_player, until
 from ttt_net.server.journal.entries import AuditNote
-from ttt_net.server.journal.moderation import PlayerReport
+from ttt_net.server.journal.queries import PlayerReport
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.text import clean, counted, name_key

@@ -14,7 +14,7 @@ from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import HOST, network_to_ban
 from ttt_net.server.journal import token_hash
 from ttt_net.server.journal.entries import AppointModerator, AuditNote, DismissModerator
-from ttt_net.server.journal.moderation import Moderator
+from ttt_net.server.journal.queries import Moderator
 from ttt_net.server.services import Services
 from ttt_net.text import clean, counted, name_key
 

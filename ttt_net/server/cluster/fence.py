@@ -29,7 +29,7 @@ from ttt_net.server.cluster.log import Position
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.apply_events import append_events
 from ttt_net.server.journal.entries import AppendEvents
-from ttt_net.server.journal.lookups import ratings_of, unfinished_of
+from ttt_net.server.journal.queries import ratings_of, unfinished_of
 from ttt_net.server.players import Player, PlayerId
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from ttt_net.server.journal.database import JOURNAL_FILE, Database, open_readonl
 from ttt_net.server.journal.entries import Changes
 from ttt_net.server.journal.journal import Failed, Journal, token_hash
 from ttt_net.server.journal.ledger import LocalLedger, MemoryLedger
-from ttt_net.server.journal.lookups import StoredMatch, finished_matches, read_match, with_names
+from ttt_net.server.journal.queries import StoredMatch, finished_matches, read_match, with_names
 
 __all__ = [
     "JOURNAL_FILE",

@@ -16,7 +16,7 @@ from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.apply_events import append_events, unsettle_ratings
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote
-from ttt_net.server.journal.lookups import unfinished_of
+from ttt_net.server.journal.queries import unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
 

@@ -14,7 +14,7 @@ from ttt_net.errors import ConfigurationError, StorageError, TttNetError
 from ttt_net.matches.match import Match
 from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.database import RESTORE_ADVICE, Database, lock_beside, open_readonly
-from ttt_net.server.journal.lookups import read_match
+from ttt_net.server.journal.queries import read_match
 from ttt_net.text import counted
 
 _PAGES = 1_024

@@ -17,7 +17,7 @@ from ttt_net.games.records import write_record
 from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.lookups import MatchHead, find_match, read_events, with_names
+from ttt_net.server.journal.queries import MatchHead, find_match, read_events, with_names
 from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 

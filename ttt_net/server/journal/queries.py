@@ -1,17 +1,33 @@
-"""Everything that is read from the journal, by name.
+"""Declare what can be read from the journal, as values, and answer it.
 
 `AnyQuery` is what the server's own state is built from, and what its host looks up: `answer` answers it between the
 writes, in the order in which both were asked for. `PastQuery` is what strangers ask: `archive.Archive` answers it
-beside the writes.
+beside the writes. Names are those that players have now. Nothing here writes.
 """
 
+import json
 import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple, assert_never
 
+import msgspec
+from msgspec.structs import replace as restruct
+
 from ttt_net import messages as wire
-from ttt_net.server.journal import lookups, moderation
-from ttt_net.server.players import PlayerId
+from ttt_net.clock import Speed, TimeControl
+from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.messages import MatchEvent, ReportReason, Started, decode_event
+from ttt_net.pairing.lobby import Invitation
+from ttt_net.ratings import Rating, aged
+from ttt_net.server.admission.sanctions import Sanction
+from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.players import Player, PlayerId
+from ttt_net.text import name_key
+
+MAX_UNFINISHED = 50
+"""The most unfinished matches of one player that are looked up, newest first."""
+MAX_RATINGS_AT_HAND = 100
+"""The most ratings of one player, by game and speed, that are kept in memory, newest first."""
 
 
 class MatchQuery(NamedTuple):
@@ -28,19 +44,19 @@ class TokenQuery(NamedTuple):
 
 
 class NameQuery(NamedTuple):
-    """Number and name of the player who has a name. Refused with `UNKNOWN_PLAYER` if nobody has."""
+    """The number and name of the player of a name. Refused with `UNKNOWN_PLAYER` if there is none."""
 
     name: str
 
 
 class InvitationsQuery(NamedTuple):
-    """The invitations that are good still."""
+    """The invitations that have not expired."""
 
     now_ms: int
 
 
 class SpareQuery(NamedTuple):
-    """How many bytes of the file are unused: left by what was deleted, they are written over before it grows."""
+    """The number of unused bytes in the file, which deleted rows have left. They are used again before it grows."""
 
 
 class SanctionsQuery(NamedTuple):
@@ -77,7 +93,7 @@ class ModeratorsQuery(NamedTuple):
 
 
 class ProfileQuery(NamedTuple):
-    """Who a player is, and what they have won."""
+    """The profile of a player: name, results, ratings."""
 
     said: wire.ProfileRequest
     asker: PlayerId
@@ -115,7 +131,7 @@ class ReplayQuery(NamedTuple):
     said: wire.ReplayRequest
     asker: PlayerId
     is_heard: bool
-    """Whether the asker hears the match: then they may see it, private or not."""
+    """Whether the asker plays or watches the match. Then they may see it, even if it is private."""
 
 
 class RecordQuery(NamedTuple):
@@ -126,9 +142,9 @@ class RecordQuery(NamedTuple):
 
 
 PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
-"""What players may ask; the answer is a message."""
+"""Questions of players; the answer is a message. See `archive.Archive`."""
 ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
-"""What the host and moderators may ask."""
+"""Questions of the host and moderators."""
 
 
 class Reading(NamedTuple):
@@ -141,31 +157,261 @@ AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery |
 
 
 def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
-    """Return the answer to a query, which is documented there. Raises `Refusal` if there is none."""
+    """Return the answer that the query describes. Raises `Refusal` if there is none."""
     match query:
         case Reading():
             return query.read(connection)
         case MatchQuery():
-            return lookups.read_match(connection, *query)
+            return read_match(connection, *query)
         case TokenQuery():
-            return lookups.find_player(connection, *query)
+            return find_player(connection, *query)
         case NameQuery():
-            return lookups.player_named(connection, *query)
+            return player_named(connection, *query)
         case InvitationsQuery():
-            return lookups.read_invitations(connection, *query)
+            return read_invitations(connection, *query)
         case SpareQuery():
-            return lookups.spare_bytes(connection)
+            return spare_bytes(connection)
         case SanctionsQuery():
-            return moderation.read_sanctions(connection)
+            return read_sanctions(connection)
         case NotesQuery():
-            return moderation.read_notes(connection, *query)
+            return read_notes(connection, *query)
         case ReportsQuery():
-            return moderation.read_reports(connection, *query)
+            return read_reports(connection, *query)
         case ReportQuery():
-            return moderation.read_report(connection, *query)
+            return read_report(connection, *query)
         case ReportedAddressQuery():
-            return moderation.reported_address(connection, *query)
+            return reported_address(connection, *query)
         case ModeratorsQuery():
-            return moderation.read_moderators(connection)
+            return read_moderators(connection)
         case _:
             assert_never(query)
+
+
+# Matches and players.
+
+
+def spare_bytes(connection: sqlite3.Connection) -> int:
+    """Return the number of unused bytes in the file."""
+    (pages,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    return int(pages * page_bytes)
+
+
+class StoredMatch(NamedTuple):
+    """A match in the journal: its players by side, and its events in order."""
+
+    seats: tuple[PlayerId, PlayerId]
+    events: list[MatchEvent]
+
+
+class MatchHead(NamedTuple):
+    """A match without its events."""
+
+    number: int
+    id: str
+    seats: tuple[PlayerId, PlayerId]
+    names: tuple[str, str]
+    """Those that its players have now, by side."""
+    is_over: bool
+    is_private: bool
+    events: int
+    """How many it has."""
+
+
+def find_match(connection: sqlite3.Connection, match: str) -> MatchHead:
+    """Return the head of the match of that id. Raises `Refusal` if there is none."""
+    row = connection.execute(
+        "SELECT number, first, second, one.name, other.name, is_over, is_private,"
+        " (SELECT coalesce(max(seq), 0) FROM facts WHERE match = number) FROM matches"
+        " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second WHERE matches.id = ?",
+        (match,),
+    ).fetchone()
+    if row is None:
+        raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {match}")
+    number, first, second, name, other_name, is_over, is_private, events = row
+    return MatchHead(number, match, (first, second), (name, other_name), bool(is_over), bool(is_private), events)
+
+
+def read_events(connection: sqlite3.Connection, head: MatchHead) -> list[MatchEvent]:
+    """Return the events of a match, in order. Raises `StorageError` if one cannot be understood."""
+    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (head.number,))
+    try:
+        events = [decode_event(event) for (event,) in rows]
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"match {head.id} cannot be read: {error}") from None
+    if events and isinstance(events[0], Started):
+        events[0] = with_names(events[0], *head.names)
+    return events
+
+
+def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch:
+    """Return the match of that id. Raises `Refusal` if there is none, `StorageError` if it cannot be understood."""
+    head = find_match(connection, match)
+    return StoredMatch(head.seats, read_events(connection, head))
+
+
+def with_names(started: Started, first: str, second: str) -> Started:
+    """Return the start of a match with these names in place of its players' names."""
+    one, other = started.players
+    return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
+
+
+def finished_matches(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of all finished matches, in the order of their starts."""
+    rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
+    return [match for (match,) in rows]
+
+
+def find_player(connection: sqlite3.Connection, token_hash: bytes, now_ms: int) -> Player | None:
+    """Return the player that a token belongs to, None if it is unknown."""
+    row = connection.execute(
+        "SELECT id, name, bot, is_guest FROM players WHERE token_hash = ?", (token_hash,)
+    ).fetchone()
+    if row is None:
+        return None
+    player, name, bot, is_guest = row
+    matches = unfinished_of(connection, player)
+    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot)
+
+
+def unfinished_of(connection: sqlite3.Connection, player: PlayerId) -> tuple[str, ...]:
+    """Return the ids of the player's unfinished matches, newest first."""
+    rows = connection.execute(  # two searches, since for `first = ? OR second = ?` SQLite reads all live matches
+        "SELECT id FROM (SELECT id, started_ms FROM matches WHERE NOT is_over AND first = ?"
+        " UNION SELECT id, started_ms FROM matches WHERE NOT is_over AND second = ?)"
+        " ORDER BY started_ms DESC LIMIT ?",
+        (player, player, MAX_UNFINISHED),
+    )
+    return tuple(match for (match,) in rows)
+
+
+def ratings_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> dict[tuple[str, Speed], Rating]:
+    """Return the player's newest ratings by game and speed, aged to `now_ms`."""
+    rows = connection.execute(
+        "SELECT game, speed, rating, deviation, volatility, games, rated_ms FROM ratings WHERE player = ?"
+        " ORDER BY rated_ms DESC LIMIT ?",
+        (player, MAX_RATINGS_AT_HAND),
+    )
+    return {(game, each): aged(Rating(*values), now_ms) for game, each, *values in rows}
+
+
+def player_named(connection: sqlite3.Connection, name: str) -> tuple[PlayerId, str]:
+    """Return the number and name of the player of that name. Raises `Refusal` if there is none."""
+    row = connection.execute("SELECT id, name FROM players WHERE name_key = ?", (name_key(name),)).fetchone()
+    if row is None:
+        raise Refusal(Code.UNKNOWN_PLAYER, f"no player is called {name}")
+    player, shown = row
+    return player, shown
+
+
+def read_invitations(connection: sqlite3.Connection, now_ms: int) -> list[Invitation]:
+    """Return the invitations that have not expired at `now_ms`."""
+    rows = connection.execute(
+        "SELECT code, player, game, time, expires_ms, side, start FROM invitations WHERE expires_ms > ?", (now_ms,)
+    )
+    return [
+        Invitation(code, by, game, None if time is None else msgspec.json.decode(time, type=TimeControl), *rest)
+        for code, by, game, time, *rest in rows
+    ]
+
+
+# Moderation.
+
+
+class SpokenLine(NamedTuple):
+    """A line of chat, as a report shows it."""
+
+    at_ms: int
+    name: str
+    text: str
+
+
+class PlayerReport(NamedTuple):
+    """A player's report of another."""
+
+    number: int
+    at_ms: int
+    reporter: str
+    reported: str
+    reason: ReportReason
+    text: str
+    match: str | None
+    lines: tuple[SpokenLine, ...]
+    closed_ms: int | None
+    """None while it is open."""
+    closed_by: str
+    note: str
+    """The moderator's finding."""
+    player: PlayerId
+    """The number of the reported."""
+
+
+class Moderator(NamedTuple):
+    """A moderator, appointed by the host."""
+
+    name: str
+    token_hash: bytes
+    since_ms: int
+
+
+_REPORTS = (
+    "SELECT number, at_ms, one.name, other.name, reason, text, match, lines, closed_ms, closed_by, note, other.id"
+    " FROM reports JOIN players AS one ON one.id = reporter JOIN players AS other ON other.id = reported"
+)
+
+
+def read_reports(connection: sqlite3.Connection, has_closed: bool, most: int) -> list[PlayerReport]:
+    """Return reports without their lines: open ones, the oldest first, then the newest that were closed."""
+    rows = connection.execute(f"{_REPORTS} WHERE closed_ms IS NULL ORDER BY number LIMIT ?", (most,)).fetchall()
+    if has_closed and len(rows) < most:
+        rows += connection.execute(
+            f"{_REPORTS} WHERE closed_ms IS NOT NULL ORDER BY number DESC LIMIT ?", (most - len(rows),)
+        ).fetchall()
+    return [PlayerReport._make((*row[:7], (), *row[8:])) for row in rows]
+
+
+def read_report(connection: sqlite3.Connection, number: int) -> PlayerReport:
+    """Return a report. Raises `Refusal` if there is none of that number."""
+    row = connection.execute(f"{_REPORTS} WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise Refusal(Code.BAD_MESSAGE, f"there is no report {number}, or it was too old to keep")
+    kept = json.loads(row[7])
+    players = sorted({player for _, player, _ in kept})
+    query = "SELECT id, name FROM players WHERE id IN (SELECT value FROM json_each(?))"
+    names = dict(connection.execute(query, (json.dumps(players),)))
+    lines = tuple(SpokenLine(at_ms, names[player], text) for at_ms, player, text in kept)
+    return PlayerReport._make((*row[:7], lines, *row[8:]))
+
+
+def reported_address(connection: sqlite3.Connection, player: PlayerId) -> str | None:
+    """Return the keyed hash of the address that a player came from at their newest report; None if there is none."""
+    row = connection.execute(
+        "SELECT address FROM reports WHERE reported = ? AND address <> '' ORDER BY at_ms DESC, number DESC LIMIT 1",
+        (player,),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def read_moderators(connection: sqlite3.Connection) -> list[Moderator]:
+    """Return all moderators, by name."""
+    rows = connection.execute("SELECT name, token_hash, since_ms FROM moderators ORDER BY name_key")
+    return [Moderator(*row) for row in rows]
+
+
+def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
+    """Return all sanctions; those of players under the names that they have now."""
+    rows = connection.execute(
+        "SELECT act, whom, coalesce(name, shown), reason, since_ms, until_ms, player, by FROM sanctions"
+        " LEFT JOIN players ON players.id = player"
+    )
+    return [Sanction(*row) for row in rows]
+
+
+def read_notes(connection: sqlite3.Connection, last: int) -> list[AuditNote]:
+    """Return the last notes of the audit log, the oldest first, with the names that players have now."""
+    rows = connection.execute(
+        "SELECT at_ms, act, coalesce(name, '') || what, player, by FROM audit LEFT JOIN players ON players.id = player"
+        " ORDER BY audit.id DESC LIMIT ?",
+        (last,),
+    )
+    return [AuditNote(*row) for row in reversed(rows.fetchall())]
