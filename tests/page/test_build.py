@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.page.build import MODULES, WEB, node
+from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
+from ttt_net.names import checked_name
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
 
 BIOME = MODULES / "@biomejs" / "biome" / "bin" / "biome"
@@ -155,6 +157,32 @@ def test_every_language_gives_every_reason_with_what_it_names() -> None:
             english = given._replace(kind=ExplanationKind(kind)).in_words()
             named = {slot for text, slot in written.items() if re.search(rf"\b{text}\b", english)}
             assert {slots[int(gap)] for gap in re.findall(r"\{(\d)\}", said)} == named, f"{name}, {kind}"
+
+
+def test_the_page_finds_the_same_fault_with_names_as_the_server() -> None:
+    script = """
+        import { build } from "esbuild";
+        const stdin = { contents: 'export { faultOf } from "./src/names.ts";', resolveDir: ".", loader: "ts" };
+        const { outputFiles } = await build({ stdin, bundle: true, write: false, format: "esm" });
+        const { faultOf } = await import("data:text/javascript," + encodeURIComponent(outputFiles[0].text));
+        console.log(JSON.stringify(process.argv.slice(1).map(faultOf)));
+    """
+    wrong = {
+        "Ann!": "A name cannot contain “!”.",
+        "_Ann": "A name must begin with a letter or a digit.",
+        "Ann\u0430": "All letters must be of one script.",
+        "A" * 21: "At most 20 letters; wide letters count twice.",
+        "\u3042" * 11: "At most 20 letters; wide letters count twice.",
+        "A": "At least 2 letters.",
+    }
+    right = ("José María", "Ægir Þórsdóttir", "\u3042\u6f22\u30a2", "Анна-2")
+    told = json.loads(node("--input-type=module", "--eval", script, "--", *wrong, *right).stdout)
+    assert told == [*wrong.values(), *[""] * len(right)]
+    for name in wrong:
+        with pytest.raises(Refusal):
+            checked_name(name)
+    for name in right:
+        assert checked_name(name) == name
 
 
 def moves_in(sentences: Sequence[str]) -> list[set[str]]:

@@ -1,13 +1,11 @@
 """After a match, and learning: another game, replays, lessons, hints, puzzles."""
 
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 
 from tests.page.place import PHONE, Place, Visitor, in_turn, wait_for
 from ttt_net.games import find_game
-from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
 from ttt_net.games.puzzles import puzzle_of
 
@@ -71,31 +69,6 @@ def test_a_replay_goes_by_arrow_keys_and_by_itself(place: Place) -> None:
     told = " ".join(first.page.evaluate("told"))
     assert all(f"Move {number} of 5" in told for number in (1, 2, 3, 4)), told
     first.page.get_by_role("button", name="Play all moves").wait_for()
-
-
-@pytest.mark.parametrize("game", NAMES)
-def test_a_game_is_learnt_by_playing_a_position_or_two(lessons: Visitor, game: str) -> None:
-    page = lessons.page
-    page.get_by_role("radio", name=find_game(game).title, exact=True).check()
-    page.get_by_role("button", name="How to play").click()
-    page.get_by_role("button", name="Try it").click()
-    lesson = page.locator(".lesson")
-    while not lesson.get_by_text("You know the game.").count():
-        for cell in lesson.locator(".cell.free").all():
-            cell.dispatch_event("click")
-            if lesson.get_by_role("button", name="Next").count():
-                break
-        lesson.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Close").click()
-
-
-@pytest.fixture(scope="module")
-def lessons(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Somebody in the lobby, who learns one game after the other."""
-    with Place(browser, tmp_path_factory.mktemp("lessons")) as place:
-        yield place.visitor().come("Ann")
-        place.check()
-    place.bury()
 
 
 def test_who_has_learnt_a_game_plays_it_by_one_tap(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,5 @@
 """Text from strangers, and from a server that is not honest, stays text."""
 
-import json
-from typing import Any
-
 from tests.page.place import Place, lie, wait_for
 
 BAIT = "<img src=x onerror=window.caught=1>"
@@ -56,30 +53,6 @@ def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
         visitor.page.get_by_text(BAIT).first.wait_for()
         assert visitor.page.locator("img").count() == 0
         assert visitor.page.evaluate("window.caught") is None
-
-
-def test_one_whom_the_host_does_not_let_in_is_told_why(place: Place) -> None:
-    visitor = place.visitor()
-
-    def refuse(route: Any) -> None:
-        def answer(text: str) -> None:
-            refusal = {
-                "type": "refused",
-                "id": json.loads(text)["id"],
-                "code": "banned",
-                "message": "banned for 2 hours",
-            }
-            route.send(json.dumps(refusal))
-
-        route.on_message(answer)
-
-    visitor.page.goto(place.url)
-    visitor.page.evaluate("localStorage.setItem('ttt_net.token', 'good')")
-    visitor.page.route_web_socket("**", refuse)
-    visitor.page.reload()
-    visitor.page.get_by_text("Banned for 2 hours.").wait_for()
-    assert visitor.page.evaluate("localStorage.getItem('ttt_net.token')") == "good"
-    visitor.page.get_by_role("button", name="Try again").wait_for()
 
 
 def test_the_browser_itself_would_not_make_markup_of_text(place: Place) -> None:

@@ -1,11 +1,9 @@
 """When the link breaks, the server restarts, a second window opens, or a foreign page tries to connect."""
 
 import http.server
-import json
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tests.page.place import Place, Visitor, in_turn, wait_for
 from tests.page.wire import Wire
@@ -77,20 +75,6 @@ def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None
     ann.page.locator(".banner").wait_for(state="detached")
 
 
-def test_a_restart_that_is_called_off_is_told_no_more_in_a_match_either(place: Place) -> None:
-    first, second = place.pair()
-    place.administer("drain", "3600")
-    place.administer("announce", "Thanks for the new disks")
-    for visitor in (first, second):
-        visitor.page.locator(".banner", has_text="Thanks for the new disks. The server restarts at").wait_for()
-    place.administer("drain", "--cancel")
-    for visitor in (first, second):
-        visitor.page.locator(".toast", has_text="The restart was called off.").wait_for()
-        visitor.page.locator(".banner").wait_for(state="detached")
-    first.play(4)
-    second.await_turn()
-
-
 def test_a_page_that_is_loaded_again_is_back_in_its_match(place: Place) -> None:
     first, second = place.pair()
     first.play(4)
@@ -113,60 +97,6 @@ def test_a_second_window_takes_over_and_gives_back(place: Place) -> None:
     ann.press("Play here")
     ann.page.locator("main.lobby").wait_for()
     other.get_by_text("You are playing in another tab").wait_for()
-
-
-def test_a_first_welcome_that_is_lost_does_not_burn_the_name(place: Place) -> None:
-    ann = place.visitor()
-    losses = iter([lose_the_answer])
-    ann.page.route_web_socket("**", lambda route: next(losses, pass_on)(route))
-    ann.come("Ann")
-    ann.page.get_by_role("button", name="Ann", exact=True).wait_for()
-    assert next(losses, None) is None, "the first answer was lost"
-    ann.page.reload()
-    ann.page.get_by_role("button", name="Ann", exact=True).wait_for()
-
-
-def pass_on(route: Any) -> None:
-    """Let a browser talk with the server."""
-    route.connect_to_server()
-
-
-def lose_the_answer(route: Any) -> None:
-    """Let a browser say hello, and cut the link when the server answers."""
-    server = route.connect_to_server()
-    server.on_message(lambda _: route.close(code=1011))
-
-
-def test_another_name_can_be_given_after_one_that_was_taken(place: Place) -> None:
-    place.visitor().come("Ann")
-    other = place.visitor()
-    other.page.goto(place.url)
-    other.page.get_by_label("Choose a name").fill("ann")
-    other.press("Play")
-    other.page.get_by_role("alert").get_by_text("Ann").wait_for()
-    assert other.page.evaluate("localStorage.getItem('ttt_net.token')") is None
-    other.page.get_by_label("Choose a name").fill("Bob")
-    other.press("Play")
-    other.page.get_by_role("button", name="Bob", exact=True).wait_for()
-
-
-def test_one_whom_the_server_knows_no_more_is_told_and_gives_a_name(place: Place) -> None:
-    ann = place.visitor()
-    ann.page.goto(place.url)
-    ann.page.evaluate("localStorage.setItem('ttt_net.token', 'of a server that was set up anew')")
-    ann.page.reload()
-    ann.page.get_by_role("alert").get_by_text("does not know you").wait_for()
-    ann.come("Ann")
-
-
-def test_a_browser_that_may_keep_nothing_plays_all_the_same(place: Place) -> None:
-    ann = place.visitor()
-    ann.page.add_init_script(
-        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('', 'SecurityError') }})"
-    )
-    ann.come("Ann")
-    ann.press("Find an opponent")
-    ann.page.get_by_role("status").get_by_text("Looking for a person:").wait_for()
 
 
 def test_the_token_is_in_no_address(place: Place) -> None:
@@ -208,53 +138,3 @@ def test_a_page_of_another_origin_cannot_connect(place: Place, tmp_path: Path) -
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
-
-
-def test_a_host_who_closes_the_server_is_named_as_the_reason(place: Place) -> None:
-    ann = place.visitor()
-    routes: list[Any] = []
-
-    def let_in_once(route: Any) -> None:
-        routes.append(route)
-        if len(routes) == 1:
-            route.connect_to_server()
-        else:
-            route.close(code=4006, reason="the host has closed the server")
-
-    ann.page.route_web_socket("**", let_in_once)
-    ann.come("Ann")
-    routes[0].close(code=4006, reason="the host has closed the server")
-    ann.page.locator(".banner", has_text="the host has closed the server").wait_for()
-
-
-def test_a_silent_node_is_left_for_another_while_a_match_goes_on(place: Place) -> None:
-    ann, bob = place.visitor(), place.visitor().come("Bob")
-    is_silent = threading.Event()
-    came: list[str] = []
-
-    def answer(route: Any) -> None:
-        if is_silent.is_set() or ":9/" in f"{route.url}/":  # nor goes a page that is in haste to a real one
-            came.append(route.url)
-            return
-        server = route.connect_to_server()
-        server.on_message(lambda text: None if is_silent.is_set() else route.send(with_another_node(text)))
-
-    ann.page.clock.install()
-    ann.page.route_web_socket("**", answer)
-    ann.come("Ann").seek()
-    bob.seek()
-    ann.page.locator("main.match").wait_for()
-    is_silent.set()
-    ann.page.clock.run_for(3_900)
-    wait_for(lambda: bool(came), ann)
-    assert ":9" in came[0]
-
-
-def with_another_node(text: str) -> str:
-    """Return what a server says, with a second node in its welcome."""
-    said = json.loads(text)
-    return (
-        json.dumps(said | {"nodes": [*said.get("nodes", []), "ws://127.0.0.1:9"]})
-        if said["type"] == "welcome"
-        else text
-    )

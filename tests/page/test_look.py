@@ -1,10 +1,7 @@
 """The look of a match and a profile: moves in sight, a win celebrated, ratings as a graph, what was better."""
 
 import itertools
-import json
 from typing import Any
-
-import pytest
 
 from tests.page.place import SMALL_PHONE, Place, Visitor, in_turn, wait_for
 
@@ -88,42 +85,6 @@ def test_the_graph_of_ratings_ends_with_the_rating_of_now(place: Place) -> None:
     assert words.endswith(f"to {rating}")
     highest, lowest = winner.page.locator(".plot span").all_inner_texts()
     assert (rating, int(lowest) < int(highest)) == (highest, True)
-
-
-def test_an_analysis_that_found_nothing_is_asked_for_again_once_by_itself_and_then_by_a_tap(place: Place) -> None:
-    pytest.importorskip("numba")
-    blanked: list[str] = []
-
-    def relay(route: Any) -> None:
-        server = route.connect_to_server()
-
-        def pass_on(text: str) -> None:
-            told = json.loads(text)
-            if told["type"] == "analysis" and len(blanked) < 2:
-                if told.get("partial"):
-                    return
-                blanked.append(text)
-                text = json.dumps({"type": "analysis", "match": told["match"], "moves": [], "exact": False})
-            route.send(text)
-
-        server.on_message(pass_on)
-
-    ann, bob = place.visitor(), place.visitor()
-    ann.page.route_web_socket("**", relay)
-    for visitor, name in ((ann, "Ann"), (bob, "Bob")):
-        visitor.prefer("tictactoe").come(name)
-        visitor.press("Find an opponent")
-    first, second = in_turn(ann, bob)
-    for turn, cell in enumerate((0, 1, 4, 2, 8)):
-        (first, second)[turn % 2].play(cell)
-    ann.page.locator(".deck:is(.victory, .defeat)").wait_for()
-    ann.page.locator(".deck .actions button").filter(has_text="nalyse").or_(
-        ann.page.get_by_role("button", name="Where did I go wrong?")
-    ).click()
-    ann.page.get_by_text("The computer is too busy to analyse this now.").wait_for()
-    assert len(blanked) == 2
-    ann.press("Try again")
-    ann.page.locator(".turns").wait_for()
 
 
 def test_two_on_one_device_are_told_of_no_server_and_the_winner_is_celebrated(place: Place) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor, in_turn, wait_for
+from tests.page.place import SMALL_PHONE, Place, Visitor, in_turn, wait_for
 
 DOUBLE_TAP = """id => {
     const tap = { bubbles: true, pointerType: "touch", isPrimary: true, pointerId: 1 };
@@ -33,13 +33,6 @@ def test_two_browsers_play_a_whole_match_and_a_rematch(place: Place) -> None:
     first.await_turn()
     assert first.cell(4).get_attribute("aria-label") == "row 2 column 2, X, last move"
     assert first.page.locator(".score").all_inner_texts() == ["0", "1"]
-
-
-def test_a_finger_plays_on_a_phone(place: Place) -> None:
-    first, second = place.pair(**PHONE)
-    first.cell(4).tap()
-    second.await_turn()
-    assert second.page.locator(".cell.last").get_attribute("id") == "cell-4"
 
 
 def test_a_finger_aims_first_where_cells_are_smaller_than_it(place: Place) -> None:
@@ -77,13 +70,6 @@ def test_a_tap_that_began_before_the_opponents_move_came_plays_nothing(place: Pl
     first.await_turn()
     first.page.locator("#cell-0.last").wait_for()
     assert first.cell(8).get_attribute("aria-label") == "row 3 column 3, empty"
-
-
-def test_a_mark_falls_to_the_lowest_free_cell_of_its_column(place: Place) -> None:
-    first, second = place.pair("connect4")
-    first.play(3)
-    second.await_turn()
-    assert second.page.locator(".cell.last").get_attribute("id") == "cell-38"
 
 
 def test_where_a_cell_means_two_moves_the_player_is_asked(place: Place) -> None:
@@ -188,12 +174,6 @@ def test_one_who_is_left_alone_is_told_for_how_long_and_claims_the_match_then(pl
 
     wait_for(is_claimed, first, every_ms=500)
     assert first.page.locator(".status").inner_text().startswith("You won")
-
-
-def test_moves_are_read_out(place: Place) -> None:
-    first, second = place.pair()
-    first.play(4)
-    second.page.locator("#said", has_text="played b2. Your turn").wait_for()
 
 
 def test_a_finished_match_is_looked_back_on_move_by_move(place: Place) -> None:

@@ -58,12 +58,6 @@ def test_a_code_that_was_told_is_typed(place: Place) -> None:
     bob.page.get_by_role("button", name="Play on against Ann").wait_for()
 
 
-def test_a_used_code_leads_to_the_lobby_with_a_sentence(place: Place) -> None:
-    ann = place.visitor().come("Ann", "/j#NOPE99")
-    ann.page.locator(".toast", has_text="code").wait_for()
-    ann.page.locator("main.lobby").wait_for()
-
-
 def test_a_seek_on_the_list_is_taken_by_a_tap(place: Place) -> None:
     ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
     bob.page.get_by_role("button", name="Challenge Ann").wait_for()
@@ -142,18 +136,6 @@ def test_a_game_of_any_size_is_sought_and_played(place: Place) -> None:
         assert "Connect 3, 6×5" in visitor.page.locator("h1").inner_text()
 
 
-def test_a_row_shrinks_with_the_board_that_it_has_to_fit_on(place: Place) -> None:
-    ann = place.visitor().come("Ann")
-    ann.page.get_by_role("radio", name="Any size").check()
-    for name, value in (("In a row", "5"), ("Width", "3"), ("Height", "4")):
-        ann.page.get_by_label(name).fill(value)
-        ann.page.get_by_label(name).blur()
-    ann.page.get_by_text("4 in a row on a 3×4 board wins.").wait_for()
-    assert ann.page.get_by_label("In a row").input_value() == "4"
-    ann.press("Find an opponent")
-    ann.page.get_by_text("Looking for a person: 4 in a row, 3×4").wait_for()
-
-
 def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.choose("connect4")
@@ -192,13 +174,6 @@ def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> Non
     place.visitor().come("Anna")
 
 
-def test_without_a_name_one_plays_as_a_guest(place: Place) -> None:
-    ann = place.visitor()
-    ann.page.goto(place.url)
-    ann.press("Play as a guest")
-    ann.page.get_by_role("button", name="guest-").wait_for()
-
-
 def test_players_talk_by_phrases_and_by_typing_and_can_be_muted(place: Place) -> None:
     first, second = place.pair()
     first.press("Good luck!")
@@ -222,19 +197,6 @@ def test_a_private_match_is_watched_by_its_link(place: Place) -> None:
     ann.page.locator(".toast", has_text="The link is copied.").wait_for()
     carl = place.visitor().come("Carl", ann.page.evaluate("window.copied").removeprefix(place.url))
     carl.page.get_by_text("You are watching.").wait_for()
-
-
-def test_a_watcher_reads_names_as_they_are_written(place: Place) -> None:
-    first, second = place.pair(names=("ann", "bob"))
-    carl = place.visitor().come("Carl", first.page.url.removeprefix(place.url))
-    carl.page.get_by_text("You are watching.").wait_for()
-    first.play(0)
-    second.play(1)
-    first.await_turn()
-    first.press("Resign")
-    first.press("Yes, resign")
-    carl.page.locator(".review").wait_for()
-    assert carl.page.locator(".status").text_content() in ("ann won: bob resigned.", "bob won: ann resigned.")
 
 
 def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
@@ -304,18 +266,6 @@ def test_a_bot_that_has_gone_on_to_somebody_else_is_challenged_to_the_rematch(pl
         ann.page.wait_for_url(lambda url: "/m/" in url and url != before)
         ann.page.locator(".boards:not(.over)").wait_for()
         assert "level 3" in ann.page.locator("main.match").inner_text()
-
-
-def test_a_bot_that_plays_something_else_is_not_offered(place: Place) -> None:
-    with seated(place, "random", "--game", "gomoku"):
-        ann = place.visitor().come("Ann")
-        ann.choose("gomoku")
-        ann.page.get_by_role("button", name="Play random").wait_for()
-        ann.page.get_by_role("radio", name="Connect Four").check()
-        ann.page.get_by_role("button", name="Play random").wait_for(state="detached")
-        ann.press("Find an opponent")
-        ann.page.get_by_text("Looking for a person: Connect Four, no clock").wait_for()
-        assert ann.page.get_by_role("button", name="Play random").count() == 0
 
 
 def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:

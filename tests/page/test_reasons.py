@@ -1,12 +1,10 @@
 """Reasons are told in the language of the page, where the eye is; and what a match is played for is chosen."""
 
-import json
-import re
 from typing import Any
 
 import pytest
 
-from tests.page.place import PHONE, Place, Visitor, in_turn, lie, wait_for
+from tests.page.place import PHONE, Place, Visitor, lie
 
 STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
 LYING: dict[str, Any] = PHONE | {"viewport": {"width": 740, "height": 360}}
@@ -80,44 +78,6 @@ def test_where_marks_fall_the_lesson_points_to_where_one_would_have_come_to_lie(
     loser.sees(".hint", 1)
 
 
-def test_who_looks_elsewhere_is_not_taken_back_to_the_lesson_by_what_comes_later(place: Place) -> None:
-    pytest.importorskip("numba")
-    first, second = place.visitor(), place.visitor()
-    held: list[str] = []
-    relays: list[Any] = []
-
-    def relay(route: Any) -> None:
-        server = route.connect_to_server()
-        relays.append(route)
-
-        def pass_on(text: str) -> None:
-            told = json.loads(text)
-            if told["type"] == "analysis" and not told.get("partial"):
-                held.append(text)
-            else:
-                route.send(text)
-
-        server.on_message(pass_on)
-
-    first.page.route_web_socket("**", relay)
-    first.prefer("tictactoe").come("Ann")
-    second.prefer("tictactoe").come("Bob")
-    for visitor in (first, second):
-        visitor.press("Find an opponent")
-    first, second = in_turn(first, second)
-    for turn, cell in enumerate((0, 1, 4, 2, 8)):
-        (first, second)[turn % 2].play(cell)
-    ann = first if first.name == "Ann" else second
-    ann.page.locator(".deck .actions").get_by_role("button", name=re.compile("Analyse|Where did I")).click()
-    ann.until("Move 4 of 5")
-    ann.page.get_by_role("slider", name="Move").fill("1")
-    ann.until("Move 1 of 5")
-    wait_for(lambda: bool(held), ann)
-    relays[-1].send(held[-1])
-    ann.page.locator(".turns").wait_for()
-    ann.until("Move 1 of 5")
-
-
 def test_a_lesson_is_told_in_the_language_of_the_page(place: Place) -> None:
     first, second = place.pair()
     first.page.evaluate("localStorage.setItem('ttt_net.language', 'fr')")
@@ -128,11 +88,6 @@ def test_a_lesson_is_told_in_the_language_of_the_page(place: Place) -> None:
     first.page.get_by_role("button", name="Où me suis-je trompé").click()
     told = "Coup 5, b2 : vous pouviez gagner tout de suite avec c3."
     first.page.locator(".learnt", has_text=told).wait_for()
-
-
-def test_between_people_a_match_is_rated_where_both_like_it(place: Place) -> None:
-    for visitor in place.pair("connect4"):
-        visitor.page.locator("h1", has_text="rated").wait_for()
 
 
 def test_who_likes_no_ratings_plays_a_casual_match_with_one_who_likes_either(place: Place) -> None:

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.place import PHONE, Place, Visitor, lie, wait_for
-from ttt_net.errors import Refusal
-from ttt_net.names import checked_name
+from tests.page.place import PHONE, Place, Visitor, wait_for
 
 LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
 STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
@@ -18,12 +16,6 @@ def box(visitor: Visitor, selector: str) -> dict[str, float]:
     found = visitor.page.locator(selector).first.bounding_box()
     assert found is not None, f"{selector} is not there"
     return dict(found)
-
-
-def win(first: Visitor, second: Visitor) -> None:
-    """Let the first player complete the upper row."""
-    for turn, cell in enumerate((0, 3, 1, 4, 2)):
-        (first, second)[turn % 2].play(cell)
 
 
 def test_nothing_that_happens_moves_the_board(place: Place) -> None:
@@ -61,36 +53,6 @@ def test_what_has_just_come_under_the_finger_takes_no_taps(place: Place) -> None
     assert first.page.evaluate(shielded) == "none"
 
 
-def test_in_misere_the_sentence_and_the_line_are_of_the_one_who_lost_by_it(place: Place) -> None:
-    first, second = place.pair("misere")
-    win(first, second)
-    first.until("You lost: you completed a line.")
-    second.until("You won: ")
-    assert "You won: you" not in second.page.locator(".status").inner_text()
-    for visitor in (first, second):
-        visitor.sees(".boards.loss", 1)
-        assert "losing line" in (visitor.cell(0).get_attribute("aria-label") or "")
-
-
-def test_what_is_stored_is_not_trusted(place: Place) -> None:
-    ann = place.visitor().come("Ann")
-    for broken in (
-        '{"game":',
-        '"x"',
-        "[1]",
-        "null",
-        '{"width":"9","height":1e9,"game":7,"row":-1,"theme":{},"untilMs":"x"}',
-    ):
-        ann.page.evaluate(
-            "text => { for (const each of ['choice', 'settings', 'invitation', 'language'])"
-            "localStorage.setItem('ttt_net.' + each, text) }",
-            broken,
-        )
-        ann.page.reload()
-        ann.page.locator("main.lobby").wait_for()
-        ann.page.get_by_role("radio", name="Tic-tac-toe", exact=True).wait_for()
-
-
 def test_a_link_that_cannot_be_copied_is_shown_to_be_copied_by_hand(place: Place) -> None:
     ann = place.visitor()
     ann.page.add_init_script(
@@ -116,15 +78,6 @@ def test_an_open_invitation_is_there_after_loading_the_page_again(place: Place) 
     ann.press("Back")
     ann.page.reload()
     ann.page.get_by_role("button", name="Invite a friend").wait_for()
-
-
-def test_the_mark_that_vanishes_next_is_marked(place: Place) -> None:
-    first, second = place.pair("vanishing")
-    for turn, cell in enumerate((0, 1, 4, 2, 5, 3)):
-        (first, second)[turn % 2].play(cell)
-    for visitor in (first, second):
-        visitor.page.locator("#cell-0.fading").wait_for()
-    assert "vanishes with the next move" in (first.cell(0).get_attribute("aria-label") or "")
 
 
 @pytest.mark.parametrize("game", ["connect4", "qubic", "ultimate"])
@@ -217,50 +170,6 @@ def test_an_address_that_leads_nowhere_leads_to_the_lobby(place: Place) -> None:
     ann.page.locator("main.lobby").wait_for()
 
 
-def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> None:
-    ann = place.visitor()
-    ann.page.goto(place.url)
-    ann.page.get_by_role("radio", name="Ultimate tic-tac-toe").check()
-    ann.page.locator("rect.block.open").nth(8).wait_for()  # the computer plays what only the server knows the rules of
-    ann.page.get_by_role("radio", name="Two on this device").check()
-    for cell in (0, 3, 1, 4, 2):
-        ann.cell(cell).click()
-    ann.until("X won.")
-    ann.sees(".cell.won", 3)
-    ann.press("New match")
-    ann.until("X to move.")
-    ann.page.goto(f"{place.url}/#here=scorefour")
-    ann.cell(63).wait_for()
-    for cell in (5, 5, 6):
-        ann.cell(cell).click()
-    ann.sees(".cell .mark", 3)
-    ann.sees("#cell-21 .mark-O", 1)
-
-
-def test_what_is_wrong_with_a_name_is_said_while_it_is_typed(place: Place) -> None:
-    ann = place.visitor()
-    ann.page.goto(place.url)
-    field, trouble = ann.page.get_by_label("Choose a name"), ann.page.get_by_role("alert")
-    for name, said in (
-        ("Ann!", "A name cannot contain “!”."),
-        ("_Ann", "A name must begin with a letter or a digit."),
-        ("Ann\u0430", "All letters must be of one script."),
-        ("A" * 21, "At most 20 letters"),
-        ("\u3042" * 11, "At most 20 letters"),
-    ):
-        field.fill(name)
-        trouble.get_by_text(said).wait_for()
-        with pytest.raises(Refusal):
-            checked_name(name)
-    for name in ("José María", "Ægir Þórsdóttir", "\u3042\u6f22\u30a2", "Анна-2"):
-        field.fill(name)
-        assert checked_name(name) == name
-        ann.page.locator("#trouble:empty").wait_for(state="attached")
-    field.fill("A")
-    ann.press("Play")
-    trouble.get_by_text("At least 2 letters.").wait_for()
-
-
 def test_two_windows_play_each_under_its_own_name(place: Place) -> None:
     ann = place.visitor().come("Ann")
     other = ann.page.context.new_page()
@@ -296,22 +205,6 @@ def test_filters_and_pages_have_addresses_and_titles(place: Place) -> None:
     first.page.goto(f"{place.url}/#leaders=qubic&speed=blitz")
     first.page.get_by_role("heading", name="Leaderboard").wait_for()
     wait_for(lambda: "Leaderboard, Qubic" in first.page.title(), first)
-
-
-def test_a_lobby_of_many_people_is_short_and_can_be_searched(place: Place) -> None:
-    people = [{"name": f"Player {number}"} for number in range(150)]
-    ann = place.visitor(**STANDING)
-    messages = [{"type": "players", "online": 150, "players": people}]
-    ann.page.route_web_socket("**", lambda route: lie(route, messages))
-    ann.page.goto(f"{place.url}/#find=Player 14")
-    ann.page.get_by_label("Choose a name").fill("Ann")
-    ann.press("Play")
-    ann.page.get_by_role("button", name="Challenge Player 149").wait_for()
-    ann.sees(".entry:has-text('Player')", 11)
-    ann.page.get_by_label("Look for a name").fill("")
-    ann.press("Show 138 more")
-    ann.page.get_by_role("button", name="Challenge Player 99", exact=True).wait_for()
-    assert ann.page.evaluate("document.scrollingElement.scrollHeight") < 2600
 
 
 def test_an_invitation_is_a_code_that_a_phone_scans(place: Place) -> None:

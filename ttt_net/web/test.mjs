@@ -14,7 +14,7 @@ const names = readdirSync(UNITS).filter((name) => name.endsWith(".test.ts") && (
 const outdir = mkdtempSync(join(tmpdir(), "units-"));
 try {
   await build({
-    entryPoints: names.map((name) => join(UNITS, name)),
+    entryPoints: [...names, "player.ts"].map((name) => join(UNITS, name)),
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -27,7 +27,7 @@ try {
     logLevel: "warning",
   });
   const files = names.map((name) => join(outdir, name.replace(/\.ts$/, ".mjs")));
-  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-force-exit", ...files], { stdio: "inherit", env: { ...process.env, CONFORMANCE: join(HERE, "../../docs/conformance.json") } });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(outdir, { recursive: true });

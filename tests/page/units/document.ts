@@ -6,23 +6,48 @@ const CATALOGUE = [
   { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], swap: false, rated: true, line: { row: 3, gravity: false, misere: false } },
   { name: "gomoku", title: "Gomoku", rule: "five in a row wins", shape: [15, 15], swap: true, rated: true, line: { row: 5, gravity: false, misere: false } },
 ];
-const html = `<!doctype html><html><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
+const html = `<!doctype html><html><head></head><body><script type="application/json" id="catalogue">${JSON.stringify(CATALOGUE)}</script>
   <div id="page"></div><div id="said"></div></body></html>`;
-const { document } = parseHTML(html);
-const stored = new Map<string, string>();
-const storage = { getItem: (name: string) => stored.get(name) ?? null, setItem: (name: string, text: string) => stored.set(name, text), removeItem: (name: string) => stored.delete(name) };
+/** The document that was made last. */
+export let document: Document;
 
-// Nothing has a size here, and nothing scrolls.
-Object.assign(Object.getPrototypeOf(document.createElement("i")), { scrollBy: () => {} });
-Object.assign(globalThis, {
-  window: globalThis,
-  document,
-  location: { origin: "http://here", pathname: "/", hash: "" },
-  localStorage: storage,
-  innerWidth: 1280,
-  scrollTo: () => {},
-  history: { pushState: () => {}, replaceState: () => {} },
-});
+/** Make a window of it: nothing in it has a size, nothing scrolls, and it keeps nothing of the last one. */
+export function newDocument(address = "/"): void {
+  ({ document } = parseHTML(html) as unknown as { document: Document });
+  const stored = new Map<string, string>();
+  const storage = { getItem: (name: string) => stored.get(name) ?? null, setItem: (name: string, text: string) => stored.set(name, text), removeItem: (name: string) => stored.delete(name) };
+  const known = globalThis as { navigator?: object };
+  known.navigator ??= { languages: ["en"] };
+  Object.assign(Object.getPrototypeOf(document.createElement("i")), { scrollBy: () => {} });
+  Object.assign(globalThis, {
+    window: globalThis,
+    document,
+    location: { origin: "http://here", pathname: "/", hash: "" },
+    PointerEvent: class {},
+    localStorage: storage,
+    innerWidth: 1280,
+    scrollX: 0,
+    scrollY: 0,
+    scrollTo: () => {},
+    history: { pushState: (_: unknown, __: string, address: string) => go(address), replaceState: (_: unknown, __: string, address: string) => go(address) },
+    addEventListener: () => {},
+    requestAnimationFrame: (act: () => void) => setTimeout(act),
+  });
+  go(address);
+  // Style sheets are there at once.
+  const append = document.head.append.bind(document.head);
+  document.head.append = (...nodes) => {
+    append(...nodes);
+    for (const node of nodes) queueMicrotask(() => (node as HTMLLinkElement).onload?.({} as Event));
+  };
+}
+
+function go(address: string): void {
+  const { pathname, hash } = new URL(address, "http://here");
+  Object.assign(location, { pathname, hash });
+}
+
+newDocument();
 
 /** How often the document is changed while something is done. */
 export function changesWhile(act: () => void): number {
@@ -31,13 +56,13 @@ export function changesWhile(act: () => void): number {
   const kinds = [document.createElement("i"), document.createTextNode(""), document.createElementNS("http://www.w3.org/2000/svg", "svg")];
   const seen = new Set<object>();
   for (const kind of kinds) {
-    for (let proto = Object.getPrototypeOf(kind); proto && proto !== Object.prototype && !seen.has(proto); proto = Object.getPrototypeOf(proto)) {
+    for (let proto: Record<string, unknown> = Object.getPrototypeOf(kind); proto && proto !== Object.prototype && !seen.has(proto); proto = Object.getPrototypeOf(proto)) {
       seen.add(proto);
       for (const name of ["insertBefore", "setAttribute", "removeAttribute", "remove"]) {
         const own = Object.getOwnPropertyDescriptor(proto, name);
         if (typeof own?.value !== "function") continue;
         const { value } = own;
-        proto[name] = function (...rest: unknown[]) {
+        proto[name] = function (this: unknown, ...rest: unknown[]) {
           count++;
           return value.apply(this, rest);
         };
@@ -52,5 +77,3 @@ export function changesWhile(act: () => void): number {
 
 /** What an element shows. */
 export const textOf = (selector: string): string[] => [...document.querySelectorAll(selector)].map((each) => each.textContent ?? "");
-
-export { document };

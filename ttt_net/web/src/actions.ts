@@ -3,7 +3,7 @@
 import { wishOf } from "./games.js";
 import { w } from "./i18n.js";
 import { keep, kept } from "./kept.js";
-import { Link } from "./link.js";
+import { isLost, Link } from "./link.js";
 import type { ListedPlayer, Refused, Request } from "./protocol.js";
 import { sentence } from "./sentences.js";
 import { type Asked, know, type Match, movesAt, set, state, ui, type Wish } from "./store.js";
@@ -48,7 +48,7 @@ export function announce(text: string): void {
 export const clockNow = (): number => (link.isUp() ? performance.now() : link.lostAtMs);
 
 /** Say why the server did not carry out a request. */
-export const refuse = ({ code, message }: Refused): void => notify(sentence(code === "lost" ? w.noConnection : message));
+export const refuse = ({ code, message }: Refused): void => notify(sentence(message || (code === "unknown_outcome" ? w.unknownOutcome : w.noConnection)));
 
 /** Come in as the one whom this browser knows, or else under a name, or without one as a guest. */
 export function comeIn(name = ""): void {
@@ -74,11 +74,24 @@ export function play(match: Match, move: number): void {
   set({ aim: -1 });
 }
 
+/** Take our seat in a match, from the last event that we know, and send the move again that has no answer. */
+export async function resume(id: string): Promise<void> {
+  const match = state.matches.get(id);
+  if (match) match.isCatchingUp = true;
+  await say({ type: "resume", match: id, seq: match?.seq ?? 0 });
+  const now = state.matches.get(id);
+  if (!now) return;
+  now.isCatchingUp = false;
+  if (now.pending) sendMove(now);
+}
+
 /** Say the move that is on its way: made twice, it counts once. */
 export async function sendMove({ match, pending }: Match): Promise<void> {
   if (!pending) return;
   const answer = await say({ type: "play", match, ...pending });
-  if (answer.type === "ok" || answer.code === "lost") return;
+  // On the next connection the match is resumed, and the move sent again.
+  if (answer.type === "ok" || answer.code === "restarting" || !link.isUp()) return;
+  if (isLost(answer)) return resume(match);
   const now = state.matches.get(match);
   if (now) now.pending = null;
   refuse(answer);
@@ -95,7 +108,7 @@ async function seekFor(seeking: NonNullable<typeof state.seeking>): Promise<void
   const isWanted = () => state.seeking === seeking;
   know({ seeking });
   const answer = await say({ type: "seek", ...seeking }, isWanted);
-  if (answer.type === "ok" || answer.code === "lost" || !isWanted()) return;
+  if (answer.type === "ok" || isLost(answer) || !isWanted()) return;
   know({ seeking: before });
   refuse(answer);
 }

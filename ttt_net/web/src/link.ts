@@ -73,7 +73,13 @@ const RESTART = 1012;
 /** Refusals of a hello that are worth waiting for. */
 const PASSING = ["restarting", "storage", "too_fast"];
 
-const lost = (): Refused => ({ type: "refused", id: null, code: "lost", message: "" });
+/** Codes of our own: the request was not sent, or the connection dropped before its answer came, so nobody knows whether it was carried out. */
+const LOST = "lost";
+const UNKNOWN = "unknown_outcome";
+const refused = (code: string): Refused => ({ type: "refused", id: null, code, message: "" });
+
+/** Whether a request has no answer because there was no connection. */
+export const isLost = (answer: Answer): boolean => answer.type === "refused" && (answer.code === LOST || answer.code === UNKNOWN);
 
 export class Link {
   phase: Phase = "closed";
@@ -176,7 +182,7 @@ export class Link {
 
   #ask(request: Request): Promise<Answer> {
     const socket = this.#socket;
-    if (!socket || !(this.isUp() || request.type === "hello")) return Promise.resolve(lost());
+    if (!socket || !(this.isUp() || request.type === "hello")) return Promise.resolve(refused(LOST));
     const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
@@ -221,7 +227,7 @@ export class Link {
     if (this.#socket !== socket) return;
     if (answer.type === "ok") this.#measured(began);
     else if (PASSING.includes(answer.code)) this.#lose(answer.message, answer.retry_after_ms);
-    else if (answer.code !== "lost") this.#stop(answer.code, answer.message);
+    else if (!isLost(answer)) this.#stop(answer.code, answer.message);
   }
 
   #receive(message: ServerMessage): void {
@@ -278,7 +284,7 @@ export class Link {
       this.#socket.close();
     }
     this.#socket = null;
-    for (const resolve of this.#waiting.values()) resolve(lost());
+    for (const resolve of this.#waiting.values()) resolve(refused(UNKNOWN));
     this.#waiting.clear();
   }
 
@@ -316,7 +322,7 @@ export class Link {
     this.#silenceTimer = this.#world.after(this.#lateMs(), () => this.#become("silent"));
     const began = this.#world.nowMs();
     const answer = await this.#ask({ type: "ping" });
-    if (answer.type === "refused" && answer.code === "lost") return; // the timers went with the link
+    if (isLost(answer)) return; // the timers went with the link
     this.#world.cancel(this.#pingTimer);
     this.#world.cancel(this.#silenceTimer);
     this.#pingTimer = 0;

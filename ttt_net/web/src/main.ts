@@ -1,6 +1,6 @@
 /** The page: it reacts to messages, and chooses the screen. */
 
-import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, say, seekAgain, sendMove, waitForBot } from "./actions.js";
+import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, seekAgain, waitForBot } from "./actions.js";
 import { h, patch, type Tree } from "./dom.js";
 import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -14,7 +14,7 @@ import type { Notice, Sanctioned } from "./protocol.js";
 import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldBoards, watchShifts } from "./shield.js";
-import { drawDue, drawWith, fitChoice, hear, hearing, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
+import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
@@ -70,6 +70,10 @@ function heardOfAll(message: Heard): void {
 /** Handle a message about a match. */
 function heardOfMatch(message: Heard & { match: string }): void {
   const before = state.matches.get(message.match);
+  if (before && isAhead(before, message)) {
+    if (!before.isCatchingUp) catchUp(before);
+    return;
+  }
   const was = { outcome: before?.outcome, isMine: !!before && isMyTurn(before), offers: before?.offers ?? [], lesson: before?.analysis?.lesson };
   hear(message, performance.now());
   const match = state.matches.get(message.match);
@@ -83,6 +87,13 @@ function heardOfMatch(message: Heard & { match: string }): void {
   const hasEnded = !!match.outcome && !!before && !was.outcome;
   if (hasEnded) feltEnd(match);
   if (match === shown()) later()?.heardOfShown(match, message, hasEnded, was.lesson);
+}
+
+/** Ask for the events that are missing before one that came. */
+function catchUp(match: Match): void {
+  match.isCatchingUp = true;
+  if (match.you === undefined) see(match.match);
+  else resume(match.match);
 }
 
 /** Tell of our turn, and have the coach look at the position. */
@@ -116,11 +127,7 @@ function welcomed(own: string[]): void {
   ui.closing = "";
   recallInvitation();
   waitForBot();
-  for (const match of own)
-    say({ type: "resume", match, seq: matches.get(match)?.seq ?? 0 }).then(() => {
-      const now = matches.get(match);
-      if (now?.pending) sendMove(now);
-    });
+  for (const match of own) resume(match);
   for (const id of matches.keys()) if (!own.includes(id) && id !== seen?.match) matches.delete(id);
   if (seen && !own.includes(seen.match)) see(seen.match);
   look();

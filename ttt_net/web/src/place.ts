@@ -1,6 +1,7 @@
 /** The address of the page, and what each place requests from the server. */
 
 import { ask, link, notify, say } from "./actions.js";
+import { isLost } from "./link.js";
 import { sentence } from "./sentences.js";
 import { FRESH, know, type Match, redraw, set, state, ui } from "./store.js";
 
@@ -111,7 +112,7 @@ function unsee({ match }: Match): void {
 }
 
 function turnBack(answer: Awaited<ReturnType<typeof say>>): void {
-  if (answer.type === "ok" || answer.code === "lost") return;
+  if (answer.type === "ok" || isLost(answer)) return;
   replace("/");
   arrive();
   notify(sentence(answer.message));

@@ -32,6 +32,8 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   /** The last hint and the last warning, each for a position of so many moves. */
   hint?: wire.HintReply;
   warning?: wire.HintReply;
+  /** Whether the missing events were asked for. */
+  isCatchingUp?: boolean;
 };
 export const KINDS = ["either", "rated", "casual"] as const;
 export type MatchKind = (typeof KINDS)[number];
@@ -232,7 +234,7 @@ export function hear(message: Heard, now: number): void {
     default: {
       const match = "match" in message ? matches.get(message.match) : undefined;
       if (match && !("seq" in message)) changeUnnumbered(match, message, now);
-      else if (match && "seq" in message && message.seq > match.seq) changeNumbered(match, message as wire.Played | wire.Ended, now);
+      else if (match && isNumbered(message) && message.seq > match.seq) changeNumbered(match, message, now);
     }
   }
 }
@@ -281,6 +283,12 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
 }
 
 type Numbered = wire.Played | wire.Tookback | wire.Offered | wire.Declined | wire.Adjourned | wire.Ended | wire.Rematched;
+
+const NUMBERED = ["played", "tookback", "offered", "declined", "adjourned", "ended", "rematched"];
+const isNumbered = (message: Heard): message is Numbered => NUMBERED.includes(message.type);
+
+/** Whether events before this one are missing. */
+export const isAhead = (match: Match, message: Heard): boolean => isNumbered(message) && message.seq > match.seq + 1;
 
 /** Change a match by one numbered event. */
 function changeNumbered(match: Match, event: Numbered, now: number): void {

@@ -9,17 +9,9 @@ import { ownLive, set, state, ui } from "./store.js";
 
 export const tray = (): Tree => h("div.tray", { "data-shows": [...state.challenges.keys()].join(" ") }, state.challenges.size > 0 && later()?.challenges(), banner(), toast(), toCopy());
 
-const troubles = (): Record<string, string> => ({
-  noAnswer: w.noAnswer,
-  offlineHere: w.offlineHere,
-  serverRestarts: w.serverRestarts,
-  linkCut: w.linkCut,
-  serverClosed: w.serverClosed,
-});
-
 function banner(): Tree | "" {
   const { trouble } = link;
-  const words = trouble && !link.isUp() && state.you ? `${f(w.reconnecting, troubles()[trouble] ?? trouble)} ${ownLive().length ? w.matchIsSafe : ""}` : ui.closing;
+  const words = trouble && !link.isUp() && state.you ? `${f(w.reconnecting, (w as unknown as Record<string, string>)[trouble] ?? trouble)} ${ownLive().length ? w.matchIsSafe : ""}` : ui.closing;
   return words && h("div.banner", { role: "status" }, words);
 }
 

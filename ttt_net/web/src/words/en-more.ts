@@ -21,7 +21,6 @@ export const enMore = {
   renamed: "Your name is now {0}.",
   ratingCourse: "Rating at {0}: from {1} to {2}",
   example: "Example",
-  showIt: "Show it",
   decidedBy: "Move {0}, {1} by {2}, decided the match",
   tryAgainHere: "Try again from there",
   playFromHere: "Play on from here",

@@ -19,6 +19,7 @@ export const en = {
 
   // The link.
   noConnection: "no connection; try again",
+  unknownOutcome: "the connection dropped before the server answered; look before you try again",
   noAnswer: "the server does not answer",
   offlineHere: "this device is offline",
   serverRestarts: "the server is restarting",

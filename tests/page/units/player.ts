@@ -1,0 +1,7 @@
+/** The whole page, and what its player can do by a tap: bundled by itself, and begun anew for each scenario. */
+
+import "../../../ttt_net/web/src/main.js";
+
+export { comeIn, link, play, seek, unseek } from "../../../ttt_net/web/src/actions.js";
+export { agree, challenge, decline, offer } from "../../../ttt_net/web/src/requests.js";
+export { state, ui } from "../../../ttt_net/web/src/store.js";

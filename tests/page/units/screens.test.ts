@@ -1,0 +1,358 @@
+/** Screens: what the page shows and sends when the server, or the player, does something. */
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { document, textOf } from "./document.js";
+import { WholePage } from "./whole.js";
+
+const CELLS = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const NAMES = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"];
+const GAME = { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], gravity: false, move_cells: CELLS, move_names: NAMES };
+const pages: WholePage[] = [];
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close(); // or it would come back to the server of the next test
+});
+
+async function ann(...rest: Parameters<typeof WholePage.ofAnn>): Promise<WholePage> {
+  const page = await WholePage.ofAnn(...rest);
+  pages.push(page);
+  return page;
+}
+
+function position(board: string, more: object = {}) {
+  const ply = [...board].filter((mark) => mark !== ".").length;
+  return { ply, board, to_move: ply % 2, legal: [...board].flatMap((mark, cell) => (mark === "." ? [cell] : [])), line: [], marks: ["X", "O"], ...more };
+}
+
+const snapshot = (more: object = {}) => ({
+  type: "snapshot",
+  match: "m1",
+  seq: 1,
+  game: GAME,
+  players: [{ name: "Ann" }, { name: "Ben" }],
+  present: [true, true],
+  moves: [],
+  last: null,
+  position: position("........."),
+  offers: [],
+  you: 0,
+  ...more,
+});
+
+const status = () => document.querySelector(".deck .status")!.textContent;
+const label = (cell: number) => document.getElementById(`cell-${cell}`)!.getAttribute("aria-label");
+const said = () => document.getElementById("said")!.textContent;
+
+test("a move of the opponent is shown, announced, and makes it our turn", async () => {
+  const page = await ann();
+  await page.says(snapshot({ you: 1 }));
+  assert.equal(status(), "Ann’s turn.");
+  await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 0, ply: 1, move: 4, position: position("....X....") });
+  assert.equal(said(), "Ann played b2. Your turn: place O.");
+  assert.equal(label(4), "row 2 column 2, X, last move");
+  assert.match(document.title, /^● Your turn/);
+});
+
+test("a tap sends the move once, and one out of turn is answered", async () => {
+  const page = await ann();
+  await page.says(snapshot());
+  await page.tap(4);
+  await page.tap(4);
+  assert.deepEqual(page.of("play").map((each) => (each as { move?: number }).move), [4]);
+  assert.equal(label(4), "row 2 column 2, X, sending");
+  await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 0, ply: 1, move: 4, position: position("....X....") });
+  await page.tap(0);
+  await page.until(".toast", "It is not your turn.");
+});
+
+test("a mark falls to the lowest free cell of its column", async () => {
+  const page = await ann();
+  const game = { ...GAME, name: "connect4", shape: [2, 3], gravity: true, move_cells: [0, 1, 2, 3, 4, 5], move_names: ["1", "2", "3", "1", "2", "3"] };
+  await page.says(snapshot({ game, position: { ...position("......"), legal: [3, 4, 5] } }));
+  await page.tap(1);
+  assert.equal((page.of("play")[0] as { move?: number }).move, 4);
+});
+
+test("a cell that means two moves asks which", async () => {
+  const page = await ann();
+  const game = { ...GAME, name: "wild", move_cells: [...CELLS, ...CELLS], move_names: [...NAMES.map((name) => `X${name}`), ...NAMES.map((name) => `O${name}`)] };
+  await page.says(snapshot({ game, position: { ...position("........."), legal: [4, 13], marks: ["XO", "XO"] } }));
+  await page.tap(4);
+  assert.equal(status(), "Which mark?");
+  await page.press("Place O on b2");
+  assert.equal((page.of("play")[0] as { move?: number }).move, 13);
+});
+
+test("in misère the sentence and the line are of the player who lost by it", async () => {
+  const page = await ann();
+  await page.says(snapshot({ game: { ...GAME, name: "misere" }, moves: [0, 3, 1, 4, 2], position: position("XXXOO....", { line: [0, 1, 2] }) }));
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "line" });
+  assert.equal(status(), "You lost: You completed a line.");
+  assert.ok(document.querySelector(".boards.loss"));
+  assert.equal(label(0), "row 1 column 1, X, losing line");
+});
+
+test("a watcher reads names as they are written", async () => {
+  const page = await ann({}, "/m/m1");
+  await page.says(snapshot({ you: undefined, players: [{ name: "ben" }, { name: "cleo" }] }));
+  await page.until(".deck", "You are watching.");
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 0, reason: "resign" });
+  assert.equal(status(), "ben won: cleo resigned.");
+});
+
+test("the mark that vanishes next is marked", async () => {
+  const page = await ann();
+  await page.says(snapshot({ game: { ...GAME, name: "vanishing" }, moves: [0, 1, 4, 2, 5, 3], position: position("XOOOXX...") }));
+  assert.equal(label(0), "row 1 column 1, X, vanishes with the next move");
+  assert.ok(document.querySelector("#cell-0.fading"));
+});
+
+test("offers are asked, answered by their number, and a decline is told", async () => {
+  const page = await ann();
+  await page.says(snapshot({ moves: [4, 0], position: position("O...X....") }));
+  await page.says({ type: "offered", match: "m1", seq: 2, at_ms: 0, side: 1, kind: "takeback" });
+  assert.equal(status(), "Ben asks to take back a move.");
+  await page.press("Accept");
+  assert.deepEqual(page.of("agree").map((each) => (each as { offer?: number }).offer), [2]);
+  await page.says({ type: "declined", match: "m1", seq: 3, at_ms: 0, side: 1, kind: "takeback" });
+  await page.press("Offer a draw");
+  await page.says({ type: "offered", match: "m1", seq: 4, at_ms: 0, side: 0, kind: "draw" });
+  await page.until(".deck .status", "You offered a draw.");
+  await page.says({ type: "declined", match: "m1", seq: 5, at_ms: 0, side: 1, kind: "draw" });
+  await page.until(".toast", "Ben declined the draw.");
+});
+
+test("an absent opponent can be waited for, and then the win be claimed", async () => {
+  const page = await ann();
+  await page.says(snapshot({ moves: [4, 0], position: position("O...X....") }));
+  const away = (ms: number) => ({ type: "presence", match: "m1", side: 1, online: false, away: { side: 1, on_purpose: false, claim_in_ms: ms } });
+  await page.says(away(12_900));
+  await page.until(".deck .status", "Ben lost the connection. You can claim the win in 13 s.");
+  await page.says(away(0));
+  await page.press("Claim the win");
+  assert.equal(page.of("claim").length, 1);
+});
+
+test("a coming restart is shown until it is called off", async () => {
+  const page = await ann();
+  await page.says(snapshot());
+  await page.says({ type: "notice", text: "thanks for the new disks", restart_in_ms: 3_600_000 });
+  await page.until(".banner", "Thanks for the new disks. The server restarts at");
+  await page.says({ type: "notice", text: "The restart was called off." });
+  await page.until(".toast", "The restart was called off.");
+  assert.equal(document.querySelector(".banner"), null);
+});
+
+test("what is wrong with the link is said until it is back, and the match is safe", async () => {
+  for (const [code, words] of [[4006, "the host has closed the server"], [1012, "the server is restarting"], [1006, "the connection dropped"]] as const) {
+    const page = await ann();
+    await page.says(snapshot());
+    await page.closes(code);
+    await page.until(".banner", `Reconnecting: ${words}. Your match is safe.`);
+    await page.says();
+    await page.until("main.match");
+    page.close();
+  }
+});
+
+test("a name that is taken is said beside the name, and another one can be given", async () => {
+  const page = await WholePage.open({}, "/", true);
+  pages.push(page);
+  page.player.comeIn("Ben");
+  await page.refuses("hello", "name_taken", "there is a Ben already");
+  await page.until("#trouble", "There is a Ben already.");
+  assert.equal(localStorage.getItem("ttt_net.token"), null);
+});
+
+test("visitors whom the server does not know, or does not let in, read why", async () => {
+  const page = await WholePage.open({ token: "of another server" }, "/", true);
+  pages.push(page);
+  await page.refuses("hello", "unknown_token", "unknown");
+  await page.until("#trouble", "This server does not know you. Choose a name.");
+  const banned = await WholePage.open({ token: "known" }, "/", true);
+  pages.push(banned);
+  await banned.refuses("hello", "banned", "banned for 2 hours");
+  await banned.until("main", "Banned for 2 hours.");
+  assert.equal(localStorage.getItem("ttt_net.token"), "known");
+  banned.find("Try again");
+});
+
+test("a code that was used leads to the lobby with a sentence", async () => {
+  const page = await WholePage.open({ token: "ann" }, "/j#NOPE99", true);
+  pages.push(page);
+  await page.greeted(1);
+  await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [] });
+  await page.refuses("join", "unknown_code", "no such code");
+  await page.until("main.lobby");
+  await page.until(".toast", "No such code.");
+});
+
+test("what is stored is not trusted", async () => {
+  for (const broken of ['{"game":', '"x"', "[1]", "null", '{"width":"9","height":1e9,"game":7,"row":-1,"theme":{},"untilMs":"x"}']) {
+    const page = await ann({ choice: broken, settings: broken, invitation: broken, language: broken, puzzles: broken });
+    await page.until("main.lobby");
+    page.find("Tic-tac-toe");
+    page.close();
+  }
+});
+
+test("a browser that may keep nothing plays all the same", async () => {
+  const page = await WholePage.open();
+  pages.push(page);
+  Object.defineProperty(globalThis, "localStorage", {
+    configurable: true,
+    get() {
+      throw new DOMException("", "SecurityError");
+    },
+  });
+  try {
+    page.player.comeIn("Ann");
+    await page.greeted(1);
+    await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [] });
+    await page.until("main.lobby");
+    await page.press("Find an opponent");
+    await page.until("[role=status]", "Looking for a person:");
+  } finally {
+    Object.defineProperty(globalThis, "localStorage", { configurable: true, writable: true, value: null });
+  }
+});
+
+test("a row shrinks with the board that it has to fit on", async () => {
+  const page = await ann();
+  await page.press("Any size");
+  for (const [name, value] of [["In a row", 5], ["Width", 3], ["Height", 4]] as const) {
+    const field = [...document.querySelectorAll("label")].find((each) => each.textContent === name)!.querySelector("input")!;
+    field.onchange?.({ target: { reportValidity: () => true, valueAsNumber: value } } as never);
+    await page.says();
+  }
+  await page.until(".start", "4 in a row on a 3×4 board wins.");
+  await page.press("Find an opponent");
+  await page.until("[role=status]", "Looking for a person: 4 in a row, 3×4");
+});
+
+test("a bot that plays something else is not offered, and the one that does is a tap away", async () => {
+  const page = await ann();
+  await page.says({ type: "players", online: 1, players: [{ name: "Tom", bot: "random", free: 1, seeking: ["gomoku"] }] });
+  assert.equal(textOf("section[aria-label='Play a bot']").length, 0);
+  await page.press("Gomoku");
+  await page.press("Play Tom");
+  assert.deepEqual(page.of("challenge").map((each) => (each as { name?: string }).name), ["Tom"]);
+});
+
+test("a challenge that is declined is told to the challenger alone", async () => {
+  const page = await ann();
+  const challenged = (by: string, to: string, challenge: number) => ({ type: "challenged", challenge, by: { name: by }, to: { name: to }, game: "gomoku", expires_in_ms: 9000 });
+  await page.says(challenged("Ann", "Ben", 1));
+  await page.until(".challenge", "You challenged Ben: Gomoku");
+  await page.says({ type: "challengeover", challenge: 1, reason: "later" });
+  await page.until(".toast", "not now");
+  await page.press("Close");
+  await page.says(challenged("Ben", "Ann", 2));
+  await page.until(".challenge", "Ben challenges you: Gomoku");
+  await page.says({ type: "challengeover", challenge: 2, reason: "later" });
+  assert.equal(textOf(".toast, .challenge").length, 0);
+});
+
+test("an analysis that found nothing is asked for again once by itself, and then by a tap", async () => {
+  const page = await ann({}, "/", ["analyse"]);
+  await page.says(snapshot({ moves: [0], position: position("X........") }));
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 0, reason: "resign" });
+  const nothing = { type: "analysis", match: "m1", moves: [], exact: false };
+  await page.press("Analyse");
+  await page.says(nothing);
+  assert.equal(page.of("analyse").length, 2);
+  await page.says(nothing);
+  await page.until(".deck", "The computer is too busy to analyse this now.");
+  assert.equal(page.of("analyse").length, 2);
+  await page.press("Try again");
+  assert.equal(page.of("analyse").length, 3);
+});
+
+test("players who look elsewhere are not taken back to the lesson by a later answer", async () => {
+  const page = await ann({}, "/", ["analyse"]);
+  await page.says(snapshot({ moves: [0, 3, 1], position: position("XX.O.....") }));
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "resign" });
+  const lesson = { ply: 2, side: 0, better: ["c3"], text: "", follows: [] };
+  const found = { type: "analysis", match: "m1", moves: [], exact: true, lesson };
+  await page.says({ ...found, partial: true });
+  await page.until(".deck .status", "Move 2 of 3");
+  await page.press("one move back");
+  await page.until(".deck .status", "Move 1 of 3");
+  await page.says(found);
+  await page.until(".deck .status", "Move 1 of 3");
+});
+
+test("markup in a name is text", async () => {
+  const bait = "<img src=x>";
+  const page = await ann();
+  await page.says({ type: "players", online: 1, players: [{ name: bait }] }, { type: "notice", text: bait });
+  await page.until(".entry", bait);
+  await page.until(".toast", bait);
+  assert.equal(document.querySelectorAll("#page img").length, 0);
+});
+
+test("two on one device play without a server", async () => {
+  const page = await WholePage.open();
+  pages.push(page);
+  await page.press("Two on this device");
+  for (const cell of [0, 3, 1, 4, 2]) await page.tap(cell);
+  await page.until(".status", "X won.");
+  assert.equal(document.querySelectorAll(".cell.won").length, 3);
+  await page.press("New match");
+  await page.until(".status", "X to move.");
+  assert.deepEqual(page.sent, []);
+});
+
+test("a seek is sought again after a restart, and not after it was cancelled", async () => {
+  const page = await ann();
+  await page.press("Find an opponent");
+  const welcome = { type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [] };
+  await page.closes(1012);
+  await page.greeted(2);
+  await page.says(welcome);
+  assert.equal(page.of("seek").length, 2);
+  await page.press("Stop waiting");
+  await page.closes(1012);
+  await page.greeted(3);
+  await page.says(welcome);
+  assert.equal(page.of("seek").length, 2);
+});
+
+test("a guest comes in without a name, and a fault of a name is said while it is typed", async () => {
+  const page = await WholePage.open();
+  pages.push(page);
+  const field = document.querySelector<HTMLInputElement>("#name")!;
+  const type = async (value: string) => {
+    field.oninput?.({ target: { value } } as never);
+    await page.says();
+    return document.querySelector("#trouble")!.textContent;
+  };
+  assert.equal(await type("Ann!"), "A name cannot contain “!”.");
+  assert.equal(await type("A"), "", "there is more to come");
+  assert.equal(await type("Ann"), "");
+  await page.press("Play as a guest");
+  assert.deepEqual(page.of("hello").map((each) => (each as { name?: string }).name), [undefined]);
+});
+
+test("between people a match is rated if both like it, where the server knows such seeks", async () => {
+  for (const [features, asked] of [[["or_casual"], [true, true]], [[], [false, undefined]]] as const) {
+    const page = await ann({ choice: '{"game":"gomoku"}' }, "/", [...features]);
+    await page.press("Find an opponent");
+    const { rated, or_casual: isEither } = page.of("seek")[0] as { rated?: boolean; or_casual?: boolean };
+    assert.deepEqual([rated, isEither], asked);
+    page.close();
+  }
+});
+
+test("of many people the beginning is listed, and a name can be looked for", async () => {
+  const page = await ann({}, "/#find=Player 14");
+  await page.says({ type: "players", online: 150, players: Array.from({ length: 150 }, (_, n) => ({ name: `Player ${n}` })) });
+  const people = () => textOf("section[aria-label='People here'] li").length;
+  assert.equal(people(), 11);
+  const field = document.querySelector<HTMLInputElement>("input[type=search]")!;
+  field.oninput?.({ target: { value: "" } } as never);
+  await page.says();
+  assert.equal(people(), 12);
+  await page.press("Show 138 more");
+  assert.equal(people(), 150);
+});

@@ -1,0 +1,126 @@
+/** The whole page before a server that the test plays: messages go in, and what stands on the screen comes out. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { document, newDocument } from "./document.js";
+import type * as Player from "./player.js";
+import type { Request } from "../../../ttt_net/web/src/protocol.js";
+
+type Sent = Request & { id: number };
+const LOOK_MS = 2;
+const PATIENCE_MS = 30_000;
+let begun = 0;
+
+export class WholePage {
+  player!: typeof Player;
+  /** Everything that the page sent. */
+  readonly sent: Sent[] = [];
+  private socket!: { onopen?: () => void; onmessage?: (event: { data: string }) => void; onclose?: (event: { code: number; reason: string }) => void };
+
+  private constructor(private readonly isSilent: boolean) {}
+
+  /** Open the page for a visitor; `kept` is in the browser's storage. A server that is not silent answers every request with ok. */
+  static async open(kept: Record<string, string> = {}, address = "/", isSilent = false): Promise<WholePage> {
+    newDocument(address);
+    for (const [name, text] of Object.entries(kept)) localStorage.setItem(`ttt_net.${name}`, text);
+    const page = new WholePage(isSilent);
+    const { sent } = page;
+    const heard = (text: string) => page.heard(JSON.parse(text));
+    Object.assign(globalThis, {
+      WebSocket: class {
+        constructor() {
+          page.socket = this as typeof page.socket;
+          queueMicrotask(() => page.socket.onopen?.());
+        }
+        send(text: string): void {
+          sent.push(JSON.parse(text));
+          heard(text);
+        }
+        close(): void {}
+      },
+    });
+    page.player = await import(`${new URL("./player.mjs", import.meta.url)}?whole${++begun}`);
+    return page;
+  }
+
+  /** Open it for Ann, who is in the lobby. */
+  static async ofAnn(kept: Record<string, string> = {}, address = "/", features = ["chat", "puzzle", "or_casual"]): Promise<WholePage> {
+    const page = await WholePage.open({ token: "ann", ...kept }, address);
+    await page.greeted(1);
+    await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features });
+    return page;
+  }
+
+  private heard(said: Sent): void {
+    if (!this.isSilent) queueMicrotask(() => this.socket.onmessage?.({ data: JSON.stringify({ type: "ok", id: said.id }) }));
+  }
+
+  /** Have the server say something, and the page draw it. */
+  async says(...messages: object[]): Promise<void> {
+    for (const message of messages) this.socket.onmessage?.({ data: JSON.stringify(message) });
+    await pause(LOOK_MS);
+  }
+
+  /** Refuse the last request of a kind. */
+  async refuses(type: Request["type"], code: string, message: string): Promise<void> {
+    await until(() => this.of(type).length > 0, type);
+    await this.says({ type: "refused", id: this.of(type).at(-1)!.id, code, message });
+  }
+
+  /** Wait until so many connections have said hello. */
+  async greeted(times: number): Promise<void> {
+    await until(() => this.of("hello").length >= times, "a hello");
+  }
+
+  async closes(code: number, reason = ""): Promise<void> {
+    this.socket.onclose?.({ code, reason });
+    await pause(LOOK_MS);
+  }
+
+  of(type: Request["type"]): Sent[] {
+    return this.sent.filter((each) => each.type === type);
+  }
+
+  /** The button or radio of that name. */
+  find(name: string): HTMLElement {
+    const all = [...document.querySelectorAll<HTMLElement>("button, label.option, label.check")];
+    const found = all.find((each) => (each.getAttribute("aria-label") ?? each.textContent) === name);
+    if (!found) throw new Error(`no ${name} among ${all.map((each) => each.getAttribute("aria-label") ?? each.textContent)}`);
+    return found;
+  }
+
+  async press(name: string): Promise<void> {
+    await click(this.find(name));
+  }
+
+  async tap(cell: number, prefix = ""): Promise<void> {
+    await click(document.getElementById(`${prefix}cell-${cell}`)!);
+  }
+
+  /** Wait until that is on the screen. */
+  async until(selector: string, text = ""): Promise<HTMLElement> {
+    const find = () => [...document.querySelectorAll<HTMLElement>(selector)].find((each) => each.textContent?.includes(text));
+    await until(() => !!find(), `${selector} with ${text}; there is ${document.getElementById("page")!.textContent}`);
+    return find()!;
+  }
+
+  /** Close the page, so that it does not come back by itself. */
+  close(): void {
+    this.player.link.forgetWho();
+  }
+}
+
+async function click(element: HTMLElement): Promise<void> {
+  const input = element.querySelector?.("input");
+  const event = { currentTarget: element, target: input ?? element, timeStamp: performance.now(), preventDefault: () => {} } as unknown as MouseEvent;
+  if (input) input.onchange?.(event);
+  else element.onclick?.(event as PointerEvent);
+  await pause(LOOK_MS);
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`it never comes: ${what}`);
+    await pause(LOOK_MS);
+  }
+}
