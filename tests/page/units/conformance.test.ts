@@ -162,6 +162,11 @@ for (const { name, steps } of scenarios) {
     player = await import(`${new URL("./player.mjs", import.meta.url)}?${++begun}`);
     player.comeIn("Ann");
     for (const step of steps) await server.take(step);
-    player.link.forgetWho(); // or it would come back in the next scenario
+    // Or it would come back in the next scenario.
+    player.drawWith(
+      () => {},
+      () => {},
+    );
+    player.link.forgetWho();
   });
 }

@@ -4,4 +4,4 @@ import "../../../ttt_net/web/src/main.js";
 
 export { comeIn, link, play, seek, unseek } from "../../../ttt_net/web/src/actions.js";
 export { agree, challenge, decline, offer } from "../../../ttt_net/web/src/requests.js";
-export { state, ui } from "../../../ttt_net/web/src/store.js";
+export { drawWith, state, ui } from "../../../ttt_net/web/src/store.js";

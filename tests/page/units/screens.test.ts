@@ -338,6 +338,7 @@ test("between people a match is rated if both like it, where the server knows su
   for (const [features, asked] of [[["or_casual"], [true, true]], [[], [false, undefined]]] as const) {
     const page = await ann({ choice: '{"game":"gomoku"}' }, "/", [...features]);
     await page.press("Find an opponent");
+    assert.equal(page.of("seek").length, 1, `${JSON.stringify(page.sent)} ${page.player.link.phase} ${document.getElementById("page")!.textContent}`);
     const { rated, or_casual: isEither } = page.of("seek")[0] as { rated?: boolean; or_casual?: boolean };
     assert.deepEqual([rated, isEither], asked);
     page.close();

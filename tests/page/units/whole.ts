@@ -103,8 +103,12 @@ export class WholePage {
     return find()!;
   }
 
-  /** Close the page, so that it does not come back by itself. */
+  /** Close the page, so that it neither comes back nor draws into the window of the next one. */
   close(): void {
+    this.player.drawWith(
+      () => {},
+      () => {},
+    );
     this.player.link.forgetWho();
   }
 }
