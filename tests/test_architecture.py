@@ -93,7 +93,7 @@ INSIDE = {
         admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services rooms matchmaking accounts hub check process
-        admin cluster.told_seeks cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
+        admin cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
         main embedded start
     """,
     "client": """

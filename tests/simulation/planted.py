@@ -4,6 +4,7 @@
 is wrong now and then; to change that function may mean to plant the fault anew.
 """
 
+import dataclasses
 import logging
 import sqlite3
 import sys
@@ -14,10 +15,10 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from tests.simulation.__main__ import failure_of
+from tests.simulation.__main__ import failure_of, swarm_of
 from tests.simulation.ledgers import failure_among_ledgers
 from ttt_net import messages as wire
-from ttt_net.errors import StorageError
+from ttt_net.errors import Refusal, StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby
@@ -28,12 +29,11 @@ from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster import contact, fence, replica
+from ttt_net.server.cluster import fence, peers, replica
 from ttt_net.server.cluster.broadcasts import Broadcasts
 from ttt_net.server.cluster.entries import Batch
-from ttt_net.server.cluster.inbox import Inbox
+from ttt_net.server.cluster.log_queues import Inbox, Outbox, SentBatch
 from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.cluster.outbox import Outbox, SentBatch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
@@ -46,6 +46,7 @@ from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.presence import Seats
 from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.wire.connection import Connection
 
 MOST_SEEDS = 1_000
 """Within so many worlds each fault is found."""
@@ -306,6 +307,13 @@ def _stay_ahead(read_from: Callable[..., None]) -> Callable[..., None]:
     return wrong
 
 
+def _refuse_the_unknown(refuse: Callable[..., None]) -> Callable[..., None]:
+    def wrong(connection: Connection, request: int | None, refusal: Refusal) -> None:
+        refuse(connection, request, StorageError("not written") if isinstance(refusal, StorageError) else refusal)
+
+    return wrong
+
+
 PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "a stale ok: nothing is held": (Membership, "is_fresh", lambda _: cast(Any, property(lambda _: True))),
     "a flag that every node lets fall": (Seats, "lets_flag_fall", _flag_everywhere),
@@ -321,7 +329,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
         "is_steward",
         lambda _: cast(Any, property(lambda ledger: ledger.is_member)),
     ),
-    "a paused node that answers as if it had not been": (contact, "STALE_S", lambda _: _FOR_EVER),
+    "a paused node that answers as if it had not been": (peers, "STALE_S", lambda _: _FOR_EVER),
     "a node that does not notice what a power cut took": (Replica, "read_from", _stay_ahead),
     "a mute that other nodes do not hear of": (Sanctions, "impose", lambda real: _every(2, real)),
     "a line of chat that other nodes do not hear": (Chat, "hear", lambda real: _every(2, real)),
@@ -333,9 +341,13 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
         lambda statement: cast(Any, cast(str, statement).replace("MIN(form)", "MAX(nodes.form)")),
     ),
     "a node that is not told that it missed what was trimmed": (Inbox, "_trimmed", lambda real: _nothing),
+    "an unknown outcome that is told as a refusal": (Connection, "refuse", _refuse_the_unknown),
+    "a former steward that keeps its seeks": (Lobby, "hand_over", lambda _: _nothing),
     "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
 }
 """The same in whole servers; found in worlds of three of them."""
+ONLY_WITH = {"an unknown outcome that is told as a refusal": ("full",)}
+"""What alone goes wrong in the worlds in which a fault is looked for, where it would be found in few others."""
 
 
 @contextmanager
@@ -358,7 +370,10 @@ def seeds_until_found(name: str, first: int = 1) -> tuple[int, str] | None:
             if name in PLANTED_AMONG_LEDGERS:
                 failure = failure_among_ledgers(seed)
             else:
-                failure = failure_of(seed, nodes=3 if name in PLANTED_AMONG_NODES else 1)
+                nodes = 3 if name in PLANTED_AMONG_NODES else 1
+                faults = ONLY_WITH.get(name)
+                swarm = dataclasses.replace(swarm_of(seed, nodes), faults=faults) if faults else None
+                failure = failure_of(seed, swarm, nodes=nodes)
         if failure:
             return number + 1, failure
     return None

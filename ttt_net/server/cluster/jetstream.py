@@ -22,7 +22,6 @@ from nats.js.errors import NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError, SilentLogError
-from ttt_net.server.cluster.in_order import InOrder
 from ttt_net.server.cluster.jetstream_connection import (
     PAUSE_S,
     SNAPSHOT,
@@ -36,7 +35,7 @@ from ttt_net.server.cluster.jetstream_connection import (
     without_complaints,
 )
 from ttt_net.server.cluster.log import NOBODY, Hear, Position, Reply, Retained
-from ttt_net.server.cluster.snapshot_files import ArrivingFile, DepartingFile
+from ttt_net.server.cluster.snapshots import ArrivingFile, DepartingFile
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -59,6 +58,45 @@ CONNECT_S = 5.0
 """Longest time to connect."""
 SILENT_S = 30.0
 """After so long without an answer new connections have not helped, and `on_silence` is called."""
+
+
+MOST_EARLY = 1_024
+"""Most batches that are kept while an earlier one is missing; the rest is fetched again."""
+
+
+class InOrder:
+    """Delivers batches in the order of their places, each once. Batches that come early wait for those before them."""
+
+    def __init__(self, position: Position, hear: Hear) -> None:
+        """Call `hear` with each batch after the position."""
+        self.position = position
+        """The place of the last delivered batch."""
+        self._hear = hear
+        self._early: dict[Position, bytes] = {}
+
+    def offer(self, position: Position, batch: bytes) -> bool:
+        """Deliver a batch if it is the next, and then those that came early. Return False if one before it is missing.
+
+        A batch that was delivered before is ignored.
+        """
+        if position > self.position + 1:
+            if len(self._early) < MOST_EARLY:
+                self._early[position] = batch
+            return False
+        next_batch = batch if position > self.position else None
+        while next_batch is not None:
+            self.position += 1
+            self._hear(self.position, next_batch)
+            next_batch = self._early.pop(self.position + 1, None)
+        return True
+
+    def missing(self, last: Position) -> list[Position]:
+        """Return the places up to `last` whose batches have not come."""
+        return [place for place in range(self.position + 1, last + 1) if place not in self._early]
+
+    def end(self) -> None:
+        """Drop the batches that wait."""
+        self._early.clear()
 
 
 @asynccontextmanager

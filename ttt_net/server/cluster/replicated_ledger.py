@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from ttt_net.errors import Refusal, StorageError, UnknownOutcomeError
-from ttt_net.server.cluster.contact import Contact
 from ttt_net.server.cluster.entries import (
     AnyLoggedEntry,
     Author,
@@ -29,10 +28,9 @@ from ttt_net.server.cluster.entries import (
     encode_batch,
 )
 from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.inbox import Inbox
 from ttt_net.server.cluster.log import Log, Position
-from ttt_net.server.cluster.outbox import Outbox, Waiting
-from ttt_net.server.cluster.peers import Peers
+from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
+from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.ledger import Hear, LedgerHealth
@@ -340,26 +338,29 @@ class ReplicatedLedger:
             self._attempt(self._tell, applied.position, outcome, batch.author, callers[index] if callers else None)
 
     def _tell(self, position: Position, outcome: EntryOutcome, author: Author, caller: Waiting | None) -> None:
-        entry, result = outcome.entry, outcome.result
-        is_refused = isinstance(result, Refusal)
-        if not is_refused and not isinstance(entry, ClusterEntry):
+        """Pass the outcome of an entry to its caller, the followers and the hooks."""
+        is_awaited = caller is not None and not caller.is_given_up
+        if isinstance(outcome.result, Refusal):
+            self.refused += author.node == self.node
+            if caller is not None:
+                (self._hooks.refused(outcome.entry) if caller.is_given_up else caller.failed(outcome.result))
+            return
+        entry = outcome.entry
+        if not isinstance(entry, ClusterEntry):
             for hear in self._followers:
                 hear(position, entry)
-        if is_refused and author.node == self.node:
-            self.refused += 1
-        if isinstance(entry, DeclareLost) and not is_refused:
-            self.peers.is_lost(Author(entry.node, entry.epoch))
-        elif isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
+        is_own_begin = isinstance(entry, BeginEpoch) and author == (self.node, self.epoch)
+        if is_own_begin:
             self.is_member = True
-        if caller is not None and not caller.is_given_up:
-            (caller.failed if is_refused else caller.done)(result)
-        if is_refused and caller is not None and caller.is_given_up:
-            self._hooks.refused(entry)
-        if not is_refused and (caller is None or caller.is_given_up or isinstance(entry, BeginEpoch | DeclareLost)):
+        elif isinstance(entry, DeclareLost):
+            self.peers.is_lost(Author(entry.node, entry.epoch))
+        if caller is not None and is_awaited:
+            caller.done(outcome.result)
+        if not is_awaited or isinstance(entry, BeginEpoch | DeclareLost):
             self._hooks.heard(outcome, author)
-        if isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
+        if is_own_begin:
             self._hooks.began()
-        elif isinstance(entry, DeclareLost) and (entry.node, entry.epoch) == (self.node, self.epoch) and not is_refused:
+        elif isinstance(entry, DeclareLost) and (entry.node, entry.epoch) == (self.node, self.epoch):
             self._lost()
 
     def _lost(self) -> None:

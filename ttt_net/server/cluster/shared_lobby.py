@@ -6,20 +6,22 @@ the next steward the seeks of those who are still there stand again.
 """
 
 import logging
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
+from itertools import islice
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.messages.codec import refused
+from ttt_net.pairing.lobby import Lobby
+from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author, NodeName
 from ttt_net.server.cluster.log import RETELL_S, Log, Reply
-from ttt_net.server.cluster.node_messages import Delivery, LobbyQuestion, decode_message, encode_message
+from ttt_net.server.cluster.node_messages import Delivery, LobbyQuestion, StewardSeeks, decode_message, encode_message
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
-from ttt_net.server.cluster.told_seeks import ToldSeeks, request_of, tell_seeks
 from ttt_net.server.hub import Hub
-from ttt_net.server.matchmaking.listing import ListedSeeks
+from ttt_net.server.matchmaking.listing import MAX_CROWD, ListedSeeks
 from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.frames import frame
@@ -34,6 +36,8 @@ AGAIN_S, MOST_TRIES = 1.0, 5
 MOST_EARLY = 1_000
 """How many questions wait for the steward to have applied what their askers know; others are to be asked again."""
 _SEEKS = "lobby.seeks"
+UNTOLD = 1_000
+"""More numbers than seeks or challenges are given between two lists of the steward."""
 
 
 class SharedLobby:
@@ -102,7 +106,7 @@ class SharedLobby:
         for session in list(self._services.players.sessions.values()):  # made on another node, before they came here
             told = None if session.is_elsewhere else self._told_seeks.of(session.player)
             if told is not None:
-                seeks.setdefault(session.player, (session, request_of(told)))
+                seeks.setdefault(session.player, (session, _request_of(told)))
         for session, request in seeks.values():
             if self._services.players.get(session.player) is session:
                 self._seek_again(session, request)
@@ -280,7 +284,7 @@ class SharedLobby:
             return
         self._next_seeks_s = now_s + SEEKS_S
         told_s, before = self._last_told
-        told = tell_seeks(Author(self._ledger.node, self._ledger.epoch), self._hub.lobby)
+        told = _seeks_of(Author(self._ledger.node, self._ledger.epoch), self._hub.lobby)
         if told != before or now_s - told_s >= RETELL_S:
             self._last_told = now_s, told
             self._log.tell(_SEEKS, told)
@@ -296,6 +300,73 @@ class SharedLobby:
         """Take note that a player has none any more."""
         self._seeks.pop(player, None)
         self._told_seeks.forget(player)
+
+
+class ToldSeeks:
+    """The seeks that stand at the steward, as it sent them to this node; a `ListedSeeks`."""
+
+    def __init__(self, sessions: Mapping[PlayerId, Session]) -> None:
+        self._sessions = sessions
+        """All connected players of the cluster. Seeks of others are not listed any more."""
+        self.last_number = 0
+        """The greatest number that the steward can have given; 0 before its first list."""
+        self._total = 0
+        self._found: dict[PlayerId, Seek] = {}
+        self._hidden: dict[PlayerId, Seek] = {}
+
+    def hear(self, data: bytes, steward: Author | None) -> bool:
+        """Replace the list by one that was sent, and return whether it has changed.
+
+        A list of another node than the steward is ignored. One that cannot be read leaves none, rather than an old one.
+        """
+        told = decode_message(data, StewardSeeks)
+        if told is None:
+            self._total = 0
+            self._found.clear()
+            self._hidden.clear()
+            return True
+        if told.by != steward:
+            return False
+        self._total, self.last_number = told.total, told.last + UNTOLD
+        self._found = {seek.player: seek for seek in told.seeks}
+        self._hidden = {seek.player: seek for seek in told.hidden}
+        return True
+
+    def forget(self, player: PlayerId) -> None:
+        """Remove the seek of a player who withdrew it, or plays."""
+        self._total -= self._found.pop(player, None) is not None
+        self._hidden.pop(player, None)
+
+    def __len__(self) -> int:
+        return self._total
+
+    def __iter__(self) -> Iterator[Seek]:
+        return (seek for seek in self._found.values() if seek.player in self._sessions)
+
+    def of(self, player: PlayerId) -> Seek | None:
+        """Return the seek of a player, hidden or not; None if there is none."""
+        return self._found.get(player) or self._hidden.get(player)
+
+
+def _seeks_of(by: Author, lobby: Lobby) -> bytes:
+    """Return the list of seeks that the steward sends."""
+    shown, hidden = islice(lobby.seeks, MAX_CROWD), islice(lobby.seeks.hidden(), MAX_CROWD)
+    return encode_message(StewardSeeks(by, lobby.last_number, len(lobby.seeks), list(shown), list(hidden)))
+
+
+def _request_of(seek: Seek) -> wire.SeekRequest:
+    """Return the request that makes the same seek at another node."""
+    return wire.SeekRequest(
+        0,
+        games=list(seek.games),
+        time=seek.time,
+        opponents=seek.opponents,
+        rated=seek.is_rated,
+        or_casual=seek.or_casual,
+        min_rating=seek.min_rating,
+        max_rating=seek.max_rating,
+        level=seek.level,
+    )
 
 
 def _closing(number: int) -> Closing:

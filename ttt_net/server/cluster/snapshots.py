@@ -1,10 +1,10 @@
-"""Keep snapshots of the tables in the log: a node that is new, or was away for long, begins from one."""
+"""Keep snapshots of the tables in the log, from which new nodes and those that were away for long begin."""
 
 import asyncio
 import io
 import logging
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import BinaryIO, cast
 
@@ -12,7 +12,6 @@ from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position, Retained
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
-from ttt_net.server.cluster.snapshot_files import ArrivingFile
 from ttt_net.server.settings.cluster import SnapshotSchedule
 
 log = logging.getLogger(__name__)
@@ -139,3 +138,48 @@ async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -
         found = await answer
         if found is not None:
             return found
+
+
+class ArrivingFile:
+    """A file that is written on another thread, and postpones a timeout with each write."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        limit: asyncio.Timeout,
+        patience_s: float,
+        loop: asyncio.AbstractEventLoop,
+        moved: Callable[[int], None],
+    ) -> None:
+        """Call `moved` on the event loop with the size after each write, perhaps later than the last write."""
+        self._file, self._limit, self._patience_s, self._loop, self._moved = file, limit, patience_s, loop, moved
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Write on any thread, and postpone the timeout."""
+        self._size += len(data)
+        self._loop.call_soon_threadsafe(self._go_on, self._size)
+        return self._file.write(data)
+
+    def _go_on(self, size: int) -> None:
+        self._moved(size)
+        with suppress(RuntimeError):  # it is over
+            self._limit.reschedule(self._loop.time() + self._patience_s)
+
+
+class DepartingFile(io.RawIOBase):
+    """A binary file that can be read into a buffer, as the object store requires. `moved` is called with each read."""
+
+    def __init__(self, source: BinaryIO, moved: Callable[[], object]) -> None:
+        self._source, self._moved = source, moved
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what it is called with
+        """Read into a buffer, and return the number of bytes."""
+        self._moved()  # what was read before has arrived
+        data = self._source.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)

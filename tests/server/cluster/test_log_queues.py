@@ -3,9 +3,9 @@
 import pytest
 
 from tests.server.cluster.simulated_nodes import Nodes
-from ttt_net.server.cluster import inbox
-from ttt_net.server.cluster.inbox import Inbox
+from ttt_net.server.cluster import log_queues
 from ttt_net.server.cluster.log import MemoryLog, MemoryStream
+from ttt_net.server.cluster.log_queues import Inbox
 
 
 class Waiting:
@@ -31,7 +31,7 @@ class Waiting:
 def test_what_comes_beyond_the_bound_is_let_pass_and_read_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(inbox, "MOST_BYTES", 3 * 257)
+    monkeypatch.setattr(log_queues, "MOST_BYTES", 3 * 257)
     waiting = Waiting(8)
     waiting.follow(0)
     assert waiting.inbox.first(10) == [(1, b"0"), (2, b"1"), (3, b"2")]
@@ -54,7 +54,7 @@ def test_what_was_trimmed_is_told_once_and_nothing_comes_after_it() -> None:
 def test_a_node_whose_disk_refuses_stops_following_and_says_so_and_catches_up_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inbox, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(log_queues, "MOST_BYTES", 5_000)
     nodes = Nodes("a", "b")
     a, b = nodes.nodes
     a.replica.database.connection.execute("PRAGMA query_only = ON")
@@ -70,7 +70,7 @@ def test_a_node_whose_disk_refuses_stops_following_and_says_so_and_catches_up_af
 
 
 def test_a_node_whose_disk_refuses_does_not_begin_anew_until_it_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(log_queues, "MOST_BYTES", 5_000)
     nodes = Nodes("a", "b")
     a, _ = nodes.nodes
     a.replica.database.connection.execute("PRAGMA query_only = ON")
