@@ -408,7 +408,10 @@ class ClusterWorld(Stage):
             invariants.clocks_sum_up(view)
             left = server.node.unanswered
             self.claim(left == 0, f"node {server.name} has not answered {left} requests to the lobby")
-            if server.ledger.is_steward:
+            seeks = len(server.hub.lobby.seeks)
+            keeps = server.ledger.is_steward
+            self.claim(keeps or not seeks, f"node {server.name} keeps {seeks} seeks, and is not the steward")
+            if keeps:
                 invariants.who_could_play_is_paired(view, server)
             for connection in server.hub.services.connections:
                 session: Any = connection.session

@@ -198,6 +198,7 @@ class Peer:
         for request in requests:
             self.world.trace(self, ">>", request)
             self.talk.asked[request.id] = request
+            self.world.asked(self, request)
             self._frames.send_text(wire.encode(request))
 
     def _send_again(self, link: Link, request: wire.Request) -> None:
@@ -215,7 +216,8 @@ class Peer:
             self.token = reaction.token
             self.matches.clear()  # a new player has none
         self._send(reaction.say)
-        for wait_ms, request in reaction.later:
+        is_given_up = isinstance(message, wire.Refused) and message.code == "storage" and self.rng.random() < 0.5
+        for wait_ms, request in () if is_given_up else reaction.later:
             self.world.loop.call_later(wait_ms / 1000, self._send_again, link, request)
         for event in reaction.tell:
             self._note(event)
@@ -242,6 +244,8 @@ class Peer:
                 if message.id is not None:
                     request = talk.asked.pop(message.id, None)
                     world.claim(request is not None, f"{self.name} heard a second answer to {message.id}")
+                    if isinstance(message, wire.Refused) and request is not None:
+                        world.refused(self, request)
                     if isinstance(message, wire.Ok) and request is not None:
                         world.acknowledged(self, request)
                         if isinstance(request, wire.WatchRequest):

@@ -347,7 +347,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
 }
 """The same in whole servers; found in worlds of three of them."""
 ONLY_WITH = {"an unknown outcome that is told as a refusal": ("full",)}
-"""What alone goes wrong in the worlds in which a fault is looked for, where it would be found in few others."""
+"""The only things that go wrong in the worlds where a fault is looked for, if few other worlds would find it."""
 
 
 @contextmanager

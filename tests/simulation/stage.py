@@ -101,6 +101,8 @@ class Stage(ABC):
         self.judged_s = -1e9
         """When an admin asked for a sanction last."""
         self.pairings = Pairings(self)
+        self.tried: dict[tuple[object, ...], list[int]] = {}
+        """How often each move and each name was asked for by a player, and how often that was refused."""
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """Pending requests of admins, each with its process and moment."""
 
@@ -240,6 +242,48 @@ class Stage(ABC):
                 return
         self.claim(is_there, f"{what} was acknowledged and is not in the journal")
 
+    # What was refused has changed nothing.
+
+    def asked(self, peer: Peer, request: wire.Request) -> None:
+        """Count a request that may come about later, if it came about although it was refused."""
+        if key := self._key_of(peer, request):
+            self.tried.setdefault(key, [0, 0])[0] += 1
+
+    def refused(self, peer: Peer, request: wire.Request) -> None:
+        """Count a refusal."""
+        if key := self._key_of(peer, request):
+            counts = self.tried.setdefault(key, [1, 0])
+            counts[1] += 1
+            if isinstance(request, wire.RenameRequest) and self.was_called(self.player_of(peer.token), request.name):
+                counts[0] += 1  # they had it before, or an earlier one has come about
+
+    def _key_of(self, peer: Peer, request: wire.Request) -> tuple[object, ...] | None:
+        match request:
+            case wire.PlayRequest():
+                return peer.number, request.match, request.ply + 1, request.move
+            case wire.RenameRequest() if peer.token:
+                return self.player_of(peer.token), request.name
+            case _:
+                return None
+
+    def _refusals_changed_nothing(self) -> None:
+        """Claim that nothing has happened of which every request was refused."""
+        for key, (sent, refused) in self.tried.items():
+            if sent != refused:
+                continue
+            match key:
+                case (_, match, ply, move):
+                    has_happened = self._has(
+                        "SELECT 1 FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?)"
+                        " AND fact ->> 'type' = 'played' AND fact ->> 'ply' = ? AND fact ->> 'move' = ?",
+                        match, ply, move,
+                    )  # fmt: skip
+                case (int() as player, str() as name):
+                    has_happened = self.was_called(player, name)
+                case _:
+                    continue
+            self.claim(not has_happened, f"{key} was refused, and has happened")
+
     def was_called(self, player: int | None, name: str) -> bool:
         """Tell whether a player has that name."""
         return self._has("SELECT 1 FROM players WHERE id = ? AND name = ?", player, name)
@@ -261,6 +305,7 @@ class Stage(ABC):
         self.faults_are_on = False
         self.settle()
         self.check_at_rest()
+        self._refusals_changed_nothing()
         if self.swarm.is_played_out:
             self._play_out()
             self.settle()

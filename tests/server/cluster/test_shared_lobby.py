@@ -7,12 +7,15 @@ import pytest
 from tests.server.cluster.evening import Evening, steward_and_guest
 from tests.simulation.node_server import NodeServer
 from ttt_net import messages as wire
+from ttt_net.errors import Closing
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster import shared_lobby
 from ttt_net.server.cluster.entries import DeclareLost
 from ttt_net.server.cluster.log import Reply
+from ttt_net.server.cluster.node_messages import Delivery, encode_message
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.matchmaking.invitations import WAIT_S
+from ttt_net.server.wire.frames import frame
 
 
 def seek_told(evening: Evening, who: int) -> dict[str, Any] | None:
@@ -181,6 +184,22 @@ def test_a_fault_in_a_request_to_the_lobby_of_another_node_is_answered_once_and_
     assert steward.node.unanswered == 0
     assert caplog.text.count("LookupError: nobody thought of it") == 1
     caplog.clear()  # it was meant
+
+
+def test_a_delivery_to_a_session_that_was_replaced_reaches_nobody() -> None:
+    evening = Evening("a", "b", "c")
+    steward, here = steward_and_guest(evening)
+    session = here.hub.services.players.find(evening.people[0].name)
+    assert session is not None
+    for serial, text in ((session.serial - 1, "old"), (session.serial, "new")):
+        frames = frame(wire.encode(wire.Notice(text)))
+        message = Delivery(session.player, serial, frames, None)
+        steward.log.tell(f"node.{here.name}", encode_message(message))
+        closing = Delivery(session.player, session.serial - 1, b"", int(Closing.KICKED))
+        steward.log.tell(f"node.{here.name}", encode_message(closing))
+    evening.go(0.5)
+    assert [each["text"] for each in evening.heard(0, "notice")] == ["new"]
+    assert evening.people[0].is_welcome
 
 
 class FullLog(Evening):
