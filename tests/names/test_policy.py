@@ -113,6 +113,19 @@ def test_spaces_hide_no_reserved_word(name: str) -> None:
         checked_name(name)
 
 
+@pytest.mark.parametrize(
+    "name", ["Mod Anna", "Anna-mod", "Moderation", "M0derator Bob", "модератор", "Админ", "管理员", "官方"]
+)
+def test_nobody_has_an_office_in_their_name_in_any_script(name: str) -> None:
+    with pytest.raises(Refusal, match="reserved"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["Modest", "Modular Man", "Stafford", "Square Root", "Adminka2"])
+def test_names_that_only_contain_such_letters_are_taken(name: str) -> None:
+    assert checked_name(name) == name
+
+
 def test_nobody_is_called_like_a_reserved_word_however_it_is_written() -> None:
     """Every word with any one of its letters, and with all of them, put in another's shape; and in capitals."""
     alike: dict[str, set[str]] = {}

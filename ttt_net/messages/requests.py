@@ -188,24 +188,33 @@ class ChatRequest(Request, frozen=True, omit_defaults=True):
     phrase: Phrase | None = None
 
 
-class MuteRequest(Request, frozen=True):
-    """Hear no `chat` of that player any more, or again; with null, of nobody. It lasts as long as the connection."""
+class MuteRequest(Request, frozen=True, omit_defaults=True):
+    """Stop receiving `chat` of that player, or receive it again; with null instead of a name, of everybody.
+
+    A mute follows the player through renames, and lasts until the server restarts. With `match` and `side`
+    (on servers with the feature `seats`), it concerns the player of that seat in a match that you hear, whatever they
+    are called by now.
+    """
 
     name: ShortText | None
     on: bool
+    match: MatchId | None = None
+    side: Side | None = None
 
 
 class ReportRequest(Request, frozen=True, omit_defaults=True):
     """Tell the host and moderators of this server that a player, here or not, does what they should not.
 
     With a `match` that you hear, the last 20 lines of its chat that you could hear go with it; they are kept for that
-    alone, and for as long as the host says. Said again of the same player and match, it takes the place of the last.
+    alone, and for as long as the host says. A further report of the same player and match is added to the first. With
+    `side` (the feature `seats`), it concerns the player of that seat, whatever they are called by now.
     """
 
     name: ShortText
     reason: ReportReason = "other"
     match: MatchId | None = None
     text: ChatText | None = None
+    side: Side | None = None
 
 
 class UnwatchRequest(Request, frozen=True):

@@ -28,8 +28,14 @@ _JOINERS = " _-"
 _DIGITS = "0123456789"
 _OFFICES = [
     "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
-    "official", "system", "server", "ttt_net",
+    "official", "system", "server", "ttt_net", "moderation", "administration", "модератор",
+    "админ", "администратор", "管理员", "管理員", "版主", "官方",
 ]  # fmt: skip
+_TITLES = {
+    "admin", "administrator", "administration", "moderator", "mod", "moderation", "staff", "official",
+    *(word for word in _OFFICES if not word.isascii()),
+}  # fmt: skip
+"""Offices that a name may not even have as one of its words: `Mod Anna`."""
 RESERVED = [
     *_OFFICES, "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
     "everyone", "all", "any", "none", "null", "deleted", "you", "me",
@@ -109,6 +115,9 @@ def _letters_fault(name: str) -> str | None:
 
 def _word_fault(name: str) -> str | None:
     word = _reserved_word(name)
+    if word is None:
+        parts = name.replace("-", " ").replace("_", " ").split()
+        word = next((found for part in parts if (found := _reserved_word(part)) in _TITLES), None)
     return f"{name!r} is reserved, as is all that looks like {word!r}" if word else None
 
 

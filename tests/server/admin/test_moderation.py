@@ -283,3 +283,29 @@ async def test_a_moderator_who_is_removed_is_out_at_once_and_after_a_restart(tmp
         assert status == 401
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
         assert not [line for line in journal.iterdump() if ben in line]
+
+
+async def test_a_report_concerns_the_player_of_the_seat_after_a_rename(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        first, second, match = await each.server.pair()
+        freed = second.name
+        await second.ok("rename", name="Renamed")
+        await each.server.join(freed)
+        await first.ok("report", name=freed, match=match, side=1, reason="chat")
+        (row,) = (await host.ask("reports"))["reports"]
+        assert row["reported"] == "Renamed"
+        assert await second.refused("report", name=freed, match=match, side=1) == "bad_message", "oneself"
+
+
+async def test_a_further_report_adds_to_the_first(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        first, second, match = await each.server.pair()
+        for number in range(2):
+            await second.ok("chat", match=match, text=f"line {number}")
+            await first.hear("chat")
+            await first.ok("report", name=second.name, match=match, text=f"text {number}")
+        each.server.hub.registry.rooms[match].said.clear()  # as after a restart
+        await first.ok("report", name=second.name, match=match)
+        detail = await host.ask("report", number=1)
+        assert detail["report"]["text"] == "text 0\ntext 1"
+        assert [line["text"] for line in detail["lines"]] == ["line 0", "line 1"]

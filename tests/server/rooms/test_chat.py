@@ -132,3 +132,30 @@ async def test_nobody_chats_while_it_cannot_be_read_who_is_muted(
         assert (await second.hear("chat"))["text"] == "hi again"
     assert "bans and mutes are not in force" in caplog.text
     caplog.clear()  # it was meant
+
+
+async def test_a_player_is_muted_by_their_seat_after_a_rename(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, eve, _, match = await watched(server)
+        freed = second.name
+        await second.ok("rename", name="Renamed")
+        stranger = await server.join(freed)
+        await first.ok("mute", name=freed, match=match, side=1, on=True)
+        await second.ok("chat", match=match, text="are you there?")
+        assert await said(first) == []
+        await first.ok("mute", name=freed, match=match, side=1, on=False)
+        await second.ok("chat", match=match, text="now?")
+        assert await said(first) == ["now?"]
+        assert await stranger.refused("mute", name=freed, match=match, side=1, on=True) == "not_watching"
+        assert await eve.refused("mute", name=None, side=1, on=True) == "not_watching"
+
+
+async def test_a_mute_outlives_the_connection(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, _, _, match = await watched(server)
+        await first.ok("mute", name=second.name, on=True)
+        again = await server.connect()
+        await again.hello(token=first.token)
+        await again.ok("resume", match=match, seq=0)
+        await second.ok("chat", match=match, text="hello?")
+        assert await said(again) == []

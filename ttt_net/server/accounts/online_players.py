@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain, islice
 
 from ttt_net.clock import TimeControl
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.session import Mutes, Session
 from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
@@ -26,6 +26,7 @@ class OnlinePlayers:
         """The number of matches of each player whose start is being written. It survives a new session."""
         self.leaving: set[PlayerId] = set()
         """Players whose deletion is being written."""
+        self._mutes: OrderedDict[PlayerId, Mutes] = OrderedDict()
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
         self._of_address: dict[str, set[Session]] = {}
@@ -38,9 +39,18 @@ class OnlinePlayers:
     def __len__(self) -> int:
         return len(self._order)
 
+    def keep_mutes(self, session: Session) -> None:
+        """Remember whom a player does not want to hear, for when they connect again."""
+        self._mutes[session.player] = session.mutes
+        self._mutes.move_to_end(session.player)
+        if len(self._mutes) > MAX_REMEMBERED:
+            self._mutes.popitem(last=False)
+
     def add(self, session: Session) -> None:
         """Add the only session of a player."""
         self.sessions[session.player] = session
+        if session.player in self._mutes:
+            session.recall_mutes(self._mutes[session.player])
         if session.connection.metered_as is not None:
             self._of_address.setdefault(session.connection.metered_as, set()).add(session)
         place = place_of(session)

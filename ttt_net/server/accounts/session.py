@@ -24,6 +24,7 @@ class _Known(NamedTuple):
     is_provisional: bool
 
 
+Mutes = tuple[tuple[PlayerId, ...], bool]
 MAX_MUTED = 100
 """The most players that one session can mute."""
 _NEW = _Known(Rating().shown, is_provisional=True)
@@ -157,6 +158,15 @@ class Session:
     def mute_all(self, *, on: bool) -> None:
         """Mute everybody in the chat, or only the muted players again."""
         self._hears_nobody = on
+
+    @property
+    def mutes(self) -> Mutes:
+        """The players whom they do not want to hear, and whether that is everybody."""
+        return self._muted, self._hears_nobody
+
+    def recall_mutes(self, mutes: Mutes) -> None:
+        """Mute those whom the player had muted on an earlier connection."""
+        self._muted, self._hears_nobody = mutes
 
     def has_muted(self, player: PlayerId) -> bool:
         """Return whether the player is muted."""

@@ -268,6 +268,7 @@ class SessionService:
             "analyse": self._analysis.is_open,
             "hint": self._coach.is_open,
             "puzzle": True,
+            "seats": True,
             "or_casual": True,  # an older server knows no such field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]

@@ -190,22 +190,37 @@ def _keep_invitation(connection: sqlite3.Connection, entry: entries.KeepInvitati
     )
 
 
+MOST_REPORTED, MOST_LINES = 2_000, 100
+"""Characters of text and lines of chat that reports of the same player and match may have together."""
+
+
 def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
     _refuse_forgotten(connection, entry.reporter)
     known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (entry.reported,)).fetchone()
     if known in (None, (None,)):
         raise Refusal(Code.UNKNOWN_PLAYER, "nobody here is called that any more")
     open_before = connection.execute(
-        "SELECT number FROM reports WHERE reporter = ? AND reported = ? AND match IS ? AND closed_ms IS NULL",
+        "SELECT number, text, lines, address FROM reports"
+        " WHERE reporter = ? AND reported = ? AND match IS ? AND closed_ms IS NULL",
         (entry.reporter, entry.reported, entry.match),
     ).fetchone()
     lines = json.dumps(entry.lines)
     if open_before is not None:
+        number, text_before, lines_before, address_before = open_before
+        texts = [text_before, *([entry.text] if entry.text not in text_before.split("\n") else [])]
+        kept = sorted({tuple(line) for line in (*json.loads(lines_before), *json.loads(lines))})
         connection.execute(
             "UPDATE reports SET at_ms = ?, reason = ?, text = ?, lines = ?, address = ? WHERE number = ?",
-            (entry.at_ms, entry.reason, entry.text, lines, entry.address, *open_before),
+            (
+                entry.at_ms,
+                entry.reason,
+                "\n".join(filter(None, texts))[-MOST_REPORTED:],
+                json.dumps(kept[-MOST_LINES:]),
+                entry.address or address_before,
+                number,
+            ),
         )
-        return int(open_before[0])
+        return int(number)
     (count,) = connection.execute("SELECT count(*) FROM reports WHERE closed_ms IS NULL").fetchone()
     if count >= entry.most:
         raise Refusal(Code.TOO_FAST, "the host has as many reports to look at as there may be", FULL_QUEUE_MS)

@@ -121,7 +121,7 @@ class KeepInvitation(JournalEntry, frozen=True, tag=True):
 
 
 class FileReport(JournalEntry, frozen=True, tag=True):
-    """Keep a player's report of another, in place of an open one of the same two and match. Result: its number.
+    """Keep a player's report of another, with the open one of the same two and match, if any. Result: its number.
 
     Refused if either is forgotten, and with `TOO_FAST` if as many reports as `most` are open.
     """

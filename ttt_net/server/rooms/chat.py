@@ -103,14 +103,29 @@ class Chat:
         self.deliveries.take(now_ms, hearers)
 
     def _mute(self, session: Session, request: wire.MuteRequest) -> None:
-        if request.name is None:
+        if request.side is not None:
+            session.mute(player_in_seat(self._rooms, session, request.match, request.side), on=request.on)
+        elif request.name is None:
             session.mute_all(on=request.on)
         else:
             other = self._services.players.find(request.name)
             if other is None:
                 raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
             session.mute(other.player, on=request.on)
+        self._services.players.keep_mutes(session)
         session.ok(request.id)
+
+
+def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str | None, side: int) -> PlayerId:
+    """Return the player who sits in a seat of a match that the session hears. Raises `Refusal` if it hears none."""
+    room = rooms.get(match) if match is not None else None
+    if (
+        room is None
+        or room.seats.players is None
+        or not (room.audience.plays(session) or room.audience.watches(session))
+    ):
+        raise Refusal(Code.NOT_WATCHING, "a seat goes with a match that you hear; name the player instead")
+    return room.seats.players[side]
 
 
 def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:

@@ -9,7 +9,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal.entries import ChatLine, FileReport
 from ttt_net.server.players import PlayerId
-from ttt_net.server.rooms.chat import MAX_CELLS
+from ttt_net.server.rooms.chat import MAX_CELLS, player_in_seat
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.text import clean
@@ -56,7 +56,10 @@ class ReportService:
             log.warning("report %d of a player is there to be looked at: admin reports show %d", number, number)
             session.ok(request.id)
 
-        self._services.journal.player_named(request.name, found, failed)
+        if request.side is None:
+            self._services.journal.player_named(request.name, found, failed)
+        else:
+            found((player_in_seat(self._rooms, session, request.match, request.side), request.name))
 
     def _lines(self, session: Session, match: str) -> tuple[ChatLine, ...]:
         """Return the last lines that the session could hear in a match. Raises `Refusal` if it hears none there."""

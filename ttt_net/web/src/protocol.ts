@@ -347,6 +347,8 @@ export interface MuteRequest {
   type: "mute";
   name: string | null;
   on: boolean;
+  match?: string | null;
+  side?: 0 | 1 | null;
 }
 
 export interface Notice {
@@ -567,6 +569,7 @@ export interface ReportRequest {
   reason?: "chat" | "cheating" | "name" | "other";
   match?: string | null;
   text?: string | null;
+  side?: 0 | 1 | null;
 }
 
 export interface ResignRequest {
