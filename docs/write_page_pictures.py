@@ -51,7 +51,7 @@ def play(first: Visitor, second: Visitor, cells: tuple[int, ...]) -> None:
             target = mover.page.locator(".cell.free").first
         target.dispatch_event("click")
         mover.page.locator(".boards.mine").wait_for(state="detached")
-        mover.page.locator(".status", has_text="on its way").wait_for(state="detached")
+        mover.page.locator(".status", has_text="Sending").wait_for(state="detached")
 
 
 def start(command: list[str]) -> subprocess.Popen[bytes]:

@@ -138,7 +138,7 @@ export const en = {
   } as Record<string, string>,
   drawAgreed: "Draw by agreement.",
   drawn: "Draw: nobody can win any more.",
-  calledOff: "Aborted: the match does not count.",
+  calledOff: "Aborted: it does not count.",
 
   // Chat.
   youAreMuted: "The host has muted you {0}. Nobody sees what you write, and you can keep playing.",
