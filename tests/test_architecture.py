@@ -97,12 +97,12 @@ INSIDE = {
         main embedded start
     """,
     "client": """
-        events pages finding.discovery finding.address finding.servers finding.local_choices finding.server_list
-        finding.server_search json_lines film records command_line drawing.glyphs user_io mailbox progress world
+        events pages finding.address finding.local_choices finding.server_search json_lines film records named options
+        drawing.glyphs user_io mailbox progress world
         update_world labels display commands words sharing screens.screen screens.offers screens.lobby screens.games
         screens.people screens.coaching screens.board_play screens.replay screens.rules screens screens.registry
         update act keys drawing controller terminal
-        finding lines client_controller bot naming certificate_question ending inquiry served modes.build modes.screen
+        finding lines client_controller bot naming certificate_question ending inquire modes.build modes.screen
         modes.lines modes.bot modes.start_menu local modes main
     """,
 }
@@ -329,8 +329,8 @@ def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
 
 
 LAZY = {
-    "ttt_net.client.command_line.options": "the rules of all games, where one was named",
-    "ttt_net.client.finding.discovery": "a library for networks that lead nowhere else",
+    "ttt_net.client.options": "the rules of all games, where one was named",
+    "ttt_net.client.finding.server_search": "a library for networks that lead nowhere else",
     "ttt_net.client.modes": "the mode that was chosen",
     "ttt_net.commands.cluster": "an optional library",
     "ttt_net.commands.play": "the server, for --host",

@@ -21,10 +21,8 @@ PAGES_NOT_YET_PLAIN = {
 PACKAGES_NOT_YET_PLAIN = {
     "ttt_net/client",
     "ttt_net/client/bot",
-    "ttt_net/client/command_line",
     "ttt_net/client/drawing",
     "ttt_net/client/finding",
-    "ttt_net/client/inquiry",
     "ttt_net/client/lines",
     "ttt_net/client/local",
     "ttt_net/client/screens",

@@ -9,7 +9,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.__main__ import PROGRAMS, VERBS, main
-from ttt_net.client.command_line.options import make_parser
+from ttt_net.client.options import make_parser
 from ttt_net.commands.shell_help import SCRIPTS, manual, verb_usages
 from ttt_net.games.catalogue import NAMES as GAMES
 from ttt_net.strategies import NAMES as STRATEGIES

@@ -16,7 +16,7 @@ from tests.client.conftest import CLIENT
 from tests.client.real_terminal import Terminal, end
 from tests.networks import ROOT, Machine, two_machines, two_networks
 from tests.patience import PATIENCE_S
-from ttt_net.client.finding.discovery import MAX_SERVERS
+from ttt_net.client.finding.server_search import MAX_ANNOUNCED
 
 __all__ = ["two_machines", "two_networks"]
 
@@ -186,7 +186,7 @@ def test_liars_on_the_network_are_bounded_cleaned_and_cannot_end_the_search(
                 client.expect("Start a server here")
                 found = client.before.decode()
                 assert "\x1b" not in found
-                assert len(found.splitlines()) < 2 * MAX_SERVERS
+                assert len(found.splitlines()) < 2 * MAX_ANNOUNCED
                 if found.count("does not answer") > 1:
                     break
             else:

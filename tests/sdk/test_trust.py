@@ -9,8 +9,8 @@ import pytest
 from tests.client.fake_server import FakeServer, fake_server
 from tests.sdk.linked import Client, client_of
 from tests.server.encrypted_peer import Authority
-from ttt_net.client.command_line.options import parse
-from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.finding.server_search import shareable
+from ttt_net.client.options import parse
 from ttt_net.errors import ConfigurationError
 from ttt_net.sdk import trust as trusts
 from ttt_net.sdk.connection import ReconnectLimits

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from ttt_net.client.command_line.options import Options
+from ttt_net.client.options import Options
 from ttt_net.sdk.certificate_pinning import certificate_at, pin, pinned_fingerprint, was_vouched
 
 _NO_QUESTION = (

@@ -6,7 +6,7 @@
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ttt_net.client.finding.server_list import ServerList
+from ttt_net.client.finding.server_search import ServerList
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.progress import Achievements
 from ttt_net.client.world import World

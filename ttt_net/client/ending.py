@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import ttt_net
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.finding.address import site_of
 from ttt_net.client.json_lines import summary_line
+from ttt_net.client.options import Options
 from ttt_net.client.user_io import complain, write_text
 from ttt_net.errors import Code
 from ttt_net.programs import SERVE

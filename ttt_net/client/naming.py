@@ -1,6 +1,6 @@
 """Find the name to play under: the one that was asked for or is remembered, or the one that a person gives now."""
 
-from ttt_net.client.command_line.options import Options
+from ttt_net.client.options import Options
 from ttt_net.client.user_io import ask_anew, complain, may_ask, tell
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.names import RULE, checked_name, fitting_name

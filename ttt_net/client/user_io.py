@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.drawing.glyphs import Glyphs, encodable, glyphs_for, wrapped
+from ttt_net.client.options import Options
 from ttt_net.programs import CLIENT
 
 try:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from logging.handlers import RotatingFileHandler
 
-from ttt_net.client.command_line.local import Served
-from ttt_net.client.command_line.options import Options
+from ttt_net.client.finding.address import Served
+from ttt_net.client.options import Options
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER
 from ttt_net.server.embedded import server_inside

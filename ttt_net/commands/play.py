@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from ttt_net.client import main as client
-from ttt_net.client.command_line.local import Served
-from ttt_net.client.command_line.options import Options
+from ttt_net.client.finding.address import Served
+from ttt_net.client.options import Options
 
 
 def main(argv: Sequence[str] | None = None) -> int:

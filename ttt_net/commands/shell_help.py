@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_net.__main__ import PROGRAMS, VERBS, make_parser
-from ttt_net.client.command_line import options as client
-from ttt_net.client.command_line.named import DEEDS
+from ttt_net.client import options as client
+from ttt_net.client.named import DEEDS
 from ttt_net.games.catalogue import NAMES as GAMES
 from ttt_net.server.settings import sources as server
 from ttt_net.strategies import NAMES as STRATEGIES

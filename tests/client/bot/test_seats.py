@@ -4,7 +4,7 @@ import pytest
 
 from ttt_net.client.bot.plan import ChallengeFilter
 from ttt_net.client.bot.seats import engine_of, games_of
-from ttt_net.client.command_line.options import parse
+from ttt_net.client.options import parse
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Challenged, DeclineReason, PlayerInfo

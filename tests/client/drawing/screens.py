@@ -27,9 +27,8 @@ from ttt_net.announcement import Announcement
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
-from ttt_net.client.finding.discovery import Found
-from ttt_net.client.finding.server_list import ServerList, sighted
-from ttt_net.client.finding.servers import Used
+from ttt_net.client.finding.address import Used
+from ttt_net.client.finding.server_search import Found, ServerList, sighted
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.games import NEXT_CLOCK
 from ttt_net.client.screens.replay import STEP_THROUGH as REPLAY

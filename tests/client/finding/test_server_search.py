@@ -8,13 +8,12 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.finding import discovery, server_search
+from ttt_net.client.finding import server_search
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
 from ttt_net.client.finding.local_choices import LocalChoices
-from ttt_net.client.finding.server_list import ServerList
-from ttt_net.client.finding.server_search import ServerSearch
+from ttt_net.client.finding.server_search import ServerList, ServerSearch
+from ttt_net.client.lines.line_menu import LineMenu
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.lines.start_menu import LineMenu
 from ttt_net.client.local.matches import answer_without_match
 from ttt_net.client.progress import Achievements
 
@@ -131,9 +130,9 @@ async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
     def fail(name: str) -> None:
         raise error
 
-    monkeypatch.setattr(discovery, "import_module", fail)
-    seen: list[discovery.Sighting] = []
-    await discovery.look_around(seen.append)
+    monkeypatch.setattr(server_search, "import_module", fail)
+    seen: list[server_search.Sighting] = []
+    await server_search.look_around(seen.append)
     (blocked,) = seen
-    assert isinstance(blocked, discovery.Blocked)
+    assert isinstance(blocked, server_search.Blocked)
     assert blocked.reason in str(error)

@@ -10,7 +10,7 @@ import pytest
 from tests.client.conftest import Start, heard_until
 from tests.client.real_terminal import Terminal
 from tests.patience import PATIENCE_S
-from ttt_net.client.command_line.options import parse
+from ttt_net.client.options import parse
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Outcome, Reason
 from ttt_net.games.records import read_records

@@ -35,7 +35,7 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
         (["ttt_net.client.modes.screen"], {*BOT, *client("lines.line_client", "inquiry")}),
         (["ttt_net.client.modes.lines"], {*BOT, *SCREEN, *client("inquiry")}),
         (["ttt_net.client.modes.bot"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquiry")}),
-        (["ttt_net.client.inquiry.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
+        (["ttt_net.client.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
     ],
     ids=lambda value: value[-1].rpartition(".")[2] if isinstance(value, list) else "",
 )

@@ -18,12 +18,12 @@ from tests.client.samples import (
 from tests.patience import PATIENCE_S
 from ttt_net.client import sharing, words
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.command_line.options import parse
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
-from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
+from ttt_net.client.options import parse
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
     InvitationReply,

@@ -16,7 +16,7 @@ from ttt_net.client.commands import Command, Open
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.lines.numbered_menu import NumberedMenu
+from ttt_net.client.lines.typed_lines import NumberedMenu
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.lobby import lobby_screen
 from ttt_net.client.screens.registry import HELP, SCREENS, WORDS
@@ -32,7 +32,7 @@ REGISTRY = "screens/registry.py"
 
 def sources() -> dict[str, str]:
     """The modules of the client that have screens: no questions from the command line, nothing in a server's place."""
-    paths = (path for path in CLIENT.rglob("*.py") if not {"inquiry", "local"} & set(path.parts))
+    paths = (path for path in CLIENT.rglob("*.py") if path.stem != "inquire" and "local" not in path.parts)
     return {path.relative_to(CLIENT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
@@ -56,7 +56,7 @@ def test_a_screen_of_a_question_touches_its_own_module_and_the_registry(name: st
 @pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "coaching"), ("RecordRequest", "replay")])
 def test_a_request_about_a_finished_match_touches_one_module_and_the_list_of_actions(asked: str, module: str) -> None:
     named = {file for file, source in sources().items() if re.search(rf"\b{asked}\b", source)}
-    assert named - {"lines/pending_replies.py", "local/connection.py"} == {f"screens/{module}.py"}
+    assert named - {"lines/typed_lines.py", "local/connection.py"} == {f"screens/{module}.py"}
 
 
 def test_every_page_that_is_opened_is_of_a_registered_screen() -> None:

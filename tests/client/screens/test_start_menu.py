@@ -16,15 +16,22 @@ from ttt_net.client.commands import Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
-from ttt_net.client.finding.discovery import Blocked, Found, Gone
+from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together, Used
 from ttt_net.client.finding.local_choices import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
 from ttt_net.client.finding.menu_controller import MenuController
-from ttt_net.client.finding.server_list import ServerList, explanation, read_place, sighted, tried
-from ttt_net.client.finding.server_search import ServerSearch
-from ttt_net.client.finding.servers import Used
+from ttt_net.client.finding.server_search import (
+    Blocked,
+    Found,
+    Gone,
+    ServerList,
+    ServerSearch,
+    explanation,
+    read_place,
+    sighted,
+    tried,
+)
 from ttt_net.client.keys import command_for
-from ttt_net.client.lines.start_menu import server_lines
+from ttt_net.client.lines.line_menu import server_lines
 from ttt_net.client.local.matches import answer_without_match
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.registry import rows_of

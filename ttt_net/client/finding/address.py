@@ -1,12 +1,17 @@
-"""Declare where a client can go, and read addresses of servers in all their forms, codes, and links of browsers."""
+"""Read addresses of servers, invitation codes and browser links, and remember the servers that were joined."""
 
 import ipaddress
+import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.private_files import write_private
+from ttt_net.sdk import identity
 from ttt_net.text import clean
 
 DEFAULT_PORT = 8765
@@ -18,6 +23,17 @@ _SITES = {"http": "ws", "https": "wss"}
 _INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)
 """What follows the server in the link of an invitation; in older ones the code is a part of the path."""
 _PORTS = range(1, 65_536)
+HUMAN = "human"
+COMPUTER = "Computer"
+"""What a strategy is called that a person plays at this keyboard, and how one is asked for without its name."""
+EVERY_GAME = "alphabeta"
+"""The strategy that is meant by that."""
+ENGINE_NAME = "engine"
+"""What a program of others is called at this keyboard."""
+ENGINE_PREFIX = "engine:"
+"""What stands before its command."""
+AT_HOME = "this keyboard"
+"""What stands in the place of a server's address."""
 MAX_LEVEL = 8
 """The highest level of strategies: full strength."""
 
@@ -64,6 +80,44 @@ class LookOn:
 @dataclass(frozen=True, slots=True)
 class Host:
     """Start a server here, and join it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A match at this keyboard: by side, who plays (a person, or the strategy of that name), and under which name."""
+
+    game: str
+    players: tuple[str, str] = (HUMAN, HUMAN)
+    names: tuple[str, str] = ("X", "O")
+    start: str | None = None
+    """The position to begin from, if it is not the usual one."""
+
+    @property
+    def is_for_people_alone(self) -> bool:
+        """Whether no strategy plays."""
+        return self.people == len(self.players)
+
+    @property
+    def people(self) -> int:
+        """How many people sit at the keyboard."""
+        return self.players.count(HUMAN)
+
+
+class Served(NamedTuple):
+    """A server of our own: its address, and where its journal is."""
+
+    url: str
+    journal: str
+    people: Callable[[], int]
+    """Returns how many people are connected to it, ourselves among them."""
+    wait: Callable[[], None]
+    """Waits until it has ended."""
+    stop: Callable[[], None]
+    """Asks it to end."""
+
+    def guests(self) -> int:
+        """Return how many other people are connected to it."""
+        return max(0, self.people() - 1)
 
 
 Place = Go | Alone | Together | LookOn | Host
@@ -135,3 +189,40 @@ def _with_port(host: str) -> str:
     except ValueError:
         return host if ":" in host else f"{host}:{DEFAULT_PORT}"
     return f"[{address}]:{DEFAULT_PORT}" if address.version == 6 else f"{address}:{DEFAULT_PORT}"
+
+
+FILE_OF_SERVERS = "servers.json"
+MAX_SERVERS = 8
+MAX_TITLE_CELLS = 40
+
+
+class Used(NamedTuple):
+    """A server that was joined: its address, and what it called itself."""
+
+    url: str
+    title: str
+
+
+def servers_used() -> tuple[Used, ...]:
+    """Return the servers that were joined, newest first; lines of the file that name none are left out."""
+    try:
+        rows = json.loads((identity.home() / FILE_OF_SERVERS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        match row:
+            case [str(url), str(title)]:
+                with suppress(ConfigurationError):
+                    found.append(Used(url_of(url), clean(title, MAX_TITLE_CELLS)))
+    return tuple(found[:MAX_SERVERS])
+
+
+def remember_server(url: str, title: str) -> None:
+    """Put the server in front of all others; a disk that refuses means only that it is typed again."""
+    used, title = servers_used(), clean(title, MAX_TITLE_CELLS)
+    others = [each for each in used if each.url != url]
+    newest = (Used(url, title), *others)[:MAX_SERVERS]
+    if newest != used:
+        with suppress(OSError):
+            write_private(identity.home() / FILE_OF_SERVERS, json.dumps(newest))

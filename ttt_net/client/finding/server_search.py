@@ -1,16 +1,352 @@
-"""Search for servers on the local network and at the addresses used before, and keep the list of them."""
+"""Search for servers: announcements by mDNS, servers that were used before, and whether they answer.
+
+The library for mDNS is loaded when the search begins, never before the first picture. Announcements are checked and
+bounded (`announcement`), since anybody on the network can announce anything. Of an address, the search tries no more
+than to connect. `ServerList` is a value: sightings go in, the next list comes out.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ttt_net.client.finding.address import DEFAULT_URL
-from ttt_net.client.finding.discovery import does_answer, look_around
+from ttt_net.announcement import SERVICE, Announcement, is_usable, read_announcement
+from ttt_net.client.finding.address import (
+    CODE,
+    DEFAULT_PORT,
+    DEFAULT_URL,
+    Alone,
+    Go,
+    Host,
+    LookOn,
+    Place,
+    Together,
+    Used,
+    read_address,
+    servers_used,
+)
 from ttt_net.client.finding.local_choices import LocalChoices
-from ttt_net.client.finding.server_list import ServerList, sighted, tried
-from ttt_net.client.finding.servers import servers_used
+from ttt_net.errors import ConfigurationError
+from ttt_net.programs import SERVER
+from ttt_net.text import clean, counted
+
+if TYPE_CHECKING:
+    from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+MAX_ANNOUNCED = 32
+"""Announcements that are looked at; more of them are no network of friends."""
+ANSWER_S = 0.7
+"""How long a server on the local network may take to answer."""
+_RESOLVE_MS = 1500
+_CLOSE_S = 1.0
+_MAX_REASON = 80
+_SILENT = logging.getLogger("zeroconf")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A server that announces itself as `key`; `host` is the address to use, and whether something answered there."""
+
+    key: str
+    announcement: Announcement
+    host: str
+    does_answer: bool
+    is_here: bool
+    """Whether it runs on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The server that announced itself as `key` has said goodbye."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The local network cannot be asked at all, for the reason given."""
+
+    reason: str
+
+
+Sighting = Found | Gone | Blocked
+
+
+async def look_around(report: Callable[[Sighting], None]) -> None:
+    """Report servers as they come and go, until cancelled; ends by itself only where nothing can be found."""
+    _SILENT.setLevel(logging.CRITICAL)  # what goes wrong is reported; a line on stderr would tear the screen
+    try:
+        library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
+        network: AsyncZeroconf = library.AsyncZeroconf()
+    except Exception as error:  # noqa: BLE001 - to be found is a comfort; whatever is wrong with it, addresses work
+        report(Blocked(clean(str(getattr(error, "strerror", None) or error), _MAX_REASON)))
+        return
+    heard: asyncio.Queue[tuple[str, bool]] = asyncio.Queue(4 * MAX_ANNOUNCED)
+
+    def changed(*, name: str, state_change: object, **_: object) -> None:
+        with contextlib.suppress(asyncio.QueueFull):
+            heard.put_nowait((name, getattr(state_change, "name", "") != "Removed"))
+
+    browser = library.AsyncServiceBrowser(network.zeroconf, [SERVICE], handlers=[changed])
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            known: dict[str, asyncio.Task[None]] = {}
+            while True:
+                key, is_there = await heard.get()
+                if (task := known.pop(key, None)) is not None:
+                    task.cancel()
+                if is_there and len(known) < MAX_ANNOUNCED:
+                    resolver = _Resolver(network, library.AsyncServiceInfo, report)
+                    known[key] = tasks.create_task(resolver.resolve(key))
+                elif not is_there:
+                    report(Gone(key))
+    finally:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await browser.async_cancel()
+                await network.async_close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    network: "AsyncZeroconf"
+    make: "type[AsyncServiceInfo]"
+    report: Callable[[Sighting], None]
+
+    async def resolve(self, key: str) -> None:
+        """Find out what the announcement says, and by which of its addresses the server answers."""
+        announcement = await self._read(key)
+        if announcement is None:
+            return
+        host = await first_answering(announcement.addresses, announcement.port)
+        is_here = any(is_own_address(address) for address in announcement.addresses)
+        shown = host or announcement.addresses[0]
+        self.report(Found(key, announcement, shown, does_answer=host is not None, is_here=is_here))
+
+    async def _read(self, key: str) -> Announcement | None:
+        try:
+            info = self.make(SERVICE, key)
+            if not await info.async_request(self.network.zeroconf, _RESOLVE_MS):
+                return None
+            return read_announcement(info.port, info.parsed_addresses(), info.properties)
+        except Exception:  # noqa: BLE001 - whatever a library makes of what a stranger sent, it is no server
+            return None
+
+
+async def first_answering(
+    hosts: tuple[str, ...], port: int, answers: Callable[[str, int], Awaitable[bool]] | None = None
+) -> str | None:
+    """Return the first of the addresses, in their order, at which something listens; they are tried at once."""
+    results = await asyncio.gather(*((answers or does_answer)(host, port) for host in hosts))
+    return next((host for host, is_good in zip(hosts, results, strict=True) if is_good), None)
+
+
+async def does_answer(host: str, port: int) -> bool:
+    """Tell whether something listens there; nothing is said to it."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.transport.abort()
+    return True
+
+
+def is_own_address(address: str) -> bool:
+    """Tell whether the address is one of this machine: only such a one can be bound."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        probe.bind((address, 0))
+        return True
+    return False
+
+
+def shareable(address: str) -> str:
+    """Return an address as another machine can use it: of one on this machine, the machine's own on its network."""
+    host, _, port = address.rpartition(":")
+    if host not in ("localhost", "127.0.0.1", "::1"):
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        # A documentation address: a route is looked up, nothing is sent. It fails without any network.
+        probe.connect(("192.0.2.1", 9))
+        return f"{probe.getsockname()[0]}:{port}"
+    from ifaddr import get_adapters  # only on a network that leads nowhere else, such as two machines on a cable
+
+    own = (str(each.ip) for adapter in get_adapters() for each in adapter.ips if each.is_IPv4)
+    return f"{next((found for found in own if is_usable(found)), host)}:{port}"
+
+
+_HERE = "here"
+COMPUTER, TYPE = "computer", "type"
+"""The keys of the match against the computer, and of what is typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Something to choose, known by `key` whatever else comes and goes."""
+
+    key: str
+    name: str
+    detail: str
+    url: str | None = None
+    group: str = ""
+    does: Alone | Together | LookOn | Host | None = None
+    """What it leads to, if it is no server."""
+
+
+_NOTHING: Mapping[str, Found] = MappingProxyType({})
+_UNKNOWN: Mapping[str, bool] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerList:
+    """The servers that were found or used before, and the other places to go."""
+
+    used: tuple[Used, ...] = ()
+    found: Mapping[str, Found] = field(default_factory=lambda: _NOTHING)
+    does_answer: Mapping[str, bool] = field(default_factory=lambda: _UNKNOWN)
+    """Of the addresses that were tried, whether anything listens there."""
+    blocked: str = ""
+    has_looked: bool = False
+    """Whether servers have had time enough to be found."""
+    choices: LocalChoices = field(default_factory=LocalChoices)
+    """What is played here."""
+    is_explained: bool = False
+    """Whether it is told why a server may not be found."""
+    place: Place | None = None
+    """Where to go, once it was chosen."""
+
+    @property
+    def destinations(self) -> tuple[Destination, ...]:
+        """The destinations to choose from, in order."""
+        found = [*self._local(), *self._announced()]
+        known = {row.url for row in found}
+        others = (
+            Destination("host", "Start a server here", "for friends on this network", group="or", does=Host()),
+            Destination(TYPE, "Type an address or a code", "", group="or"),
+        )
+        return (*found, *self._used_before(known), *self._at_this_keyboard(), *others)
+
+    @property
+    def has_found(self) -> bool:
+        """Whether there is a server on this machine or this network, or one that was used before answers."""
+        return any(
+            row.group == "found" or (row.url is not None and self.does_answer.get(row.url)) for row in self.destinations
+        )
+
+    def _at_this_keyboard(self) -> list[Destination]:
+        chosen = self.choices
+        alone = f"{chosen.title}, {chosen.strength}, {chosen.order_in_words}"
+        names = f", {chosen.names[0]} and {chosen.names[1]}" * (chosen.names != LocalChoices().names)
+        watched = f"{chosen.title}, {' and '.join(chosen.watched_names)}"
+        return [
+            Destination(COMPUTER, "Play the computer", alone, group="keyboard", does=chosen.alone),
+            Destination(
+                "together", "Two at this keyboard", f"{chosen.title}{names}", group="keyboard", does=chosen.together
+            ),
+            Destination("watch", "Watch two bots play", watched, group="keyboard", does=chosen.looking_on),
+        ]
+
+    def _local(self) -> list[Destination]:
+        announced = next((each for each in self.found.values() if _is_default_here(each)), None)
+        if not self.does_answer.get(DEFAULT_URL) and announced is None:
+            return []
+        name = announced.announcement.name if announced else "A server"
+        detail = _census(announced) if announced else ""
+        return [Destination(_HERE, name, " ".join(("on this machine", detail)).strip(), DEFAULT_URL, "found")]
+
+    def _announced(self) -> list[Destination]:
+        rows: dict[str, Destination] = {}
+        for each in self.found.values():
+            if _is_default_here(each):
+                continue
+            scheme = "wss" if each.announcement.is_secure else "ws"
+            address = f"{each.host}:{each.announcement.port}"
+            detail = _census(each) if each.does_answer else "does not answer: a firewall?"
+            url = f"{scheme}://{address}"
+            rows[url] = Destination(url, each.announcement.name, f"{address}  {detail}", url, "found")
+        return sorted(rows.values(), key=lambda row: (row.name, row.key))
+
+    def _used_before(self, known: set[str | None]) -> list[Destination]:
+        rows = []
+        for used in self.used:
+            if used.url in known or used.url == DEFAULT_URL:
+                continue
+            answers = {True: "answers", False: "no answer now", None: ""}[self.does_answer.get(used.url)]
+            rows.append(
+                Destination(
+                    used.url, used.title or "A server", f"{short(used.url)}  {answers}".strip(), used.url, "used"
+                )
+            )
+        return rows
+
+
+def short(url: str) -> str:
+    """Return an address as people type it."""
+    return url.removeprefix("ws://")
+
+
+def _is_default_here(found: Found) -> bool:
+    return found.is_here and found.announcement.port == DEFAULT_PORT and not found.announcement.is_secure
+
+
+def _census(found: Found) -> str:
+    said = found.announcement
+    census = f"{counted(said.players, 'player')}, {counted(said.matches, 'match', 'matches')}"
+    return f"{census}{', version ' * bool(said.version)}{said.version}"
+
+
+def sighted(servers: ServerList, sighting: Sighting) -> ServerList:
+    """Return the list after something was seen on the network."""
+    match sighting:
+        case Found():
+            return replace(servers, found=MappingProxyType({**servers.found, sighting.key: sighting}))
+        case Gone():
+            rest = {key: each for key, each in servers.found.items() if key != sighting.key}
+            return replace(servers, found=MappingProxyType(rest))
+        case Blocked():
+            return replace(servers, blocked=sighting.reason)
+
+
+def tried(servers: ServerList, url: str, *, does_answer: bool) -> ServerList:
+    """Return the list after an address was tried."""
+    return replace(servers, does_answer=MappingProxyType({**servers.does_answer, url: does_answer}))
+
+
+def read_place(servers: ServerList, text: str) -> Go:
+    """Return where a typed text leads: an address, a code, or an address and a code; else `ConfigurationError`."""
+    words = text.split()
+    code = words[-1].upper() if CODE.fullmatch(words[-1]) else None
+    if len(words) > 2 or (len(words) == 2 and code is None):
+        raise ConfigurationError("type an address, a code, or an address and a code")
+    if len(words) == 2 or code is None:
+        address = read_address(words[0])
+        return Go(address.url, code or address.code)
+    server = next((row.url for row in servers.destinations if row.url is not None), None)
+    if server is None:
+        raise ConfigurationError(f"no server is known to try {code} on; type its address, a space, and the code")
+    return Go(server, code)
+
+
+def explanation(servers: ServerList) -> list[str]:
+    """Return why a server may not have been found, and what to do; sentences for people."""
+    why = "No server has announced itself on this network."
+    if servers.has_found:
+        why = "Not the server you look for?"
+    elif servers.blocked:
+        why = f"This network cannot be searched ({servers.blocked})."
+    return [
+        why,
+        "A firewall, a VPN, a guest network or another subnet can hide one.",
+        f"Type the address that {SERVER} shows, such as 192.168.1.20, or start a server here.",
+    ]
+
 
 LOOK_S = 2.0
 """After so long, every server that announces itself has been found."""

@@ -22,13 +22,18 @@ from ttt_net.client.events import (
     Stop,
     WorldEvent,
 )
-from ttt_net.client.finding.discovery import shareable
-from ttt_net.client.lines.input_queue import InputQueue
-from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, LineRenderer
-from ttt_net.client.lines.news import news_of, stayed, stopped
-from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
-from ttt_net.client.lines.pending_replies import PendingReplies
-from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_MATCH, command_of, word_of
+from ttt_net.client.finding.server_search import shareable
+from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, LineRenderer, news_of, stayed, stopped
+from ttt_net.client.lines.typed_lines import (
+    CLAIMS,
+    OF_A_MATCH,
+    InputQueue,
+    NumberedMenu,
+    PendingReplies,
+    are_numbers_moves,
+    command_of,
+    word_of,
+)
 from ttt_net.client.records import save_record
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
 from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH

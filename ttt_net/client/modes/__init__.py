@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ttt_net.client.command_line.bot import EngineOptions
-from ttt_net.client.command_line.inquiry import Inquiry
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.finding.address import Place
+from ttt_net.client.options import EngineOptions, Inquiry, Options
 from ttt_net.client.user_io import is_on_screen, signals_raised, writer_of
 from ttt_net.messages import AnyServerMessage, Request
 from ttt_net.sdk.events import Farewell
@@ -108,12 +106,12 @@ def choose_by_lines(options: Options) -> Place | None:
     """Print the start menu, with numbers, and return where to go; None if the person leaves."""
     from ttt_net.client import progress
     from ttt_net.client.finding import local_choices
-    from ttt_net.client.lines import start_menu
+    from ttt_net.client.lines import line_menu
     from ttt_net.client.modes import lines
 
     choices = local_choices.choices_for(options.game)
     solved = progress.load_achievements()
-    menu = start_menu.LineMenu(input, writer_of(options), _answer, lines.renderer_of(options), solved)
+    menu = line_menu.LineMenu(input, writer_of(options), _answer, lines.renderer_of(options), solved)
     place, chosen = menu.choose(choices)
     if menu.achieved != solved:
         progress.save_achievements(menu.achieved)
@@ -124,7 +122,7 @@ def choose_by_lines(options: Options) -> Place | None:
 
 def inquire(options: Options, inquiry: Inquiry) -> tuple[list[str], Farewell | None]:
     """Ask a server one thing; return the lines to be printed, or why there are none."""
-    from ttt_net.client.inquiry import inquire
+    from ttt_net.client import inquire
 
     answer = inquire.inquire(options, inquiry)
     return answer.lines, answer.farewell

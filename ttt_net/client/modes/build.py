@@ -7,13 +7,13 @@ from functools import partial
 from typing import TypedDict
 
 from ttt_net.client import json_lines, labels, words
-from ttt_net.client.command_line.options import DEFAULT_GAME, Options
 from ttt_net.client.display import Display
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import Event, LocalNotice
-from ttt_net.client.finding.discovery import shareable
-from ttt_net.client.finding.servers import remember_server
+from ttt_net.client.finding.address import remember_server
+from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.mailbox import post
+from ttt_net.client.options import DEFAULT_GAME, Options
 from ttt_net.client.progress import load_unfinished, save_unfinished
 from ttt_net.client.screens.offers import by_default
 from ttt_net.client.user_io import json_writer_of

@@ -5,14 +5,13 @@ import sys
 from dataclasses import replace
 
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import Event
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer, LineRenderer
 from ttt_net.client.lines.screen_reader import ScreenReader
-from ttt_net.client.lines.standard_input import reading_lines
+from ttt_net.client.lines.typed_lines import reading_lines
 from ttt_net.client.mailbox import Mailbox, delivered
 from ttt_net.client.modes.build import (
     FIRST_MS,
@@ -24,6 +23,7 @@ from ttt_net.client.modes.build import (
     player_arguments,
     seek_of,
 )
+from ttt_net.client.options import Options
 from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
 from ttt_net.sdk.identity import Identity

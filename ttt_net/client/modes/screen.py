@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.mailbox import Mailbox
 from ttt_net.client.modes.build import (
@@ -16,6 +15,7 @@ from ttt_net.client.modes.build import (
     player_arguments,
     seek_of,
 )
+from ttt_net.client.options import Options
 from ttt_net.client.progress import is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.loop import show

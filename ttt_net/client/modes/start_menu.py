@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import Event, Resized
 from ttt_net.client.finding.address import Place
@@ -11,6 +10,7 @@ from ttt_net.client.finding.local_choices import choices_for, save_choices
 from ttt_net.client.finding.menu_controller import Answer, MenuController
 from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.mailbox import Mailbox, delivered, post
+from ttt_net.client.options import Options
 from ttt_net.client.progress import load_achievements, save_achievements
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen

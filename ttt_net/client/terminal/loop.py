@@ -13,7 +13,6 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Command, Type
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
@@ -31,10 +30,11 @@ from ttt_net.client.events import (
     Stop,
     TerminalEvent,
 )
-from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.keys import command_for
 from ttt_net.client.labels import TENTHS_BELOW_MS
 from ttt_net.client.mailbox import delivered, post
+from ttt_net.client.options import Options
 from ttt_net.client.records import save_record
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen, has_motion

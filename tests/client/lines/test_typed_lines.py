@@ -9,7 +9,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import Event, Line
-from ttt_net.client.lines.standard_input import reading_lines
+from ttt_net.client.lines.typed_lines import reading_lines
 from ttt_net.client.user_io import ask_anew
 
 

@@ -1,14 +1,13 @@
-"""Read what the command line names: a game, something to do, an address, a match at this keyboard; with near matches.
+"""Read what a command line names: a game, an action, an address, a match at this keyboard; suggest near matches.
 
-Needs the rules of the games, and so is loaded only where something is named.
+This needs the rules of the games, so it is loaded only where something is named.
 """
 
 import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.command_line.local import COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
-from ttt_net.client.finding.address import CODE
+from ttt_net.client.finding.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES

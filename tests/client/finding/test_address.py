@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.client.finding.servers import FILE, MAX_SERVERS, Used, remember_server, servers_used
+from ttt_net.client.finding.address import FILE_OF_SERVERS, MAX_SERVERS, Used, remember_server, servers_used
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def test_the_newest_server_comes_first_and_each_once(tmp_path: Path) -> None:
     for url, title in (("ws://a:1", "A"), ("wss://b", "B"), ("ws://a:1", "A again")):
         remember_server(url, title)
     assert servers_used() == (Used("ws://a:1", "A again"), Used("wss://b", "B"))
-    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / FILE_OF_SERVERS).stat().st_mode) == 0o600
 
 
 def test_only_so_many_are_kept() -> None:
@@ -30,12 +30,12 @@ def test_only_so_many_are_kept() -> None:
     "text", ["", "{", "{}", "[1, [2, 3], null]", '[["not an address", "x"]]', "[" * 100_000, "\xff"]
 )
 def test_a_broken_file_is_no_server(tmp_path: Path, text: str) -> None:
-    (tmp_path / FILE).write_text(text, encoding="latin-1")
+    (tmp_path / FILE_OF_SERVERS).write_text(text, encoding="latin-1")
     assert servers_used() == ()
     remember_server("ws://a:1", "A")
     assert servers_used() == (Used("ws://a:1", "A"),)
 
 
 def test_a_title_cannot_move_the_cursor(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('[["ws://a:1", "\\u001b[2Jbad"]]')
+    (tmp_path / FILE_OF_SERVERS).write_text('[["ws://a:1", "\\u001b[2Jbad"]]')
     assert servers_used() == (Used("ws://a:1", "[2Jbad"),)

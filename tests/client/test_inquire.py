@@ -17,9 +17,8 @@ from tests.client.conftest import CLIENT, RealServer, Start
 from tests.client.real_terminal import Open
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
-from ttt_net.client.command_line.inquiry import Inquiry
-from ttt_net.client.command_line.options import Options, parse
-from ttt_net.client.inquiry.tables import lines_of
+from ttt_net.client.inquire import lines_of
+from ttt_net.client.options import Inquiry, Options, parse
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import FinishedMatch, HistoryReply, Leader, LeaderboardReply, PlayerInfo
 from ttt_net.sdk import identity

@@ -1,1 +1,0 @@
-"""Read and check the command line of the client, before anything starts."""

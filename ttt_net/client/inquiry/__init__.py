@@ -1,1 +1,0 @@
-"""Ask a server a question, instead of playing."""

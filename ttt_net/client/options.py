@@ -1,0 +1,483 @@
+"""Read and check all options of the client; any fault is reported in one line before anything starts."""
+
+import argparse
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import ttt_net
+from ttt_net.client.finding.address import (
+    DEFAULT_PORT,
+    DEFAULT_URL,
+    HUMAN,
+    MAX_LEVEL,
+    Address,
+    Alone,
+    Local,
+    LookOn,
+    Served,
+    Together,
+    code_of,
+    read_address,
+    server_at,
+)
+from ttt_net.clock import TIME_FORM, Speed, TimeControl, time_of
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import Opponents
+from ttt_net.names import RULE
+from ttt_net.option_parser import OptionParser
+from ttt_net.programs import CLIENT, PLAY
+from ttt_net.sdk.trust import Trust, trust_of
+from ttt_net.text import clean
+
+SHORT_HELP = f"""\
+Play tic-tac-toe and its family, with people anywhere or with the computer.
+
+  {CLIENT}                        the start menu: find servers, play here
+  {CLIENT} 192.168.1.20           join one: host, host:port or wss://...
+  {CLIENT} host                   start a server here; friends find it
+  {CLIENT} ADDRESS --invite       get a code for a friend, and wait
+  {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave them
+  {CLIENT} connect4               any of these may name a game, too
+  {CLIENT} local                  two at one keyboard, without any server
+  {CLIENT} local --o computer --level 4      against the computer, 1 to 8
+  {CLIENT} ADDRESS --bot alphabeta           seat a bot for all to play
+
+  --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...
+  --time M+S       with a clock: minutes each, seconds for every move; 3+2 or 3
+  --name NAME      who you are (default: the name you typed the last time)
+  --plain          line by line; or --screen-reader, or --json
+
+? shows the keys while you play. --help-all lists every option; docs/client.md
+tells the rest."""
+
+
+class ShortHelp(argparse.Action):
+    """`--help`, which fits a terminal; `--help-all` is the usual one."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Print it, and exit."""
+        print(SHORT_HELP)
+        parser.exit()
+
+
+def whole_number(text: str) -> int:
+    """Return the number that was typed. Raises `ArgumentTypeError` if it is none."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{clean(text, 20)!r} is no whole number") from None
+
+
+Kind = Literal["profile", "history", "leaderboard", "rename", "forget"]
+KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "rename", "forget")
+SPEEDS: tuple[Speed, ...] = ("bullet", "blitz", "rapid", "untimed")
+MAX_PAGE = 10_000
+MAX_HISTORY_PAGE = 50
+"""A history is asked for page after page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """One question: `about` is a player's name (empty: oneself), a game, or the name to take."""
+
+    kind: Kind
+    about: str = ""
+    page: int = 1
+    speed: Speed = "untimed"
+    has_bots: bool = True
+
+
+def add_inquiry(group: argparse._ArgumentGroup) -> None:
+    """Add the flags that ask something of a server."""
+    group.add_argument("--profile", nargs="?", const="", metavar="NAME", help="who a player is; without NAME, you")
+    group.add_argument("--history", nargs="?", const="", metavar="NAME", help="what a player, or you, has played")
+    group.add_argument("--leaderboard", metavar="GAME", help="the ratings at a game, the best first")
+    group.add_argument("--page", type=whole_number, metavar="N", help="of --history and --leaderboard: which page")
+    group.add_argument("--speed", choices=SPEEDS, help="of --leaderboard (default: untimed)")
+    group.add_argument("--people", action="store_true", help="of --leaderboard: leave bots out")
+    group.add_argument("--rename", metavar="NAME", help="take another name; your matches and ratings stay yours")
+    group.add_argument("--forget", action="store_true", help="have your name, token and ratings deleted on the server")
+
+
+def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
+    """Return the inquiry, or None. Raises `ConfigurationError` if options exclude each other."""
+    asked = [kind for kind in KINDS if getattr(given, kind) not in (None, False)]
+    if len(asked) > 1:
+        raise ConfigurationError(f"--{asked[0]} and --{asked[1]}: ask one thing at a time")
+    kind = asked[0] if asked else None
+    if given.page is not None and kind not in ("history", "leaderboard"):
+        raise ConfigurationError("--page is for --history and --leaderboard")
+    if (given.speed is not None or given.people) and kind != "leaderboard":
+        raise ConfigurationError("--speed and --people are for --leaderboard")
+    if kind is None:
+        return None
+    if given.bot is not None or given.join is not None or given.invite:
+        raise ConfigurationError(f"--{kind} asks instead of playing; leave out --bot, --join and --invite")
+    for flag in ("game", "time", "opponents", "local", "host"):
+        if getattr(given, flag) and (flag, kind) != ("local", "history"):  # that is kept on this machine
+            raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
+    page, most = given.page or 1, MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
+    if given.page is not None and not 1 <= given.page <= most:
+        raise ConfigurationError(f"--page {given.page}: 1 to {most}")
+    about = getattr(given, kind)
+    return Inquiry(kind, about if isinstance(about, str) else "", page, given.speed or "untimed", not given.people)
+
+
+_PORTS = range(65_536)
+
+
+def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:
+    """Add the options of a server that is started here."""
+    group.add_argument("--host", action="store_true", help="start a server here, and join it")
+    group.add_argument("--port", type=whole_number, metavar="N", help=f"its port (default: {default_port})")
+
+
+def add_local(group: argparse._ArgumentGroup) -> None:
+    """Add the options of a match at this keyboard."""
+    group.add_argument("--local", action="store_true", help="play at this keyboard, without any server")
+    group.add_argument("--x", metavar="WHO", help="who plays X: human (default), computer, a strategy, engine:COMMAND")
+    group.add_argument("--o", metavar="WHO", help="who plays O, likewise")
+    group.add_argument("--names", metavar="X,O", help="the names of the two")
+    group.add_argument("--start", metavar="POSITION", help="begin from there, such as 'X../.O./..X'")
+
+
+def check_company(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` where these options do not go with the others."""
+    strangers = ("url", "bot", "join", "invite", "opponents", "name", "host", "insecure", "tls_fingerprint")
+    wrong = [flag for flag in strangers if getattr(given, flag)]
+    if given.local and wrong:
+        flag = "an address" if wrong[0] == "url" else f"--{wrong[0].replace('_', '-')}"
+        more = "; names are given with --names X,O" if wrong[0] == "name" else ""
+        raise ConfigurationError(f"{flag} does not go with --local, which needs no server{more}")
+    if given.host and (given.url is not None or given.bot is not None or given.join is not None):
+        raise ConfigurationError("--host starts a server and joins it; leave out the address, --bot and --join")
+    if given.port is not None and not given.host:
+        raise ConfigurationError("--port is for a server of your own; add --host, or write host:port")
+    if given.port is not None and given.port not in _PORTS:
+        raise ConfigurationError(f"--port {given.port}: 0 to 65535")
+    for flag in ("x", "o", "start", "names"):
+        if getattr(given, flag) is not None and not given.local:
+            raise ConfigurationError(f"--{flag} is for a match at this keyboard; add --local")
+
+
+DEFAULT_MOVE_MS = 1000
+DEFAULT_PLACES, MAX_PLACES = 4, 20
+MAX_MOVE_MS = 600_000
+MAX_PACE_MS = 10_000
+_OF_STRATEGIES = ("level", "move_time", "seed")
+_OF_BOTS = ("places", "reserve", "pace")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Which programs of others play: one by its command, or those of a file."""
+
+    command: str | None = None
+    file: str | None = None
+    protocol: str | None = None
+    log: str | None = None
+
+
+def add_engines(group: argparse._ArgumentGroup) -> None:
+    """Add the options of engines: programs of others."""
+    group.add_argument("--engine", metavar="COMMAND", help="let a program play; docs/engines.md says what it speaks")
+    group.add_argument(
+        "--protocol", choices=("tti", "piskvork"), help="what it speaks (default: tti; pbrain-*: piskvork)"
+    )
+    group.add_argument("--engine-log", metavar="FILE", help="keep what is said to it and by it")
+    group.add_argument("--engines", metavar="FILE", help="seat all engines of a TOML file")
+
+
+def engines_given(given: argparse.Namespace) -> EngineOptions | None:
+    """Return which engines are to play, if any are. Raises `ConfigurationError` if the options do not fit."""
+    if given.engine is None and given.engines is None:
+        for flag in ("protocol", "engine_log"):
+            if getattr(given, flag) is not None:
+                raise ConfigurationError(f"{_written(flag)} is for an engine; add --engine COMMAND")
+        return None
+    if given.engine is not None and given.engines is not None:
+        raise ConfigurationError("--engine is one program, --engines a file of them; choose one")
+    flag = "engine" if given.engine is not None else "engines"
+    for other in ("bot", "local", "host", "join", "invite", "json"):
+        if getattr(given, other):
+            raise ConfigurationError(f"--{flag} seats a bot; leave out --{other}")
+    if given.engines is not None:
+        for other in ("protocol", "engine_log", "name", "opponents", *_OF_STRATEGIES, *_OF_BOTS):
+            if getattr(given, other) is not None and other != "seed":
+                raise ConfigurationError(f"{_written(other)} is said in the file of --engines, for each engine")
+    return EngineOptions(given.engine, given.engines, given.protocol, given.engine_log)
+
+
+def add_bot(group: argparse._ArgumentGroup) -> None:
+    """Add the options of strategies."""
+    group.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
+    group.add_argument("--level", type=whole_number, metavar="N", help="play weaker, as people do, from 1 up to 8")
+    group.add_argument("--move-time", type=whole_number, metavar="MS", help="think so long at most (default: 1000)")
+    group.add_argument("--pace", type=whole_number, metavar="MS", help="wait so long before each move (default: 0)")
+    group.add_argument("--games", type=whole_number, metavar="N", help="leave after so many games (default: never)")
+    group.add_argument("--places", type=whole_number, metavar="N", help="matches at once (default: 4, with --games 1)")
+    group.add_argument("--reserve", type=whole_number, metavar="N", help="of these, for people alone (default: 0)")
+    group.add_argument("--seed", type=whole_number, metavar="N", help="make its chances repeatable")
+
+
+def check_bot(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
+    if given.level is not None and not 1 <= given.level <= MAX_LEVEL:
+        raise ConfigurationError(f"--level {given.level}: 1 to {MAX_LEVEL}")
+    is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
+    has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
+    for flag in _OF_STRATEGIES:
+        if getattr(given, flag) is not None and not has_strategy:
+            either = "--bot STRATEGY, or --local with --o STRATEGY"
+            more = "--o computer, or --o STRATEGY" if given.local else either
+            raise ConfigurationError(f"{_written(flag)} is for strategies; add {more}")
+    for flag in _OF_BOTS:
+        if getattr(given, flag) is not None and not is_bot:
+            raise ConfigurationError(f"{_written(flag)} is for bots; add --bot STRATEGY")
+    if given.games is not None and not is_bot and not given.local:
+        raise ConfigurationError("--games is for bots and matches at this keyboard; add --bot STRATEGY or --local")
+    if given.games is not None and given.games < 1:
+        raise ConfigurationError(f"--games {given.games}: at least 1")
+    if given.move_time is not None and not 1 <= given.move_time <= MAX_MOVE_MS:
+        raise ConfigurationError(f"--move-time {given.move_time}: 1 to {MAX_MOVE_MS} milliseconds")
+    if given.pace is not None and not 0 <= given.pace <= MAX_PACE_MS:
+        raise ConfigurationError(f"--pace {given.pace}: 0 to {MAX_PACE_MS:,} milliseconds")
+    if not 1 <= places_of(given) <= MAX_PLACES:
+        raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
+    if not 0 <= (given.reserve or 0) <= places_of(given):
+        raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places_of(given)}, which are all of its places")
+    if given.bot is not None and (given.join is not None or given.invite):
+        raise ConfigurationError("--join and --invite are for people; leave out --bot")
+
+
+def places_of(given: argparse.Namespace) -> int:
+    """Return how many matches at once a bot plays: more than one only where it stays."""
+    if given.places is not None:
+        return int(given.places)
+    return DEFAULT_PLACES if given.games is None else 1
+
+
+def _written(flag: str) -> str:
+    return f"--{flag.replace('_', '-')}"
+
+
+DEFAULT_GAME = "tictactoe"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a client was started. `game` and `opponents` are None where nothing was said."""
+
+    url: str
+    trust: Trust = field(default_factory=Trust)
+    is_address_given: bool = True
+    """Whether the address was typed, and not the default one."""
+    has_server_picker: bool = False
+    """Whether the server was chosen from the list of those that there are."""
+    name: str | None = None
+    join: str | None = None
+    """The invitation code of the match to join."""
+    is_inviting: bool = False
+    inquiry: Inquiry | None = None
+    """What is asked instead of playing."""
+    local: Local | None = None
+    """The match at this keyboard, if it is one."""
+    is_hosting: bool = False
+    port: int = DEFAULT_PORT
+    """The port of the server that is started here, if one is."""
+    served: Served | None = None
+    """The server that was started here, once it runs."""
+    game: str | None = None
+    time: TimeControl | None = None
+    bot: str | None = None
+    engines: EngineOptions | None = None
+    """The programs of others that play."""
+    games: int | None = None
+    opponents: Opponents | None = None
+    is_json: bool = False
+    is_plain: bool = False
+    is_spoken: bool = False
+    """Whether a screen reader reads out what is written."""
+    is_ascii: bool = False
+    is_quiet: bool = False
+    seed: int | None = None
+    level: int | None = None
+    move_ms: int = DEFAULT_MOVE_MS
+    pace_ms: int = 0
+    """How long a bot waits before each of its moves, so that people can follow."""
+    places: int = 1
+    """How many matches at once a bot plays, and how many of these places are for people."""
+    reserve: int = 0
+
+    @property
+    def journal(self) -> str | None:
+        """Where the server that was started here keeps its matches, and who its players are."""
+        return self.served.journal if self.served is not None else None
+
+    @property
+    def server(self) -> str:
+        """The server as identities know it: host and port."""
+        return server_at(self.url)
+
+    @property
+    def command(self) -> str:
+        """What to type to come back."""
+        if self.is_hosting:
+            return f"{PLAY} --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
+        if self.url == DEFAULT_URL:
+            return PLAY
+        fingerprint = f" --tls-fingerprint {self.trust.fingerprint}" if self.trust.fingerprint else ""
+        insecure = " --insecure" if self.trust.is_insecure else ""
+        return f"{PLAY} {self.url.removeprefix('ws://')}{fingerprint}{insecure}"
+
+
+def parse(arguments: Sequence[str] | None) -> Options:
+    """Return the options. Raises `ConfigurationError` if anything is wrong with them."""
+    parser = make_parser()
+    given = parser.parse_intermixed_args(arguments)
+    given.url = None
+    if given.words or given.game is not None or given.local:
+        from ttt_net.client import named
+
+        named.sort_words(given)
+    if given.help:
+        ShortHelp([], "help")(parser, given, None)
+    if "version" in vars(given):
+        parser.parse_args(["--version"])
+    if given.name is not None and not clean(given.name, 80):
+        raise ConfigurationError(f"--name: a name is {RULE}")
+    check_company(given)
+    check_bot(given)
+    engines = engines_given(given)
+    inquiry = inquiry_of(given)
+    game = named.checked_game(given.game) if given.game is not None else None
+    url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
+    code = code_of(given.join) if given.join is not None else code
+    if code is not None:
+        _check_join(given)
+    return Options(
+        url=url,
+        trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
+        is_address_given=given.url is not None,
+        name=clean(given.name, 80) if given.name is not None else None,
+        join=code,
+        is_inviting=given.invite,
+        inquiry=inquiry,
+        local=named.local_of(given, game or DEFAULT_GAME) if given.local else None,
+        is_hosting=given.host,
+        port=given.port if given.port is not None else DEFAULT_PORT,
+        game=game,
+        time=_time(given.time) if given.time is not None else None,
+        bot=given.bot,
+        engines=engines,
+        games=given.games,
+        opponents=given.opponents,
+        is_json=given.json,
+        is_plain=given.plain,
+        is_spoken=given.screen_reader,
+        is_ascii=given.ascii,
+        is_quiet=given.quiet,
+        seed=given.seed,
+        level=given.level,
+        move_ms=given.move_time or DEFAULT_MOVE_MS,
+        pace_ms=given.pace or 0,
+        places=places_of(given),
+        reserve=given.reserve or 0,
+    )
+
+
+def against_computer(options: Options, place: Alone, rng: random.Random) -> Options:
+    """Return the options of a match against the computer at this keyboard, for one who has chosen it from a menu."""
+    is_first = rng.random() < 1 / 2 if place.order == "lot" else place.order == "first"
+    players = (HUMAN, place.strategy) if is_first else (place.strategy, HUMAN)
+    return replace(_at_this_keyboard(options, place.game, players), level=place.level)
+
+
+def two_here(options: Options, place: Together) -> Options:
+    """Return the options of a match of two people at this keyboard."""
+    return _at_this_keyboard(options, place.game, (HUMAN, HUMAN), place.names)
+
+
+def looking_on(options: Options, place: LookOn) -> Options:
+    """Return the options of a match of two strategies at this keyboard."""
+    return _at_this_keyboard(options, place.game, place.strategies, place.names)
+
+
+def _at_this_keyboard(
+    options: Options, game: str, players: tuple[str, str], names: tuple[str, str] | None = None
+) -> Options:
+    from ttt_net.client import named
+
+    return replace(options, local=named.match_here(game, players, names))
+
+
+def _check_join(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` for what an invitation has settled, or what goes elsewhere."""
+    if given.invite:
+        raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
+    if given.bot is not None:
+        raise ConfigurationError("an invitation is for people; leave out --bot")
+    for flag in ("game", "time", "opponents"):
+        if getattr(given, flag) is not None:
+            raise ConfigurationError(f"the invitation says what is played; leave out --{flag}")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all options of a client."""
+    parser = OptionParser(
+        prog=CLIENT,
+        add_help=False,
+        usage="%(prog)s [ADDRESS] [GAME] [OPTION ...]",
+        description="Play tic-tac-toe and its family over the network.",
+        epilog="docs/client.md tells more, with every key.",
+    )
+    where = "host, host:port, ws://... or wss://... (default: look for one)"
+    parser.add_argument("words", nargs="*", metavar="ADDRESS", help=f"{where}; or a game; host, local, help or version")
+    parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, default=False, help="what most people need")
+    version = f"ttt_net {ttt_net.__version__}"
+    parser.add_argument("--version", action="version", version=version, help="print the version")
+    parser.add_argument("--help-all", action="help", help="all of this")
+    play = parser.add_argument_group("to play")
+    play.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
+    play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2 or 3")
+    play.add_argument(
+        "--opponents",
+        choices=("any", "people", "bots"),
+        help="who is paired with you (default: people; bots are offered)",
+    )
+    play.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
+    play.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
+    add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)
+    add_local(parser.add_argument_group("without a server"))
+    add_bot(parser.add_argument_group("to seat a bot, or with --local to play one"))
+    add_engines(parser.add_argument_group("to seat a program of your own, as a bot"))
+    add_inquiry(parser.add_argument_group("instead of playing"))
+    _add_looks(parser.add_argument_group("how it looks"))
+    trust = parser.add_argument_group("encryption")
+    trust.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
+    trust.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")
+    return parser
+
+
+def _add_looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--plain", action="store_true", help="line by line, without a full screen")
+    group.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
+    group.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
+
+
+def _time(text: str) -> TimeControl:
+    time = time_of(text)
+    if time is None:
+        raise ConfigurationError(f"--time {clean(text, 20)}: {TIME_FORM}")
+    return time
