@@ -69,7 +69,7 @@ LONGEST = (
     "page/test_moderation.py",
     "client/test_inquire.py",
     "server/cluster/test_jetstream.py",
-    "client/local/test_local.py",
+    "client/local/test_local_session.py",
     "end_to_end/test_server_process.py",
     "client/drawing/test_draw.py",
     "client/test_exit_codes.py",

@@ -23,7 +23,13 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {"server.py": "ttt_net.server.start", "client.py": "ttt_net.commands.play"}
 """Programs, and the modules whose `main` they run."""
-_LOADED = (*PROGRAMS.values(), "ttt_net.server.main", "ttt_net.client.modes.lines", "ttt_net.client.modes.bot")
+_LOADED = (
+    *PROGRAMS.values(),
+    "ttt_net.server.main",
+    "ttt_net.client.joining",
+    "ttt_net.client.lines.line_client",
+    "ttt_net.client.bot_mode",
+)
 _MOST_BYTES = 2**20
 
 

@@ -97,13 +97,11 @@ INSIDE = {
         main embedded start
     """,
     "client": """
-        events pages finding.address finding.local_choices finding.server_search json_lines film records named options
-        drawing.glyphs user_io mailbox progress world
-        update_world labels display commands words sharing screens.screen screens.offers screens.lobby screens.games
-        screens.people screens.coaching screens.board_play screens.replay screens.rules screens screens.registry
-        update act keys drawing controller terminal
-        finding lines client_controller bot naming certificate_question ending inquire modes.build modes.screen
-        modes.lines modes.bot modes.start_menu local modes main
+        events finding.address finding.local_choices finding.server_search json_lines film records named options
+        drawing.glyphs user_io mailbox progress world labels display commands words screens.screen screens.offers
+        screens.lobby screens.games screens.people screens.coaching screens.board_play screens.replay screens.rules
+        screens screens.registry update act client_controller drawing terminal finding lines menu_controller bot
+        inquire server_link joining bot_mode local modes main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it.
@@ -521,7 +519,7 @@ def test_a_request_touches_the_messages_and_its_service(request_type: str, servi
 def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:
     """At one keyboard nobody else is told, and no journal waits."""
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
-    assert callers == ["client.local.matches", "matches.match", "server.rooms.room"]
+    assert callers == ["client.local.local_matches", "matches.match", "server.rooms.room"]
 
 
 def own_private_names(source: str) -> set[str]:

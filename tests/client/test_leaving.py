@@ -15,13 +15,13 @@ from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.ending import REFUSED, complain_of
 from ttt_net.client.events import LocalNotice
 from ttt_net.client.mailbox import Mailbox
-from ttt_net.client.modes.build import keeping_token
 from ttt_net.client.options import parse
 from ttt_net.client.progress import load_unfinished, save_unfinished
+from ttt_net.client.server_link import keeping_token
 from ttt_net.client.update import update
+from ttt_net.client.user_io import REFUSED, complain_of
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Advice, Closing, Code
 from ttt_net.messages import (

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from tests.client.pressing import SEEK, done, seen
 from tests.client.samples import BEN, knowing, played, snapshot, welcome
-from ttt_net.client import sharing, words
+from ttt_net.client import words
 from ttt_net.client.act import answered
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import Command, Move, Quick, Send, Show
@@ -246,11 +246,11 @@ def test_an_invitation_leads_to_the_node_where_its_player_is_now() -> None:
     display = update(display, InvitationReply("BCD234", "tictactoe", 60_000), 0)
     display = update(update(display, ReachableAt("192.168.1.1:8765"), 0), Lost("the connection broke"), 1)
     display = update(update(display, Back("wss://two:8765"), 2), welcome(), 2)
-    assert sharing.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
-    assert sharing.join_command(display, "BCD234").endswith(" wss://two:8765 --join BCD234")
+    assert words.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
+    assert words.join_command(display, "BCD234").endswith(" wss://two:8765 --join BCD234")
     assert display.notice == "Connected again, at two:8765: friends join there by the same code."
     display = update(update(display, Lost("the connection broke"), 3), Back(), 4)
-    assert sharing.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
+    assert words.join_link(display, "BCD234") == "https://two:8765/j#BCD234"
     assert display.notice == "Connected again; nothing is lost."
 
 

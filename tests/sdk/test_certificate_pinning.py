@@ -6,7 +6,7 @@ import pytest
 
 from tests.client.fake_server import fake_server
 from tests.server.encrypted_peer import Authority
-from ttt_net.client.certificate_question import is_accepted
+from ttt_net.client.server_link import is_accepted
 from ttt_net.sdk import identity
 from ttt_net.sdk.certificate_pinning import FILE, MAX_CERTIFICATES, certificate_at, pin, pinned_fingerprint
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from ttt_net.client.display import Display
-from ttt_net.client.pages import Entry, Page
+from ttt_net.client.display import Display, Entry, Page
 from ttt_net.messages import ClaimKind, Request, Snapshot
 
 

@@ -14,11 +14,26 @@ from dataclasses import replace
 from typing import assert_never
 
 from ttt_net.client import modes
-from ttt_net.client.ending import FAULT, OK, USAGE, Ending, complain_of, report
 from ttt_net.client.finding.address import Alone, Go, Host, LookOn, Place, Served, Together, servers_used
-from ttt_net.client.naming import another_name, first_name, identity_for
 from ttt_net.client.options import EngineOptions, Inquiry, Options, against_computer, looking_on, parse, two_here
-from ttt_net.client.user_io import ask_anew, complain, is_on_screen, may_ask, signals_raised, tell, write_text
+from ttt_net.client.user_io import (
+    FAULT,
+    OK,
+    USAGE,
+    Ending,
+    another_name,
+    ask_anew,
+    complain,
+    complain_of,
+    first_name,
+    identity_for,
+    is_on_screen,
+    may_ask,
+    report,
+    signals_raised,
+    tell,
+    write_text,
+)
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity

@@ -3,15 +3,13 @@
 from dataclasses import replace
 
 from ttt_net.client import labels, words
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.events import LocalNotice, WorldEvent
-from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.coaching import is_unasked
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay import ACTIONS
-from ttt_net.client.update_world import update_world
-from ttt_net.client.world import World
+from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AnswerRequest,

@@ -1,4 +1,4 @@
-"""Speak to the person who started the client: whether they can answer, have a screen, and how sentences reach them."""
+"""Speak with the person who started the client: ask for a name, print sentences, and report how it ended."""
 
 import os
 import shutil
@@ -7,10 +7,20 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
+import ttt_net
 from ttt_net.client.drawing.glyphs import Glyphs, encodable, glyphs_for, wrapped
+from ttt_net.client.finding.address import site_of
+from ttt_net.client.json_lines import summary_line
 from ttt_net.client.options import Options
-from ttt_net.programs import CLIENT
+from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.names import RULE, checked_name, fitting_name
+from ttt_net.programs import CLIENT, SERVE
+from ttt_net.sdk import identity
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.matches import Tally
+from ttt_net.text import clean
 
 try:
     import termios
@@ -102,3 +112,136 @@ def signals_raised() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+_NAMELESS = "player"
+"""Who a client is that has no name and nobody to ask for one."""
+_MAX_TYPED_CELLS = 80
+
+
+def first_name(options: Options) -> str:
+    """Return the name to come in with; who can be asked gives one, which is remembered."""
+    if options.name is not None:
+        name = _fitting(options, options.name)
+    elif options.bot is not None:
+        return fitting_name(options.bot) or _NAMELESS
+    elif (remembered := identity.remembered_name()) is not None:
+        return _fitting(options, remembered)
+    elif not may_ask(options):
+        return _NAMELESS
+    else:
+        name = _ask("Your name", None)
+    if options.bot is None and identity.remembered_name() is None:
+        identity.remember_name(name)
+    return name
+
+
+def _fitting(options: Options, name: str) -> str:
+    """Return the name, or the nearest that may be taken; one that belongs to us on that server already stays."""
+    if identity.is_known(options.server, name, options.journal):
+        return name
+    fitting = fitting_name(name)
+    if fitting is None:
+        raise ConfigurationError(f"{_fault(name)}; choose another with --name")
+    if fitting != name:
+        complain(f"{name!r} cannot be a name; you are {fitting}")
+    return fitting
+
+
+def _fault(name: str) -> str:
+    """Return why that cannot be a name, and what can."""
+    try:
+        checked_name(name)
+    except Refusal as refusal:
+        return str(refusal)
+    raise AssertionError("a name that can be one fits")
+
+
+def identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
+    """Return an identity that no other running client has: a person is asked for a name, all others count up."""
+    if not may_ask(options):
+        return identity.take_numbered(options.server, name, taken, options.journal)
+    while True:
+        mine = identity.take(options.server, name, options.journal)
+        if mine is not None:
+            return mine
+        other = identity.take_numbered(options.server, name, taken | {name}, options.journal)
+        other.release()
+        name = _ask(f"{name} is playing on this machine already. Another name", other.name)
+
+
+def another_name(name: str, taken: set[str]) -> str:
+    """Ask for another name, and remember it; the next one after `name` that is not taken is proposed."""
+    proposed = next(candidate for candidate in identity.numbered(name) if candidate not in taken)
+    given = _ask("Another name", proposed)
+    identity.remember_name(given)
+    return given
+
+
+def _ask(question: str, default: str | None) -> str:
+    """Ask until there is a name; the default is taken with Enter, and no word that was typed before for a match."""
+    ask = ask_anew if default else input
+    while True:
+        hint = f" [{default}]" if default else ""
+        typed = clean(ask(f"{question}{hint}: "), _MAX_TYPED_CELLS) or default
+        if not typed:
+            continue
+        name = fitting_name(typed)
+        if name is None:
+            tell(f"{_fault(typed)}.")
+        else:
+            if name != typed:
+                tell(f"You are {name}: a name is {RULE}.")
+            return name
+
+
+_VERSION_CLASH = (
+    f"This is ttt_net {ttt_net.__version__}: install the version that the server has, or play in a browser at {{site}}"
+)
+OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
+"""Exit codes: fine, a fault of ours, started wrongly, the network, refused by the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a session ended: the server's farewell if there was one, the last sentence, what was won and lost."""
+
+    farewell: Farewell | None
+    sentence: str = ""
+    tally: Tally = field(default_factory=Tally)
+    is_going_back: bool = False
+    """Whether the person wants to go somewhere else."""
+    is_serving_on: bool = False
+    """Whether the server of their own is to go on without them."""
+
+
+def report(options: Options, ending: Ending) -> int:
+    """Say how a session ended, people's words to where people look, and return the exit code."""
+    if options.is_json:
+        write_text(summary_line(ending.tally))
+    elif ending.sentence:
+        print(ending.sentence)
+    return complain_of(options, ending.farewell)
+
+
+def _advice(options: Options) -> str:
+    if options.join:
+        return "or use another address of that server, if it has several: the code is good at each"
+    return f"or start a server with: {SERVE}"
+
+
+def complain_of(options: Options, farewell: Farewell | None) -> int:
+    """Complain of what kept us from what we came for, if anything did, and return the exit code."""
+    if farewell is None or farewell.why is Parting.DONE:
+        return OK
+    if farewell.why is Parting.UNREACHABLE:
+        complain(
+            f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, {_advice(options)}"
+        )
+        return NETWORK
+    if farewell.why is Parting.DISTRUSTED:
+        complain(f"{options.url}: {farewell.sentence}")
+        return NETWORK
+    clash = f". {_VERSION_CLASH.format(site=site_of(options.url))}" if farewell.code == Code.BAD_PROTOCOL else ""
+    complain(f"{farewell.sentence}{clash}")
+    return REFUSED

@@ -9,8 +9,7 @@ from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.json_lines import line_of_link
-from ttt_net.client.update_world import update_world
-from ttt_net.client.world import World
+from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
 from ttt_net.sdk.events import Answered, Back, Lost, Retrying

@@ -14,7 +14,7 @@ from ttt_net.client.finding.local_choices import LocalChoices
 from ttt_net.client.finding.server_search import ServerList, ServerSearch
 from ttt_net.client.lines.line_menu import LineMenu
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.local.matches import answer_without_match
+from ttt_net.client.local.local_matches import answer_without_match
 from ttt_net.client.progress import Achievements
 
 NOTHING_CHOSEN = LocalChoices()

@@ -7,8 +7,8 @@ import pytest
 from tests.client.pressing import drawn, lobby, pressed
 from tests.client.samples import ANN, BEN, knowing, snapshot
 from ttt_net.client import words
-from ttt_net.client.keys import command_for
-from ttt_net.client.pages import Entry
+from ttt_net.client.act import command_for
+from ttt_net.client.display import Entry
 from ttt_net.client.screens.offers import request_of
 from ttt_net.client.update import MAX_CHAT, update
 from ttt_net.messages import (

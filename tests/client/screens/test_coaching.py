@@ -6,12 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.samples import ANN, BEN, played, position_after, snapshot, welcome
-from ttt_net.client.act import act
+from ttt_net.client.act import act, command_for
 from ttt_net.client.commands import AnyCommand, Command
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.keys import command_for
 from ttt_net.client.screens import replay
 from ttt_net.client.screens.coaching import HINT, TRY_AGAIN, WARN, due_requests
 from ttt_net.client.update import update

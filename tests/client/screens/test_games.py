@@ -7,9 +7,9 @@ from tests.client.samples import (
 )
 from ttt_net.client.act import act
 from ttt_net.client.commands import Command, Open
+from ttt_net.client.display import Page, Purpose
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.pages import Page, Purpose
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (

@@ -16,7 +16,7 @@ from tests.client.samples import (
     snapshot,
 )
 from tests.patience import PATIENCE_S
-from ttt_net.client import sharing, words
+from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
@@ -155,7 +155,7 @@ def test_a_friend_is_told_what_makes_their_client_trust_the_server(url: str, tru
     line = f"python client.py {typed} --join BCD234"
     assert words.notice(controller.display) == f"Your code is BCD234. A friend joins with: {line}"
     scheme = "https" if url.startswith("wss") else "http"
-    assert sharing.join_link(controller.display, "BCD234") == f"{scheme}://{controller.display.world.address}/j#BCD234"
+    assert words.join_link(controller.display, "BCD234") == f"{scheme}://{controller.display.world.address}/j#BCD234"
 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:

@@ -20,14 +20,12 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client import words
-from ttt_net.client.act import act
+from ttt_net.client.act import act, command_for
 from ttt_net.client.commands import AnyCommand, Open, Send, Type
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Page
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.keys import command_for
-from ttt_net.client.pages import Page
 from ttt_net.client.screens import replay
 from ttt_net.client.update import update
 from ttt_net.clock import TimeControl

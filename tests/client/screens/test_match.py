@@ -7,13 +7,11 @@ import pytest
 from tests.client.pressing import SEEK, done, seen
 from tests.client.samples import BEN, knowing, layered, snapshot, swapping
 from ttt_net.client import words
-from ttt_net.client.act import act, answered
+from ttt_net.client.act import act, answered, command_for
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
-from ttt_net.client.display import Overlay
+from ttt_net.client.display import Entry, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.keys import command_for
-from ttt_net.client.pages import Entry
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (

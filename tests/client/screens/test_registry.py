@@ -13,11 +13,10 @@ from tests.client.samples import welcome
 from ttt_net.client.act import act
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import Command, Open
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Page
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.typed_lines import NumberedMenu
-from ttt_net.client.pages import Page
 from ttt_net.client.screens.lobby import lobby_screen
 from ttt_net.client.screens.registry import HELP, SCREENS, WORDS
 from ttt_net.client.screens.screen import BACK, CHOOSE, ListQuery, Row, Screen, list_hints

@@ -10,8 +10,8 @@ from tests.client.samples import BEN, snapshot
 from ttt_net.client import words
 from ttt_net.client.act import act
 from ttt_net.client.commands import Open
+from ttt_net.client.display import Page
 from ttt_net.client.lines.typed_lines import command_of
-from ttt_net.client.pages import Page
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.update import update
 from ttt_net.messages import HeadToHead, Ok, PlayerInfo, ProfileReply, ReportRequest, Sanctioned, SeekRequest

@@ -5,8 +5,7 @@ from dataclasses import replace as changed
 import pytest
 
 from tests.client.samples import BEN, knowing, played, snapshot, welcome
-from ttt_net.client.display import Display
-from ttt_net.client.pages import Page
+from ttt_net.client.display import Display, Page
 from ttt_net.client.terminal.painter import FALL_MS, FLASH_MS, FLASHES, SLOW_MS, has_motion, in_motion, motion_between
 from ttt_net.client.update import update
 from ttt_net.client.world import World

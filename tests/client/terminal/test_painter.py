@@ -18,10 +18,9 @@ from tests.client.drawing.screens import SCREENS
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, played, snapshot, welcome
 from ttt_net.client import labels, words
 from ttt_net.client.commands import Command
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Page
 from ttt_net.client.drawing.draw import draw, draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
-from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import canvas as canvases
 from ttt_net.client.terminal.canvas import Canvas

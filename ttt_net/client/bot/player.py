@@ -15,8 +15,7 @@ from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import Question
 from ttt_net.client.bot.plan import BotPlan, budget_ms, is_drawable
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
-from ttt_net.client.update_world import update_world
-from ttt_net.client.world import World
+from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AbortRequest,

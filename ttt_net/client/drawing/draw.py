@@ -11,13 +11,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ttt_net.client import labels, words
+from ttt_net.client.act import hints
 from ttt_net.client.commands import Pick, Point, claims_in
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.drawing.board import FORMS, LABELLED, aim, draw_board, place_of
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
 from ttt_net.client.events import Key
-from ttt_net.client.keys import hints
-from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
 from ttt_net.client.screens.lobby import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of

@@ -1,13 +1,14 @@
 """Play line by line, in pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ttt_net.client import labels
+from ttt_net.client.client_controller import Controller
 from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send, claims_in
-from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import (
     Clicked,
@@ -23,7 +24,8 @@ from ttt_net.client.events import (
     WorldEvent,
 )
 from ttt_net.client.finding.server_search import shareable
-from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, LineRenderer, news_of, stayed, stopped
+from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, BoardRenderer, LineRenderer, news_of, stayed, stopped
+from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.lines.typed_lines import (
     CLAIMS,
     OF_A_MATCH,
@@ -32,13 +34,17 @@ from ttt_net.client.lines.typed_lines import (
     PendingReplies,
     are_numbers_moves,
     command_of,
+    reading_lines,
     word_of,
 )
+from ttt_net.client.mailbox import delivered
+from ttt_net.client.options import Options
 from ttt_net.client.records import save_record
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
 from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
+from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     ChatRequest,
@@ -327,3 +333,21 @@ class LineClient:
 
 def _now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
+
+
+async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
+    """Tell what a controller displays, and hand it the lines that are typed, until it is done."""
+    with delivered(mailbox), reading_lines(mailbox) as is_ahead:
+        client = LineClient(
+            controller,
+            renderer_of(options),
+            writer_of(options),
+            is_typed=sys.stdin.isatty(),
+            is_ahead=is_ahead and controller.display.has_lobby,
+        )
+        await client.play(mailbox)
+
+
+def renderer_of(options: Options) -> LineRenderer:
+    """Return the way to tell a board in lines that the options ask for."""
+    return ScreenReader() if options.is_spoken else BoardRenderer(glyphs_of(options), columns_of_terminal)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ttt_net.client.client_controller import Answer
 from ttt_net.client.commands import Send
 from ttt_net.client.display import Display
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, LookOn, Place, Together
 from ttt_net.client.finding.local_choices import CALLED, OPPONENTS, ORDERS, LocalChoices, read_names
-from ttt_net.client.finding.menu_controller import Answer
 from ttt_net.client.finding.server_search import Destination, ServerList, explanation, read_place, search_for_a_moment
 from ttt_net.client.lines.line_renderer import LineRenderer, puzzle_told
 from ttt_net.client.named import checked_game, game_meant

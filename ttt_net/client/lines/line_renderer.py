@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from ttt_net.client import labels, words
+from ttt_net.client.client_controller import Controller
 from ttt_net.client.commands import AnyCommand, Command, Step
-from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs

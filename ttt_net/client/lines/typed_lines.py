@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 
+from ttt_net.client.client_controller import Controller
 from ttt_net.client.commands import AnyCommand, Begin, Command, More, Move, Open, Send, Step
-from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
 from ttt_net.client.events import Event, Line, WorldEvent
 from ttt_net.client.labels import name_of

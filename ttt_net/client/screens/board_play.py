@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import Display, Entry, Overlay
 from ttt_net.client.labels import move_name, name_of, opponent_of
-from ttt_net.client.pages import Entry
 from ttt_net.client.screens.coaching import hint_told, lesson_told
 from ttt_net.client.screens.offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import Effect, default_prompt

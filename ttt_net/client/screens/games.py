@@ -5,10 +5,9 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import labels, sharing, words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
-from ttt_net.client.display import Display
-from ttt_net.client.pages import TIMES, Entry, Page, Purpose
+from ttt_net.client.display import TIMES, Display, Entry, Page, Purpose
 from ttt_net.client.screens.offers import MAX_NAME_CELLS, by_default, game_of, in_terms
 from ttt_net.client.screens.screen import (
     BACK,
@@ -45,8 +44,8 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
     return [
         *(Row((line,)) for line in _large_code(invitation.code)),
         Row(("A friend types:",)),
-        Row((f"  {sharing.join_command(display, invitation.code)}",)),
-        Row((f"or opens {sharing.join_link(display, invitation.code)}",)),
+        Row((f"  {words.join_command(display, invitation.code)}",)),
+        Row((f"or opens {words.join_link(display, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),

@@ -10,10 +10,9 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from ttt_net.client import labels, sharing, words
+from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
-from ttt_net.client.display import Display
-from ttt_net.client.pages import Entry, Page, Purpose
+from ttt_net.client.display import Display, Entry, Page, Purpose
 from ttt_net.client.screens.offers import (
     AT_ITS_BEST,
     MAX_NAME_CELLS,
@@ -309,7 +308,7 @@ def _status(display: Display) -> str:
 
 def _footer(display: Display, width: int) -> list[str]:
     """Return what one who hosts tells their friends; nothing for others once there is something to choose."""
-    return sharing.company_hint(display, width)
+    return words.company_hint(display, width)
 
 
 def _chosen(display: Display) -> tuple[str, str]:

@@ -5,8 +5,7 @@ Letters of the board's columns begin a written move; where such a letter is a ke
 
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Quick, Type, claims_in
-from ttt_net.client.display import Display, Overlay
-from ttt_net.client.pages import Entry
+from ttt_net.client.display import Display, Entry, Overlay
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,

@@ -8,9 +8,8 @@ from msgspec import structs
 
 from ttt_net.client import labels
 from ttt_net.client.commands import Open, Send, Show
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Page
 from ttt_net.client.labels import title_of
-from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Meaning, Row
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal

@@ -6,8 +6,7 @@ from functools import partial
 
 from ttt_net.client import labels
 from ttt_net.client.commands import AnyCommand, Change, More, Open, Reopen, Send
-from ttt_net.client.display import Display
-from ttt_net.client.pages import SPEEDS, Page, Purpose
+from ttt_net.client.display import SPEEDS, Display, Page, Purpose
 from ttt_net.client.progress import Achievements
 from ttt_net.client.screens.offers import (
     A_RATED_GAME,

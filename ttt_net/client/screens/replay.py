@@ -7,8 +7,7 @@ from msgspec import structs
 
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Change, Command, Step
-from ttt_net.client.display import Display, ReplayState
-from ttt_net.client.pages import Page
+from ttt_net.client.display import Display, Page, ReplayState
 from ttt_net.client.screens import coaching
 from ttt_net.client.screens.board_play import prompt, rule, title
 from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of, verdict

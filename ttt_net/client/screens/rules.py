@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Command, Open, Send
-from ttt_net.client.display import Display, Overlay
-from ttt_net.client.pages import Page
+from ttt_net.client.display import Display, Overlay, Page
 from ttt_net.client.screens.screen import (
     LEAVE,
     LEAVING_HELP,

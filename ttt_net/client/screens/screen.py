@@ -7,8 +7,7 @@ from types import MappingProxyType
 
 from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Change, Command, Step
-from ttt_net.client.display import Display
-from ttt_net.client.pages import Entry, Page
+from ttt_net.client.display import Display, Entry, Page
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Request, SeekRequest, ServerMessage, Snapshot
 

@@ -7,11 +7,10 @@ from typing import TypeVar
 
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Pick, Step
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Entry, Page
 from ttt_net.client.finding.address import DEFAULT_URL, Go, Place
 from ttt_net.client.finding.local_choices import OPPONENTS, ORDERS, LocalChoices, read_names
 from ttt_net.client.finding.server_search import COMPUTER, TYPE, Destination, ServerList, explanation, read_place
-from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,

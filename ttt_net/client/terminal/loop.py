@@ -13,8 +13,9 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
+from ttt_net.client.act import command_for
+from ttt_net.client.client_controller import Controller
 from ttt_net.client.commands import Command, Type
-from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import (
     HANG_UP,
@@ -31,7 +32,6 @@ from ttt_net.client.events import (
     TerminalEvent,
 )
 from ttt_net.client.finding.server_search import shareable
-from ttt_net.client.keys import command_for
 from ttt_net.client.labels import TENTHS_BELOW_MS
 from ttt_net.client.mailbox import delivered, post
 from ttt_net.client.options import Options

@@ -1,7 +1,7 @@
-"""Play matches at this keyboard: a request and a time go in, what a server would tell comes out. Knows no clock.
+"""Play matches at this keyboard: a request and a time go in, the messages of a server come out. Knows no clock.
 
-The referee that decides here is the server's. What one of two people offers, the other, who sits beside them, accepts;
-a strategy lets moves be taken back, and agrees to a draw as the bots of a server do. A new match keeps the sides.
+The referee is the server's. Of two people, the one beside accepts what the other offers. A strategy allows take-backs,
+and agrees to a draw as the bots of a server do. A new match keeps the sides.
 """
 
 from collections.abc import Callable

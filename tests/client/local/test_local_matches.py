@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttt_net.client.local.matches import LocalMatches, Seating
+from ttt_net.client.local.local_matches import LocalMatches, Seating
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.messages import (

@@ -1,4 +1,4 @@
-"""Play as a bot on a server: by a strategy of ours, or by engines of others."""
+"""Play as a bot on a server: with a strategy of ours, or with external engines."""
 
 import asyncio
 from contextlib import suppress
@@ -9,11 +9,10 @@ from ttt_net.client.bot.engine_worker import playable_games, require
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_seats
-from ttt_net.client.ending import Ending
 from ttt_net.client.mailbox import Mailbox, delivered
-from ttt_net.client.modes.build import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.options import EngineOptions, Options
-from ttt_net.client.user_io import writer_of
+from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
+from ttt_net.client.user_io import Ending, writer_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Opponents, SeekRequest
 from ttt_net.sdk.events import Farewell

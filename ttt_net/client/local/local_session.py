@@ -1,4 +1,4 @@
-"""Play at this keyboard: one or two people, or strategies that a person looks on at; no server is needed."""
+"""Play at this keyboard: one or two people, or strategies that a person watches; no server is needed."""
 
 import asyncio
 import sys
@@ -7,20 +7,17 @@ from dataclasses import replace
 
 from ttt_net.client import json_lines
 from ttt_net.client.bot.bot_log import BotLog
-from ttt_net.client.client_controller import ClientController
+from ttt_net.client.client_controller import ClientController, Controller
 from ttt_net.client.commands import Send
-from ttt_net.client.controller import Controller
-from ttt_net.client.ending import Ending
 from ttt_net.client.events import Event, Stop, TerminalEvent
 from ttt_net.client.finding.address import AT_HOME
-from ttt_net.client.local.connection import LocalConnection, Others, Series, now_ms
-from ttt_net.client.local.matches import Seating
+from ttt_net.client.local.local_connection import LocalConnection, Others, Series, now_ms
+from ttt_net.client.local.local_matches import Seating
 from ttt_net.client.mailbox import Mailbox, delivered
 from ttt_net.client.options import Options
 from ttt_net.client.progress import Achievements, is_first_match_of, load_achievements, save_achievements
-from ttt_net.client.update_world import update_world
-from ttt_net.client.user_io import json_writer_of, writer_of
-from ttt_net.client.world import LinkState, World
+from ttt_net.client.user_io import Ending, json_writer_of, writer_of
+from ttt_net.client.world import LinkState, World, update_world
 from ttt_net.messages import Notice, PlayerInfo, SeekRequest, WatchRequest
 from ttt_net.sdk.events import Farewell
 

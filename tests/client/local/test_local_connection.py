@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.local.connection import LocalConnection, Series
-from ttt_net.client.local.matches import Seating
+from ttt_net.client.local.local_connection import LocalConnection, Series
+from ttt_net.client.local.local_matches import Seating
 from ttt_net.client.records import MAX_BYTES, OLD_FILE, keep_record, records_file
 from ttt_net.clock import TimeControl
 from ttt_net.games.records import read_records

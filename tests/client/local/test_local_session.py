@@ -241,7 +241,7 @@ def test_a_match_that_ended_is_kept_and_one_that_was_called_off_is_not(
 
 
 def test_the_board_waits_for_no_server_and_for_no_strategy_where_two_people_play() -> None:
-    command = "import sys, ttt_net.client.terminal.loop, ttt_net.client.local.session; print(*sys.modules)"
+    command = "import sys, ttt_net.client.terminal.loop, ttt_net.client.local.local_session; print(*sys.modules)"
     asked = [sys.executable, "-c", command]
     loaded = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
     assert {"ttt_net.server", "ttt_net.strategies", "websockets"} & set(loaded) == set()

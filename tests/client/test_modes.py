@@ -18,8 +18,8 @@ def client(*names: str) -> set[str]:
     return {f"ttt_net.client.{name}" for name in names}
 
 
-SCREEN = {"prompt_toolkit", *client("terminal.loop", "terminal.screen", "terminal.canvas")}
-BOT = {"ttt_net.strategies", *client("bot", "modes.bot")}
+SCREEN = {"prompt_toolkit", *client("terminal.loop", "terminal.painter", "terminal.canvas")}
+BOT = {"ttt_net.strategies", *client("bot", "bot_mode")}
 NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
 
 
@@ -31,10 +31,10 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
             ["ttt_net.commands.play", "ttt_net.client.terminal.canvas"],
             {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
         ),
-        (["ttt_net.commands.play", "ttt_net.client.modes.start_menu"], {"prompt_toolkit", *BOT, *NETWORK}),
-        (["ttt_net.client.modes.screen"], {*BOT, *client("lines.line_client", "inquiry")}),
-        (["ttt_net.client.modes.lines"], {*BOT, *SCREEN, *client("inquiry")}),
-        (["ttt_net.client.modes.bot"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquiry")}),
+        (["ttt_net.commands.play", "ttt_net.client.menu_controller"], {"prompt_toolkit", *BOT, *NETWORK}),
+        (["ttt_net.client.joining", "ttt_net.client.terminal.loop"], {*BOT, *client("lines.line_client", "inquire")}),
+        (["ttt_net.client.joining", "ttt_net.client.lines.line_client"], {*BOT, *SCREEN, *client("inquire")}),
+        (["ttt_net.client.bot_mode"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquire")}),
         (["ttt_net.client.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
     ],
     ids=lambda value: value[-1].rpartition(".")[2] if isinstance(value, list) else "",

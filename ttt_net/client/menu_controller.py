@@ -1,21 +1,25 @@
-"""Drive the start menu by the loop of every other screen: a search in place of a connection."""
+"""Run the start menu on the screen with the loop of every other screen: a search takes the place of a connection."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ttt_net.client.act import act
+from ttt_net.client.client_controller import Answer, Controller
 from ttt_net.client.commands import AnyCommand
-from ttt_net.client.display import Display
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.display import Display, Page
+from ttt_net.client.events import Event, Resized, WorldEvent
+from ttt_net.client.finding.address import Place
+from ttt_net.client.finding.local_choices import choices_for, save_choices
 from ttt_net.client.finding.server_search import ServerSearch
-from ttt_net.client.pages import Page
-from ttt_net.client.progress import Achievements
+from ttt_net.client.mailbox import Mailbox, delivered, post
+from ttt_net.client.options import Options
+from ttt_net.client.progress import Achievements, load_achievements, save_achievements
+from ttt_net.client.terminal.canvas import Canvas
+from ttt_net.client.terminal.painter import TerminalScreen
 from ttt_net.client.update import update
-from ttt_net.messages import AnyServerMessage, Request, SeekRequest
-
-Answer = Callable[[Request], Sequence[AnyServerMessage]]
-"""What can be told of a question without any server. Raises `Refusal` if it takes one."""
+from ttt_net.client.user_io import glyphs_of
+from ttt_net.messages import SeekRequest
 
 
 class SearchConnection:
@@ -93,3 +97,37 @@ class MenuController:
     def forget_notice(self) -> None:
         """Take the notice away."""
         self._display = replace(self._display, notice="")
+
+
+PlayOnScreen = Callable[[Controller, TerminalScreen, asyncio.Queue[Event]], Awaitable[None]]
+
+
+class StartMenu:
+    """The menu on the screen, from which a person chooses."""
+
+    def __init__(self, options: Options, canvas: Canvas) -> None:
+        """Show the menu before anything is found."""
+        self._mailbox = Mailbox()
+        self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
+        self._controller = MenuController(self._search)
+        self._screen = TerminalScreen(canvas, glyphs_of(options))
+        self._screen.paint(self._controller.display, 0)
+
+    def take(self, play_on_screen: PlayOnScreen, answer: Answer) -> Place | None:
+        """Return where the person goes, or None if they leave; remember what they have chosen and solved."""
+        before, solved = self._search.servers.choices, load_achievements()
+        self._controller.answer = answer
+        self._controller.remember(solved)
+        asyncio.run(self._show(play_on_screen))
+        if self._search.servers.choices != before:
+            save_choices(self._search.servers.choices)
+        if self._controller.achieved != solved:
+            save_achievements(self._controller.achieved)
+        return self._search.servers.place
+
+    def _drawn_anew(self) -> None:
+        post(self._mailbox, Resized())
+
+    async def _show(self, play_on_screen: PlayOnScreen) -> None:
+        with delivered(self._mailbox):
+            await play_on_screen(self._controller, self._screen, self._mailbox)

@@ -1,0 +1,94 @@
+"""Play on a server, on a screen or in lines: make the first request, show the displays, and tell how it ended."""
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from ttt_net.client import labels, words
+from ttt_net.client.client_controller import ClientController, Controller
+from ttt_net.client.display import Display
+from ttt_net.client.finding.server_search import shareable
+from ttt_net.client.mailbox import Mailbox
+from ttt_net.client.options import DEFAULT_GAME, Options
+from ttt_net.client.progress import (
+    Achievements,
+    is_first_match_of,
+    load_achievements,
+    load_unfinished,
+    save_achievements,
+    save_unfinished,
+)
+from ttt_net.client.screens.offers import by_default
+from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
+from ttt_net.client.user_io import Ending
+from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest
+from ttt_net.sdk.identity import Identity, remembered_name
+
+Show = Callable[[Controller, Mailbox], Awaitable[None]]
+"""Shows the displays of a controller, on a screen or line by line, until it is done."""
+
+
+def play(options: Options, mine: Identity, show: Show, *, is_on_screen: bool) -> Ending:
+    """Play on a server; in lines a program may play as well as a person."""
+    return asyncio.run(_play(options, mine, show, is_on_screen=is_on_screen))
+
+
+async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: bool) -> Ending:
+    mailbox, served = Mailbox(), options.served
+    is_read = is_on_screen or (sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json)
+    controller = ClientController(
+        connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=None if is_on_screen else LATER_MS),
+        seek_of(options),
+        address_of(options),
+        opening_of(options),
+        has_lobby=True,
+        is_in_lines=not is_on_screen,
+        is_hosting=options.is_hosting,
+        count_guests=served.guests if served is not None else None,
+        end_server=served.stop if served is not None else None,
+        unfinished=() if options.is_json else load_unfinished(options.server, mine.name),
+        keep_unfinished=None if options.is_json else partial(save_unfinished, options.server, mine.name),
+        is_first_match_of=is_first_match_of if is_read else None,
+        keep_achievements=save_achievements if is_read else None,
+    )
+    controller.display = replace(
+        controller.display,
+        has_server_picker=is_on_screen and options.has_server_picker,
+        achieved=load_achievements() if is_read else Achievements(),
+    )
+    await show(controller, mailbox)
+    return ending_of(controller.display, options)
+
+
+def seek_of(options: Options) -> SeekRequest:
+    """Return the first seek: where nothing else was said, for a person; bots are offered."""
+    return by_default(SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people"))
+
+
+def address_of(options: Options) -> str:
+    """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
+    return shareable(options.server) if options.is_hosting else options.server
+
+
+def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
+    """Return the first request, where it is no seek for anybody to play with."""
+    if options.join is not None:
+        return JoinRequest(0, options.join)
+    return InviteRequest(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
+
+
+def ending_of(display: Display, options: Options) -> Ending:
+    """Return how a session ended whose last display this is."""
+    command = options.command
+    if display.world.you is not None and display.world.you.name != remembered_name():
+        command += f" --name {shlex.quote(labels.name_of(display.world.you))}"
+    return Ending(
+        display.world.farewell,
+        words.parting(display.world, command),
+        display.world.tally,
+        display.is_going_back,
+        display.is_serving_on,
+    )

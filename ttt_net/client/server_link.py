@@ -1,0 +1,102 @@
+"""Connect to a server: ask whether its certificate is trusted, keep the token, and remember the server."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from ttt_net.client import json_lines
+from ttt_net.client.events import Event, LocalNotice
+from ttt_net.client.finding.address import remember_server
+from ttt_net.client.mailbox import post
+from ttt_net.client.options import Options
+from ttt_net.client.user_io import json_writer_of
+from ttt_net.messages import Welcome
+from ttt_net.sdk.certificate_pinning import (
+    certificate_at,
+    note_vouched,
+    pin,
+    replace_pin,
+    was_vouched,
+)
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.identity import Identity, home
+from ttt_net.sdk.session import BotProfile, ClientSession
+
+_NO_QUESTION = (
+    "An authority vouched for this server when you were here last, and none does now: somebody may stand between you "
+    "and it, so nothing was sent."
+)
+_GROUP, _GROUPS_A_LINE = 4, 8
+
+
+def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
+    """Return the options with a certificate that the person here accepts; `why` says why it is not trusted.
+
+    None where they do not, or where it is no question: in clear, where another certificate is expected, and where an
+    authority vouched for the server before, as somebody in between would have it forgotten.
+    """
+    if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+        return None
+    if was_vouched(options.server):
+        write(f"{options.url}: {why}. {_NO_QUESTION}")
+        return None
+    fingerprint = asyncio.run(certificate_at(options.url))
+    if fingerprint is None or not is_accepted(options.url, why, fingerprint, ask, write):
+        return None
+    pin(options.server, fingerprint)
+    return replace(options, trust=replace(options.trust, fingerprint=fingerprint))
+
+
+def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write: Callable[[str], None]) -> bool:
+    """Show the fingerprint of the certificate at an address, and tell whether a person says that it is the host's."""
+    groups = [shown[at : at + _GROUP] for at in range(0, len(shown), _GROUP)]
+    write(f"{url}: {why}. Its SHA-256 fingerprint is:")
+    for at in range(0, len(groups), _GROUPS_A_LINE):
+        write(f"  {' '.join(groups[at : at + _GROUPS_A_LINE])}")
+    compare = "Compare it with the one that the server printed: by telephone, or on its own screen."
+    write(f"{compare} If it differs, somebody stands between you and the server.")
+    return ask("Is it the same? yes, or else nothing is sent: ").strip().lower() in ("y", "yes")
+
+
+_UNSAVED = (
+    "Your player cannot be kept: {folder} cannot be written ({why}). After you leave, {name} and the ratings here "
+    "are lost to you. Free the disk, or name a folder with TTT_NET_HOME, and start again."
+)
+FIRST_MS = 5_000
+LATER_MS = 600_000
+"""How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
+
+
+def connection_of(
+    options: Options, mine: Identity, mailbox: asyncio.Queue[Event], *, first_ms: int | None, later_ms: int | None
+) -> ClientConnection:
+    """Return the connection to the server that was asked for, which delivers into the mailbox."""
+    bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
+    session = ClientSession(mine.name, mine.token(), bot)
+    limits, tap = ReconnectLimits(first_ms, later_ms), json_lines.tap_of(json_writer_of(options))
+    joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
+    deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
+    return ClientConnection(
+        options.url, session, deliver, limits, keeping_token(mine, mailbox), tap, options.trust, joined
+    )
+
+
+def keeping_token(mine: Identity, mailbox: asyncio.Queue[Event]) -> Callable[[str], None]:
+    """Return the function that saves a new token; if the disk refuses, the mailbox gets a notice at once."""
+
+    def keep(token: str) -> None:
+        mine.keep_token(token)
+        if mine.unsaved:
+            post(mailbox, LocalNotice(_UNSAVED.format(folder=home(), why=mine.unsaved.lower(), name=mine.name)))
+
+    return keep
+
+
+def _remember(options: Options, welcome: Welcome) -> None:
+    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and how it was trusted."""
+    remember_server(options.url, welcome.server)
+    if options.url.startswith("wss:"):
+        if options.trust.fingerprint is not None:
+            replace_pin(options.server, options.trust.fingerprint)
+        else:
+            note_vouched(options.server)
