@@ -201,6 +201,10 @@ def nobody_who_is_gone_keeps_a_bot(world: "World", server: "SimulatedServer") ->
             away = match.absences.of(1 - side)
             is_freed = away is None or now_ms - away.went_ms <= GRACE_MS + FREE_AFTER_MS + LATE_MS
             world.claim(is_freed, f"{match_id} keeps the bot {match.players[side].name} for somebody who is gone")
+    for match_id, address in server.hub.services.players.bot_places.holders.items():
+        held = server.hub.registry.rooms.get(match_id)
+        is_live = held is not None and held.match is not None and not held.match.is_over
+        world.claim(is_live, f"{address} holds the place of a bot in {match_id}, which nobody plays")
 
 
 def clients_show_what_the_server_holds(world: "World", server: "SimulatedServer") -> None:

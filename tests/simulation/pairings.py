@@ -130,6 +130,9 @@ def could_meet(server: "SimulatedServer", one: Seek, other: Seek) -> bool:
     """Tell whether the seeks of two people suit each other, so that they cannot both go on standing."""
     sessions = server.hub.services.players.sessions
     both = (one, other)
+    services = server.hub.services
+    if services.aborts.are_apart(one.player, other.player, services.now_ms()):
+        return False
     if one.time != other.time or any(seek.opponents == "bots" for seek in both):
         return False
     kinds = [{True, False} if seek.is_rated and seek.or_casual else {seek.is_rated} for seek in both]

@@ -142,6 +142,7 @@ class Hub:
         self.lobby = lobby = Lobby(
             services.rng, services.players.rating_of, eligibility.may_be_paired, eligibility.are_elsewhere
         )
+        eligibility.standing = lambda: lobby.seeks
         self.listing = listing = Listing(services, rooms, lobby, eligibility)
         services.feed.publish({"seeks": listing.seeks, "players": listing.players, "live": listing.live})
         self.registry = MatchRegistry(services, rooms, eligibility, lobby)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
+from ttt_net.server.accounts.online_players import AbandonHistory, AbortHistory, OnlinePlayers
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.admission.rate_limiter import RateLimiter
@@ -65,6 +65,7 @@ class Services:
     turns: TurnQueue
     players: OnlinePlayers
     abandons: AbandonHistory
+    aborts: AbortHistory
     feed: LobbyFeed
     shutdown: ShutdownNotice
     disk: DiskSpace
@@ -124,6 +125,7 @@ def build_services(
         turns=TurnQueue(loop),
         players=players,
         abandons=AbandonHistory(),
+        aborts=AbortHistory(),
         feed=LobbyFeed(loop, now_ms, guard),
         words=FilteredWords(word_file),
         disk=DiskSpace(configuration.limits, measure),

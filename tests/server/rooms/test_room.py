@@ -74,7 +74,7 @@ async def test_a_match_is_aborted_only_before_both_have_moved(tmp_path: Path) ->
         await second.ok("abort", match=match)
         ended = await first.hear("ended")
         assert (ended["winner"], ended["reason"]) == (None, "abort")
-        first, second, match = await server.match(first, second)
+        first, second, match = await server.pair("Carl", "Dora")
         await first.play(match, (first, 4), (second, 0))
         assert await first.refused("abort", match=match) == "too_late"
 

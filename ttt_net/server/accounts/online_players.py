@@ -16,6 +16,19 @@ MAX_REMEMBERED = 10_000
 """Players whose abandoned matches are counted; beyond them, the one with the oldest is forgotten."""
 
 
+WAITS_MS = 60_000
+"""For how long a person who was refused a busy bot counts as waiting for one."""
+MAX_TURNED_AWAY = 100
+"""Addresses that are remembered as waiting."""
+FREE_ABORTS = 3
+"""Matches that a person may abort, each less than an hour after the one before, without having to wait."""
+FIRST_WAIT_MS = 30_000
+MAX_WAIT_MS = 600_000
+"""How long a person waits after the next abort, twice as long after each further one, and at most."""
+APART_MS = 300_000
+"""For how long two people whose match was aborted are not paired by their seeks again."""
+
+
 class OnlinePlayers:
     """The sessions of connected players, one for each."""
 
@@ -24,6 +37,7 @@ class OnlinePlayers:
         """By number. Only this class changes it."""
         self.starting: Counter[PlayerId] = Counter()
         """The number of matches of each player whose start is being written. It survives a new session."""
+        self.bot_places = BotPlaces()
         self.leaving: set[PlayerId] = set()
         """Players whose deletion is being written."""
         self._mutes: OrderedDict[PlayerId, Mutes] = OrderedDict()
@@ -150,22 +164,109 @@ def place_of(session: Session) -> tuple[str, PlayerId]:
     return name_key(session.info.name), session.player
 
 
+class BotPlaces:
+    """Count the places of bots that people hold, by address: one address must not take the places of all others.
+
+    An address counts as the limits of addresses have it: a /64 for IPv6. A connection without one is not counted.
+    """
+
+    def __init__(self) -> None:
+        self.holders: dict[str, str] = {}
+        """By match, the address of the person who plays a bot there."""
+        self._held: Counter[str] = Counter()
+        self._turned_away: OrderedDict[str, int] = OrderedDict()
+        """The addresses that were refused a busy bot last, each with the time."""
+        self.held_back: dict[PlayerId, None] = {}
+        """People whose seeks were not paired with a bot because their address holds enough places."""
+
+    def hold(self, match: str, address: str | None) -> None:
+        """Count a match against a bot for the address of the person who plays it."""
+        if address is not None and match not in self.holders:
+            self.holders[match] = address
+            self._held[address] += 1
+
+    def free(self, match: str) -> None:
+        """Stop counting a match that has ended, was adjourned, or is no longer in memory."""
+        address = self.holders.pop(match, None)
+        if address is not None:
+            self._held[address] -= 1
+            if not self._held[address]:
+                del self._held[address]
+
+    def held_by(self, address: str) -> int:
+        """Return how many places the people of an address hold."""
+        return self._held[address]
+
+    def turn_away(self, address: str | None, now_ms: int) -> None:
+        """Note that somebody of an address asked for a bot that has no place."""
+        if address is not None:
+            self._turned_away[address] = now_ms
+            self._turned_away.move_to_end(address)
+            if len(self._turned_away) > MAX_TURNED_AWAY:
+                self._turned_away.popitem(last=False)
+
+    def others_were_turned_away(self, address: str, now_ms: int) -> bool:
+        """Tell whether somebody of another address was refused a busy bot within `WAITS_MS`."""
+        newest = reversed(self._turned_away.items())
+        return any(other != address and now_ms - at_ms < WAITS_MS for other, at_ms in islice(newest, 2))
+
+
 class AbandonHistory:
-    """Counts abandoned matches. Opponents of a player who has abandoned some wait less for them."""
+    """Counts abandoned matches: a player who has some gets less grace in the next match."""
 
     def __init__(self, most: int = MAX_REMEMBERED) -> None:
         self._most = most
         self._known: OrderedDict[int, tuple[int, int]] = OrderedDict()
         """By player, the number of abandoned matches and when the last one ended."""
 
-    def abandoned(self, player: PlayerId, now_ms: int) -> None:
-        """Count a match that ended because the player was away."""
+    def add(self, player: PlayerId, now_ms: int) -> None:
+        """Count a match that has ended now because of the player."""
         self._known[player] = self.count(player, now_ms) + 1, now_ms
         self._known.move_to_end(player)
         if len(self._known) > self._most:
             self._known.popitem(last=False)
 
     def count(self, player: PlayerId, now_ms: int) -> int:
-        """Return the length of the player's series of abandoned matches, each within an hour of the one before."""
+        """Return how many matches ended because of them, each less than an hour after the one before."""
         count, last_ms = self._known.get(player, (0, 0))
         return count if now_ms - last_ms < REMEMBERED_MS else 0
+
+
+class AbortHistory(AbandonHistory):
+    """Counts aborted matches: a person who aborts many waits for the next, and not for the same opponent."""
+
+    def __init__(self, most: int = MAX_REMEMBERED) -> None:
+        super().__init__(most)
+        self._apart: OrderedDict[tuple[PlayerId, PlayerId], int] = OrderedDict()
+        """Until when two people are not paired again, the pair that is due first in front."""
+
+    def part(self, one: PlayerId, other: PlayerId, now_ms: int) -> None:
+        """Keep the seeks of two people apart for a while, because their match was aborted."""
+        pair = min(one, other), max(one, other)
+        self._apart[pair] = now_ms + APART_MS
+        self._apart.move_to_end(pair)
+        if len(self._apart) > self._most:
+            self._apart.popitem(last=False)
+
+    def are_apart(self, one: PlayerId, other: PlayerId, now_ms: int) -> bool:
+        """Tell whether the seeks of two people are kept apart."""
+        return bool(self._apart) and self._apart.get((min(one, other), max(one, other)), 0) > now_ms
+
+    def reunited(self, now_ms: int) -> list[PlayerId]:
+        """Forget the pairs that may meet again, and return one player of each."""
+        players = []
+        while self._apart:
+            pair, until_ms = next(iter(self._apart.items()))
+            if until_ms > now_ms:
+                break
+            del self._apart[pair]
+            players.append(pair[0])
+        return players
+
+    def wait_ms(self, player: PlayerId, now_ms: int) -> int:
+        """Return how long a player has to wait for another match; 0 if they may play."""
+        beyond = self.count(player, now_ms) - FREE_ABORTS
+        if beyond <= 0:
+            return 0
+        _, last_ms = self._known[player]
+        return max(0, last_ms + min(MAX_WAIT_MS, FIRST_WAIT_MS << min(beyond - 1, 10)) - now_ms)

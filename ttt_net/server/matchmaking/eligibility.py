@@ -1,6 +1,7 @@
 """Check who may play whom: bounds on matches, places of bots, guests, addresses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
@@ -10,6 +11,16 @@ from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 
+BOT_PLACES = 2
+"""Places of bots that the people of one address may always hold."""
+MAX_WAITING_LOOKED_AT = 200
+"""Seeks that are looked at to see whether somebody waits for a bot."""
+
+
+def _could_play(bot: Session, seek: Seek) -> bool:
+    is_game = bot.plays is not None and (not bot.plays or not seek.games or not set(bot.plays).isdisjoint(seek.games))
+    return is_game and (not seek.is_rated or seek.or_casual)
+
 
 class Eligibility:
     """Answers by raising `Refusal`, and changes nothing."""
@@ -17,6 +28,8 @@ class Eligibility:
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
         self._rooms = rooms
+        self.standing: Callable[[], Iterable[Seek]] = tuple
+        """Returns the seeks that stand."""
 
     def occupied(self, session: Session) -> int:
         """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
@@ -27,7 +40,50 @@ class Eligibility:
     def may_meet(self, one: Session, other: Session) -> None:
         """Refuse unless both may have one match more, with one another."""
         self.may_play(one, against_bot=other.is_bot)
-        self.may_play(other, against_bot=one.is_bot)
+        try:
+            self.may_play(other, against_bot=one.is_bot)
+        except Refusal:
+            if other.is_bot and not one.is_bot:
+                self._services.players.bot_places.turn_away(one.connection.metered_as, self._services.now_ms())
+            raise
+        self.must_leave_places(one, other)
+
+    def must_leave_places(self, one: Session, other: Session) -> None:
+        """Refuse a person who would play a bot if their address holds enough places of bots.
+
+        An address always has `BOT_PLACES`. It may have half of all places while nobody of another address waits: with
+        a seek that this bot could play, or because a busy bot was refused to them lately.
+        """
+        if one.is_bot == other.is_bot:
+            return
+        person, bot = (other, one) if one.is_bot else (one, other)
+        address = person.connection.metered_as
+        if address is None:
+            return
+        held = self._services.players.bot_places.held_by(address)
+        if held < BOT_PLACES:
+            return
+        places = sum(each.places or 0 for each in self._services.players.bots)
+        if held >= places // 2 or self._others_wait(address, bot):
+            sentence = f"players of your address hold {held} places of bots, and others need some; end a match first"
+            raise Refusal(Code.TOO_MANY_MATCHES, sentence, 5_000)
+
+    def _others_wait(self, address: str, bot: Session) -> bool:
+        players = self._services.players
+        if players.bot_places.others_were_turned_away(address, self._services.now_ms()):
+            return True
+        for seek in islice(self.standing(), MAX_WAITING_LOOKED_AT):
+            is_other = players.sessions[seek.player].connection.metered_as != address
+            if is_other and not seek.is_bot and seek.opponents != "people" and _could_play(bot, seek):
+                return True
+        return False
+
+    def may_look(self, session: Session) -> None:
+        """Refuse a person who has aborted many matches lately another match with a stranger, for a while."""
+        wait_ms = self._services.aborts.wait_ms(session.player, self._services.now_ms())
+        if wait_ms and not session.is_bot:
+            sentence = f"you have aborted several matches; the next one can begin in {-(-wait_ms // 1000)} s"
+            raise Refusal(Code.TOO_FAST, sentence, wait_ms)
 
     def may_play(self, session: Session, *, against_bot: bool) -> None:
         """Refuse unless the player may have one match more."""
@@ -78,9 +134,24 @@ class Eligibility:
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether two may have the match that both seek."""
-        may_both = self._suits(one, other) and self._suits(other, one)
+        if self._services.aborts.are_apart(one.player, other.player, self._services.now_ms()):
+            return False
+        may_both = self._suits(one, other) and self._suits(other, one) and self._leaves_places(one, other)
         is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)
         return may_both and (not is_rated or self.are_elsewhere(one.player, other.player))
+
+    def _leaves_places(self, one: Seek, other: Seek) -> bool:
+        """Tell whether two seeks leave other addresses their places of bots; note a person who is held back."""
+        if one.is_bot == other.is_bot:
+            return True
+        players = self._services.players
+        try:
+            self.must_leave_places(players.sessions[one.player], players.sessions[other.player])
+        except Refusal:
+            if len(players.bot_places.held_back) < MAX_WAITING_LOOKED_AT:
+                players.bot_places.held_back[other.player if one.is_bot else one.player] = None
+            return False
+        return True
 
     def _suits(self, one: Seek, other: Seek) -> bool:
         """Tell whether a seek, if it is a bot's, is for such a one, at the level asked for, and has a place."""

@@ -64,6 +64,9 @@ class MatchRegistry:
         )
         players = (pairing.first, pairing.second)
         release = self._reserve(first, second)
+        person = second if first.is_bot else first
+        if first.is_bot != second.is_bot:
+            services.players.bot_places.hold(started.match, person.connection.metered_as)
 
         def done(_: Changes | None) -> None:
             release()
@@ -73,6 +76,7 @@ class MatchRegistry:
 
         def refused(refusal: Refusal) -> None:
             release()
+            services.players.bot_places.free(started.match)
             if started.code is not None and not isinstance(refusal, UnknownOutcomeError):
                 self._lobby.unspent(started.code)
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
@@ -208,10 +212,14 @@ class MatchRegistry:
     def _reserve_rematch(self, players: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
         return self._reserve(*(self._services.players.sessions[player] for player in players))
 
-    def _committed(self, room: MatchRoom, event: wire.Ended | wire.Adjourned | wire.Started) -> None:
+    def _committed(
+        self, room: MatchRoom, event: wire.Ended | wire.Adjourned | wire.Started, by: PlayerId | None
+    ) -> None:
+        if not isinstance(event, wire.Started):
+            self._services.players.bot_places.free(room.id)
         match event:
             case wire.Ended():
-                self._ended(room)
+                self._ended(room, by)
                 self._look_again(room.seats.players or ())
             case wire.Adjourned():
                 self._look_again(room.seats.players or ())
@@ -222,15 +230,20 @@ class MatchRegistry:
             case _:
                 assert_never(event)
 
-    def _ended(self, room: MatchRoom) -> None:
-        """Count the match as finished for both."""
-        services = self._services
+    def _ended(self, room: MatchRoom, by: PlayerId | None) -> None:
+        """Count the match as finished for both; `by` is the player who gave it up or has left it, if one did."""
+        services, now_ms = self._services, self._services.now_ms()
         services.feed.changed("players", "live")
         assert room.match is not None
-        is_abandoned = room.match.outcome is not None and room.match.outcome.reason is Reason.ABANDON
+        reason = room.match.outcome and room.match.outcome.reason
+        if reason is Reason.ABORT and all(player.bot is None for player in room.match.players):
+            first, second = room.seats.players or (0, 0)
+            services.aborts.part(first, second, now_ms)
+            if by is not None:
+                services.aborts.add(by, now_ms)
         for side, player in enumerate(room.seats.players or ()):
-            if is_abandoned and room.match.absences.of(side):
-                services.abandons.abandoned(player, services.now_ms())
+            if reason is Reason.ABANDON and room.match.absences.of(side):
+                services.abandons.add(player, now_ms)
             session = services.players.get(player)
             if session:
                 session.finished(room.id)
@@ -239,6 +252,7 @@ class MatchRegistry:
     def _ended_unread(self, match_id: str, ratings: Changes | None) -> None:
         """Count a match as finished whose events are not in memory here, or not yet."""
         services = self._services
+        services.players.bot_places.free(match_id)
         ended = [session for session in services.players.sessions.values() if match_id in session.live]
         for session in ended:
             session.finished(match_id)
@@ -278,6 +292,7 @@ class MatchRegistry:
         """Forget a room in which nobody is; the journal has the match."""
         if self.rooms.get(room.id) is room:
             del self.rooms[room.id]
+            self._services.players.bot_places.free(room.id)
             self._services.feed.changed("live")
 
 

@@ -110,8 +110,20 @@ class Matchmaker:
             for pairing in self._lobby.tick(now_ms):
                 self._seeks_changed()
                 self._registry.start(pairing)
+            self._look_again(now_ms)
         for seek in self._lobby.seeks.alone(now_ms):  # a suggestion costs as much as several moves
             self._services.turns.join(partial(self._suggest, seek), "suggestions")
+
+    def _look_again(self, now_ms: int) -> None:
+        """Pair people whose seeks were kept from a bot or from one another, if they are not any more."""
+        held_back = self._services.players.bot_places.held_back
+        players = [*self._services.aborts.reunited(now_ms), *held_back]
+        held_back.clear()
+        for player in players:
+            pairing = self._lobby.look_again(player)
+            if pairing:
+                self._seeks_changed()
+                self._registry.start(pairing)
 
     def _suggest(self, seek: Seek) -> None:
         """Suggest bots to a player who waits still."""
@@ -139,6 +151,8 @@ class Matchmaker:
             self._eligibility.must_be_ratable(session, games)
         self._eligibility.must_be_casual(request.level, is_rated=is_rated)
         self._eligibility.may_play(session, against_bot=request.opponents == "bots")
+        if request.opponents != "bots":
+            self._eligibility.may_look(session)
         session.sought(games)
         return Seek(
             player=session.player,
@@ -167,9 +181,12 @@ class Matchmaker:
 
     def _accept(self, session: Session, request: wire.AcceptRequest) -> None:
         seek = self._lobby.seeks.find(request.seek)
-        self._eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
-        if seek is not None:
-            self._eligibility.may_play(self._services.players.sessions[seek.player], against_bot=session.is_bot)
+        if seek is None or not seek.is_bot:
+            self._eligibility.may_look(session)
+        if seek is None:
+            self._eligibility.may_play(session, against_bot=False)
+        else:
+            self._eligibility.may_meet(session, self._services.players.sessions[seek.player])
         is_casual = seek is not None and seek.or_casual and not self._may_rate(session, seek)
         if seek is not None and seek.is_rated and not is_casual:
             self._eligibility.must_be_ratable(session, seek.games)
@@ -192,6 +209,8 @@ class Matchmaker:
         other = self._services.players.find(request.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
+        if not other.is_bot:
+            self._eligibility.may_look(session)
         self._eligibility.may_meet(session, other)
         game = game_name(request.game)
         is_usual = request.level is None and request.start is None and request.side is None

@@ -42,6 +42,14 @@ class Seats:
             if not self.is_present(player):
                 match.absences.went(side, now_ms, on_purpose=False)
 
+    def hold_bot_place(self, match: Match) -> None:
+        """Count the place of a bot for the address of the person who plays it, if both are here."""
+        assert self.players is not None
+        sessions = [self._services.players.get(player) for player in self.players if self.is_present(player)]
+        people = [session for session in sessions if session is not None and not session.is_bot]
+        if len(sessions) == 2 and len(people) == 1 and not match.is_over:
+            self._services.players.bot_places.hold(self._match, people[0].connection.metered_as)
+
     def side_of(self, player: PlayerId) -> int | None:
         """Return the side of a player; None for somebody who does not play."""
         return self.players.index(player) if self.players and player in self.players else None
@@ -137,6 +145,7 @@ class Seats:
 
     def take_up(self, match: Match) -> bool:
         """End an adjournment once both players are here; return whether one has ended."""
+        self.hold_bot_place(match)
         has_ended = match.is_adjourned and all(self.present())
         if has_ended:
             match.take_up()

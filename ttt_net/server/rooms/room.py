@@ -16,6 +16,7 @@ from ttt_net.errors import Code, Overtaken, Refusal, UnknownOutcomeError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.messages import (
+    AbortRequest,
     Adjourned,
     Ended,
     MatchEvent,
@@ -23,6 +24,7 @@ from ttt_net.messages import (
     Played,
     Rated,
     Rematched,
+    ResignRequest,
     ResumeRequest,
     Room,
     Started,
@@ -69,7 +71,7 @@ class RoomHooks:
     """Raises `Refusal` unless both players are here and free."""
     reserve: Callable[[tuple[PlayerId, PlayerId]], Callable[[], None]]
     """Counts the next match of two players as about to start; what is returned ends that."""
-    committed: Callable[["MatchRoom", Ended | Adjourned | Started], None]
+    committed: Callable[["MatchRoom", Ended | Adjourned | Started, PlayerId | None], None]
     """Called after an event was told that concerns more than the match; `Started` is that of the rematch."""
     rated: Callable[[Sequence[PlayerId]], None]
     """Called with players whose ratings are others after their match."""
@@ -123,6 +125,7 @@ class MatchRoom:
         """Start with a match that has just been written down, and send it to the players, who hear it already."""
         self.match = match
         self.seats.taken(match, players)
+        self.seats.hold_bot_place(match)
         self.seats.set_clock(match, self._services.now_ms(), self._look_at_clock)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
@@ -258,7 +261,7 @@ class MatchRoom:
         def done(ratings: Changes | None) -> None:
             release()
             self._written(match, events, asked, self._services.stopwatch_s(), ratings)
-            self._hooks.committed(self, started)
+            self._hooks.committed(self, started, None)
 
         def failed(refusal: Refusal) -> None:
             release()
@@ -300,7 +303,14 @@ class MatchRoom:
         self._services.feed.changed("live", slightly=True)
         last = events[-1]
         if type(last) is Ended or type(last) is Adjourned:
-            self._hooks.committed(self, last)
+            self._hooks.committed(self, last, self._ended_by(match, asked))
+
+    def _ended_by(self, match: Match, asked: _Asked | None) -> PlayerId | None:
+        """Return the player who gave a match up or has left it, so far as this node knows."""
+        away = [player for side, player in enumerate(self.seats.players or ()) if match.absences.of(side) is not None]
+        if len(away) == 1:
+            return away[0]
+        return asked[0].player if asked and isinstance(asked[1], AbortRequest | ResignRequest) else None
 
     def _tell_ratings(self, match: Match, ratings: Changes) -> None:
         self.audience.tell(frame(encode(Rated(self.id, ratings))))
