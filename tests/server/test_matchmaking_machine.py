@@ -151,11 +151,14 @@ class SlowDisk:
 class TimelessLoop:
     """An event loop on which no timer ever goes off: no match here has a clock, and no grace runs out."""
 
+    def time(self) -> float:
+        return 0.0
+
     def call_later(self, delay_s: float, callback: Callable[[], None]) -> "TimelessLoop":
         return self
 
-    def call_soon(self, callback: Callable[[], None]) -> None:
-        callback()
+    def call_soon(self, callback: Callable[..., object], *args: object) -> None:
+        callback(*args)
 
     def cancel(self) -> None:
         """Cancel a timer: there is nothing to do."""
