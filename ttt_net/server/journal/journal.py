@@ -239,11 +239,11 @@ class _ChargedLedger:
 
     def _give(self, payer: Payer, give: Done, answer: object) -> None:
         shares = self._shares
-        shares.payer, began_s = payer, shares.clock_s()
+        payer_before, shares.payer, began_s = shares.payer, payer, shares.clock_s()
         try:
             give(answer)
         finally:
-            shares.payer = None
+            shares.payer = payer_before
             payer.charge((shares.clock_s() - began_s) * 1000 + self._ledger.job_ms)
 
 
