@@ -282,6 +282,21 @@ test("players who look elsewhere are not taken back to the lesson by a later ans
   await page.until(".deck .status", "Move 1 of 3");
 });
 
+test("players are muted and reported by their seat, where the server takes it", async () => {
+  for (const [features, seat] of [[["seats"], { match: "m1", side: 1 }], [[], {}]] as const) {
+    const page = await ann({}, "/", [...features]);
+    await page.says(snapshot(), { type: "chat", match: "m1", by: { name: "Ben" }, text: "boo" });
+    await page.press("Mute Ben");
+    await page.until(".toast", "Ben is muted.");
+    assert.equal(textOf(".spoken p").length, 0);
+    await page.press("Cheating");
+    const [[muted], [reported]] = [page.of("mute"), page.of("report")];
+    assert.deepEqual(muted, { id: muted!.id, type: "mute", name: "Ben", on: true, ...seat });
+    assert.deepEqual(reported, { id: reported!.id, type: "report", name: "Ben", reason: "cheating", match: "m1", ...seat });
+    page.close();
+  }
+});
+
 test("markup in a name is text", async () => {
   const bait = "<img src=x>";
   const page = await ann();

@@ -35,12 +35,12 @@ export function chat(match: Match): Tree | false {
         line("text", match.you === undefined ? w.toWatchers : w.toOpponent, { maxlength: 140 }),
         h("button", w.send),
       ),
-    others.filter((each) => !isBot(each)).map(({ name }) => reporting(name, match.match)),
+    others.filter((each) => !isBot(each)).map(({ name }) => reporting(name, match)),
   );
 }
 
 /** Report somebody to the host; the reason is one tap. */
-export function reporting(name: string, match?: string): Tree {
+export function reporting(name: string, match?: Match): Tree {
   const reason = (each: (typeof REASONS)[number]) => button(w.reportReasons[each === "other" ? "something" : each] ?? each, () => report(name, each, match), "chip");
   return h(
     "details.report",

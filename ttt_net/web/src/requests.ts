@@ -4,7 +4,7 @@ import { ask, notify, request, say, seek, wantBot } from "./actions.js";
 import { wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import type { ChatRequest, ClaimRequest, OfferInfo, OfferRequest, ReportRequest, SeekInfo } from "./protocol.js";
-import { know, type Match, redraw, set, ui, type Wish } from "./store.js";
+import { know, type Match, redraw, set, state, ui, type Wish } from "./store.js";
 
 /** How long a move of a replay is shown that plays by itself. */
 const STEP_MS = 900;
@@ -72,15 +72,21 @@ export function analyseAgain(match: Match): void {
   if (!moves?.length && !exact && !partial && !lesson && !isAgain) analyse(match, true);
 }
 
+/** The seat of a player in a match, for servers that take it: it stays right when the player is renamed. */
+function seatOf(name: string, match: Match | undefined): { match?: string; side?: 0 | 1 } {
+  const side = match?.players.findIndex((player) => player.name === name) ?? -1;
+  return match && side >= 0 && state.features.includes("seats") ? { match: match.match, side: side as 0 | 1 } : {};
+}
+
 export async function mute(match: Match, name: string): Promise<void> {
-  if (!(await request({ type: "mute", name, on: true }))) return;
+  if (!(await request({ type: "mute", name, on: true, ...seatOf(name, match) }))) return;
   match.chat = match.chat.filter((line) => line.by.name !== name);
   notify(f(w.muted, name));
 }
 
 /** Report a player to the host, with the last lines of the chat if it is about a match. */
-export async function report(name: string, reason: ReportRequest["reason"], match?: string): Promise<void> {
-  if (await request({ type: "report", name, reason, match })) notify(w.reported);
+export async function report(name: string, reason: ReportRequest["reason"], match?: Match): Promise<void> {
+  if (await request({ type: "report", name, reason, match: match?.match, ...seatOf(name, match) })) notify(w.reported);
 }
 
 /** Show a finished match as it was after so many moves. */
