@@ -1,6 +1,6 @@
 """Find the command of a key, and return its result: the next display, and requests, whose id 0 the connection replaces.
 
-Keys have the names of prompt_toolkit (`up`, `c-m`, `a`). What lies over a screen gets a key first.
+Keys have the names of prompt_toolkit (`up`, `c-m`, `a`). An overlay gets a key before its screen.
 """
 
 from dataclasses import replace
@@ -66,12 +66,12 @@ _WRITING = {
     "backspace": Command.ERASE,
 }
 _MOVING = ("up", "down", "pageup", "pagedown", "home", "end", "c-i")
-"""What moves the cursor of a list while its filter is typed."""
+"""Keys that move the cursor of a list while its filter is typed."""
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
-"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
+"""Answers to whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
 _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
-"""What becomes of a text that is typed, where it is not sent to be read."""
+"""The result of Enter for a typed text that is not sent."""
 _HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
 """The answers to whether to end the server that others are on; with `r` in a live match, all else means no."""
 _LEAST_HINTS = 2
@@ -147,9 +147,9 @@ def hints(display: Display, width: int) -> list[KeyHint]:
 
 
 _ACT_LEAVING = (Command.LEAVE, Command.PLACE, Command.RESIGN, Command.LET_WAIT)
-"""What answers whether to leave a live match; all else means no."""
+"""Answers to whether to leave a live match; any other command means no."""
 _OF_TYPING = (Command.BACK, Command.ERASE)
-"""What is about the text that is typed, and not about the list that it filters."""
+"""Commands for the typed text, and not for the list that it filters."""
 _LONGEST = {
     **{Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40},
     **{Entry.ADDRESS: 80, Entry.NAMES: 60, Entry.FILTER: 40},

@@ -49,7 +49,7 @@ Answer = Callable[[Request], Sequence[AnyServerMessage]]
 
 
 class RunnableConnection(Protocol):
-    """What a loop keeps running: a connection, or a search."""
+    """A connection or a search that a loop keeps running."""
 
     @property
     def is_asking(self) -> bool:
@@ -167,7 +167,7 @@ class ClientController:
             world=replace(self.display.world, is_secure=connection.url.startswith("wss:"), trust=connection.trust),
         )
         self._seek = self._first_seek = self._sought = seek
-        """What is sought where nothing else is said, and what was before it."""
+        """The current default search, the first one, and the one before the newest."""
         self._opening = opening
         self._has_opened = False
         self._is_in_lines = is_in_lines

@@ -43,7 +43,7 @@ ON_LISTS = {
     *(Command.UP, Command.DOWN, Command.LEFT, Command.RIGHT, Command.PLACE, Command.LEAVE),
     *(Command.SECTION, Command.FIRST, Command.LAST),
 }
-"""What means something else on a list than at a board, or only there."""
+"""Commands with another meaning on a list than at a board, or with a meaning only there."""
 
 
 @dataclass(frozen=True, slots=True)

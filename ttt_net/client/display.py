@@ -68,7 +68,7 @@ class Page:
     is_rated: bool | None = None
     """Whether the match is to be rated; None: where both want it and the game has ratings."""
     opponents: Opponents = "people"
-    """Who is welcome, where an opponent is sought."""
+    """The kind of opponents that a search accepts."""
     ply: int = 0
     """The position that a replay is at."""
     filter: str = ""
@@ -132,14 +132,14 @@ class Display:
     """The moves to choose from, under `Overlay.CHOICE`."""
     overlay: Overlay = Overlay.NONE
     entry: Entry = Entry.MOVE
-    """What is being typed."""
+    """The kind of text that is being typed."""
     typed: str = ""
     notice: str = ""
     """The newest sentence that is not a state of the world."""
     copied: str = ""
-    """What was last put on the clipboard."""
+    """The text that was last copied to the clipboard."""
     chat: tuple[Chatted, ...] = ()
-    """What was said in the shown match, the newest last."""
+    """The chat of the shown match, the newest message last."""
     muted: frozenset[str] = frozenset()
     """The names of those whom we do not want to hear."""
     is_deaf: bool = False
@@ -149,7 +149,7 @@ class Display:
     replay: ReplayState | None = None
     """The match that is stepped through, or was last."""
     servers: ServerList | None = None
-    """What the list of servers shows, where one is chosen."""
+    """The list of servers, in the start menu."""
     has_warnings: bool = False
     """Whether we want to be told, against a bot, what to beware of."""
     is_leaving: bool = False

@@ -1,7 +1,7 @@
 """Draw a finished match as a picture that moves: an SVG that any browser plays, with nothing else in it. Pure.
 
 Marks appear one after the other, fall where they fall in the game, and vanish where they vanish; the winning line
-lights up. Who wants nothing to move sees the end.
+lights up. With reduced motion, only the end is shown.
 """
 
 from html import escape

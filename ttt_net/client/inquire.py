@@ -147,7 +147,7 @@ def _say_next(console: Console, options: Options, inquiry: Inquiry) -> None:
 
 
 def _table(console: Console, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print rows in columns; those whose name ends in > are numbers. What does not fit is cut, not wrapped."""
+    """Print rows in columns; those whose name ends in > are numbers. Cells that do not fit are cut, not wrapped."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column in columns:
         justify = _RIGHT if column.endswith(">") else _LEFT

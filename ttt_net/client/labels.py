@@ -20,7 +20,7 @@ _LATENCIES = ((100, "good"), (300, "fair"))
 TENTHS_BELOW_MS = 10_000
 """A clock shows tenths of a second below this."""
 RATED_OR_CASUAL = "rated or casual"
-"""What a seek is for that fits both kinds."""
+"""The kind of a seek that accepts both."""
 
 
 def name_of(player: PlayerInfo) -> str:

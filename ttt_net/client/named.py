@@ -21,7 +21,7 @@ DEEDS = ("host", "local", "help", "version")
 """Words that do what the flags of the same name do."""
 _PARAMETRIC = re.compile(r"(mnk|connect):\d+x\d+,\d+", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"[.:/\[\]]|localhost$|^\d+$", re.IGNORECASE)
-"""What no game has in its name, and addresses do."""
+"""Characters of addresses that no game has in its name."""
 _NEAR = 0.85
 
 

@@ -287,7 +287,7 @@ class Options:
     """The invitation code of the match to join."""
     is_inviting: bool = False
     inquiry: Inquiry | None = None
-    """What is asked instead of playing."""
+    """The question to ask instead of playing."""
     local: Local | None = None
     """The match at this keyboard, if it is one."""
     is_hosting: bool = False
@@ -329,7 +329,7 @@ class Options:
 
     @property
     def command(self) -> str:
-        """What to type to come back."""
+        """The command that comes back here."""
         if self.is_hosting:
             return f"{PLAY} --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
         if self.url == DEFAULT_URL:

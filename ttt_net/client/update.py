@@ -44,7 +44,7 @@ from ttt_net.sdk.events import Answered, Back, Garbled
 _OF_A_RESTART = "The server restarts in "
 """How the line begins that the server itself writes of a restart."""
 MAX_CHAT = 50
-"""What was said is kept so far back."""
+"""The number of chat messages to keep."""
 
 
 def update(display: Display, event: WorldEvent, now_ms: int) -> Display:

@@ -115,7 +115,7 @@ def signals_raised() -> Iterator[None]:
 
 
 _NAMELESS = "player"
-"""Who a client is that has no name and nobody to ask for one."""
+"""The name of a client without a name and without a person to ask."""
 _MAX_TYPED_CELLS = 80
 
 

@@ -118,11 +118,11 @@ class World:
     latency_ms: int | None = None
     """The way to the server and back, once it is known."""
     you: PlayerInfo | None = None
-    """Who we are to the server, once it has said so."""
+    """Our player, once the server has welcomed us."""
     server: str = ""
     """The name that the server gives itself."""
     features: tuple[str, ...] = ()
-    """What this server offers that not every one does."""
+    """The optional features of this server."""
     may_write: bool = True
     """Whether the server lets people write to one another, besides the phrases."""
     restart_at_ms: int | None = None
@@ -145,7 +145,7 @@ class World:
     replies: Mapping[type[ServerMessage], ServerMessage] = field(default_factory=lambda: _NO_REPLIES)
     """The newest message of each type that a screen shows as it is: lists of the lobby, answers to questions."""
     rated: Rated | None = None
-    """What the end of a match did to the ratings."""
+    """The change of ratings by the end of the last match."""
     tally: Tally = field(default_factory=Tally)
     farewell: Farewell | None = None
     """The last event of the connection, once it has come."""

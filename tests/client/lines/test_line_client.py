@@ -92,7 +92,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         await paper.shows("  +---+---+---+")
         paper.type("frobnicate", "FROBNICATE")
         for _ in range(2):
-            await paper.shows("frobnicate is no move here; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1")
+            await paper.shows('I don\'t know "frobnicate"; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1')
         paper.type("draw")
         assert (await link.hears(OfferRequest)).kind == "draw"
         await link.tells(Offered("m1", 2, 0, side=1, kind="draw"))

@@ -89,7 +89,7 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
         link = await server.accepts()
         await link.lets_in()
         await tells_lists(link)
-        await paper.shows("3. Cleo, plays 2 matches")
+        await paper.shows("3. Cleo, in 2 matches")
         await paper.shows(
             "Challenge Cleo. Clock: none. Rated: yes, or casual. "
             "Another game, clock or kind: challenge Cleo mnk:7x7,4 3+2 rated."
@@ -125,7 +125,7 @@ async def test_who_lists_some_of_a_crowd_by_a_word_and_the_strongest_first() -> 
         await paper.shows("1. Player29 1529")
         paper.type("who busy")
         await told()
-        await paper.shows("1. Busy1 [bot, level 1], seeks any game, plays 1 match, no place free")
+        await paper.shows("1. Busy1 [bot, level 1], plays any game, in 1 match, no place free")
         paper.type("who nobody")
         await told()
         await paper.shows("Nothing here has nobody.")
@@ -299,10 +299,10 @@ async def test_stop_ends_what_is_looked_at_before_what_is_sought_and_says_so() -
         await paper.shows("Gomoku: Ann (X) against Ben (O).")
         paper.type("stop")
         await link.grants(UnwatchRequest)
-        await paper.shows("You look on no more.")
+        await paper.shows("You stopped watching.")
         paper.type("stop")
         await link.grants(UnseekRequest)
-        await paper.shows("You are in the lobby, and look for nobody.")
+        await paper.shows("You are in the lobby.")
 
 
 async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> None:
@@ -316,7 +316,7 @@ async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> No
         await link.grants(SeekRequest)
         paper.type("stop")
         await link.grants(UnseekRequest)
-        await paper.shows("You look for nobody any more.")
+        await paper.shows("You stopped looking for an opponent.")
 
 
 async def test_who_plays_is_told_why_they_cannot_look_on() -> None:
@@ -444,8 +444,8 @@ async def test_a_long_list_is_told_piece_by_piece() -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("plya", "plya is no word here; did you mean play?"),
-        ("xyzzy", "xyzzy is no word here; help tells which there are."),
+        ("plya", 'I don\'t know "plya". Did you mean play?'),
+        ("xyzzy", 'I don\'t know "xyzzy". Type help to see the words that you can type.'),
         ("help", HELP.splitlines()[0]),
         ("join", "Type join and the code that a friend gave you."),
         ("3", "3 chooses nothing; who, games or matches tells a list with numbers."),

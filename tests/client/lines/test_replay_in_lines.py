@@ -128,7 +128,7 @@ async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> Non
             ("next", "Move 5 of 5: b1. You won: you completed a line."),
             ("first", "Move 0 of 5."),
             ("back", "Move 0 of 5."),
-            ("nxt", "nxt is no word here; did you mean next?"),
+            ("nxt", 'I don\'t know "nxt". Did you mean next?'),
             ("last", "Move 5 of 5: b1. You won: you completed a line."),
         ):
             paper.type(word)

@@ -81,9 +81,9 @@ def test_after_a_match_its_lesson_is_asked_for_by_itself_and_a_refusal_of_that_i
 def test_the_lesson_is_one_sentence_to_its_player_and_names_the_other_where_it_is_theirs() -> None:
     assert "Move 5: you could have won at once with c3. v shows it." in picture(over())
     others = changed(over(), world=over().world.with_match(snapshot(moves=LOST, you=1, opponent=ANN)))
-    assert "Move 5, a2 by Ann, decided it: c3 was better. v shows it." in picture(others)
+    assert "Move 5: Ann chose a2. c3 was better. v shows it." in picture(others)
     shared = changed(over(), world=changed(over().world, is_shared=True))
-    assert "Move 5, a2 by Ann, decided it: c3 was better. v shows it." in picture(shared), "neither of two is you"
+    assert "Move 5: Ann chose a2. c3 was better. v shows it." in picture(shared), "neither of two is you"
 
 
 def test_a_replay_opens_at_the_lesson_with_the_better_cell_marked() -> None:

@@ -73,7 +73,7 @@ def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
     )
     display, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
     page = draw(display, (80, 24), 0, BOXES).plain
-    for said in ("against Ben", "your turn", "Gomoku and 2 more, plays 1 match", "move 13"):
+    for said in ("against Ben", "your turn", "Gomoku and 2 more, in 1 match", "move 13"):
         assert said in page, said
 
 

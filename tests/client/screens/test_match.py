@@ -69,7 +69,7 @@ def test_digits_are_columns_where_marks_fall() -> None:
     assert requests == (PlayRequest(0, match="m1", ply=0, move=37),)
     display, requests = done(display, Quick(8))
     assert requests == ()
-    assert words.notice(display) == "8 is no place here."
+    assert words.notice(display) == "8 is not on this board."
 
 
 def test_where_marks_fall_any_free_cell_of_a_column_means_it() -> None:
@@ -91,8 +91,8 @@ def test_a_typed_cell_is_played_with_enter() -> None:
     ("name", "reason"),
     [
         ("b2", "b2 is not possible now; possible: a3, b3, c3, a2, c2, a1, b1, c1"),
-        ("z9", "z9 is no move here; possible: a3, b3, c3, a2, c2, a1, b1, c1"),
-        ("5", "5 is not free."),
+        ("z9", 'I don\'t know "z9"; possible: a3, b3, c3, a2, c2, a1, b1, c1'),
+        ("5", "5 is taken."),
     ],
 )
 def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: str) -> None:
@@ -103,7 +103,7 @@ def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: s
 
 def test_columns_are_named_in_their_order_to_who_names_none() -> None:
     display, _ = done(seen(snapshot("connect4", [36, 37], you=0)), Move("d"))
-    assert words.notice(display) == "d is no move here; possible: 1, 2, 3, 4, 5, 6, 7"
+    assert words.notice(display) == 'I don\'t know "d"; possible: 1, 2, 3, 4, 5, 6, 7'
 
 
 def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
@@ -112,7 +112,7 @@ def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
     assert display.cursor == 8
     display, requests = done(seen(snapshot(moves=[4, 0])), Point(4))
     assert (display.cursor, requests) == (4, ())
-    assert words.notice(display) == "That cell is not free."
+    assert words.notice(display) == "b2 is taken."
 
 
 def test_out_of_turn_nothing_is_sent() -> None:

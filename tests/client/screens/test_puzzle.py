@@ -82,7 +82,7 @@ def test_a_move_is_typed_or_pointed_at_with_the_cursor() -> None:
     assert display.typed == ""
     display, _ = done(display, Command.RIGHT)
     assert done(display, Command.PLACE)[1] == ()
-    assert notice(done(display, Command.PLACE)[0]) == "That cell is not free."
+    assert notice(done(display, Command.PLACE)[0]) == "c2 is taken."
 
 
 def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_the_day() -> None:

@@ -74,7 +74,7 @@ _COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
 
 
 _NOBODY = "="
-"""Who has won a small board that nobody can win any more."""
+"""The owner of a small board that nobody can win any more."""
 
 
 class Frame(Enum):

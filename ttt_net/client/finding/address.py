@@ -17,23 +17,23 @@ from ttt_net.text import clean
 DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
 CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
-"""What invitation codes look like: no vowels, so hardly any name of a machine does."""
+"""The form of invitation codes: without vowels, so that hardly any host name matches."""
 _SITES = {"http": "ws", "https": "wss"}
-"""What browsers call the two ways to a server."""
+"""Schemes of browsers, and those of WebSocket that they correspond to."""
 _INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)
-"""What follows the server in the link of an invitation; in older ones the code is a part of the path."""
+"""The part of an invitation link after the server; in older links the code belongs to the path."""
 _PORTS = range(1, 65_536)
 HUMAN = "human"
 COMPUTER = "Computer"
-"""What a strategy is called that a person plays at this keyboard, and how one is asked for without its name."""
+"""The name of a strategy that a person plays at this keyboard, and the word that asks for one without its name."""
 EVERY_GAME = "alphabeta"
 """The strategy that is meant by that."""
 ENGINE_NAME = "engine"
-"""What a program of others is called at this keyboard."""
+"""The name of an external engine at this keyboard."""
 ENGINE_PREFIX = "engine:"
-"""What stands before its command."""
+"""The prefix of its command."""
 AT_HOME = "this keyboard"
-"""What stands in the place of a server's address."""
+"""The text shown in place of a server's address."""
 MAX_LEVEL = 8
 """The highest level of strategies: full strength."""
 

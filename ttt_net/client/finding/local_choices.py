@@ -27,9 +27,9 @@ OPPONENTS = {
 }
 """The strategies to choose from, which play every game at every level, and what each does."""
 CALLED = {"alphabeta": "Ada", "mcts": "Max", "random": "Rob"}
-"""What each of them is called where two are watched."""
+"""The names of strategies where two are watched."""
 _STRENGTHS = ("beginner", "beginner", "casual player", "casual player", "club player", "expert", "expert", "master")
-"""What a level is in words, from 1 up, as the bots of a server tell it."""
+"""The levels in words, from 1 up, as the bots of a server write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class LocalChoices:
 
     @property
     def title(self) -> str:
-        """What people call the game."""
+        """The title of the game."""
         return find_game(self.game).title
 
     @property
@@ -57,12 +57,12 @@ class LocalChoices:
 
     @property
     def strength_in_words(self) -> str:
-        """What the level is called."""
+        """The level in words."""
         return _STRENGTHS[self.level - 1]
 
     @property
     def order_in_words(self) -> str:
-        """Who begins."""
+        """The player who begins, in words."""
         return _ORDERS_IN_WORDS[self.order]
 
     @property
@@ -82,7 +82,7 @@ class LocalChoices:
 
     @property
     def watched_names(self) -> tuple[str, str]:
-        """What the two that are watched are called, each differently."""
+        """The names of the two watched strategies, which always differ."""
         x, o = (CALLED[strategy] for strategy in self.watched)
         return x, f"{o} 2" if x == o else o
 

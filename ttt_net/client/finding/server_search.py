@@ -197,7 +197,7 @@ class Destination:
     url: str | None = None
     group: str = ""
     does: Alone | Together | LookOn | Host | None = None
-    """What it leads to, if it is no server."""
+    """The place it leads to, if it is no server."""
 
 
 _NOTHING: Mapping[str, Found] = MappingProxyType({})
@@ -216,7 +216,7 @@ class ServerList:
     has_looked: bool = False
     """Whether servers have had time enough to be found."""
     choices: LocalChoices = field(default_factory=LocalChoices)
-    """What is played here."""
+    """The match to be played here."""
     is_explained: bool = False
     """Whether it is told why a server may not be found."""
     place: Place | None = None

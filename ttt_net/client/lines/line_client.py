@@ -88,7 +88,7 @@ class LineClient:
         self._renderer = renderer
         self._write = write
         self._last: list[str] = []
-        """What was said last, to be repeated."""
+        """The last printed lines, for `repeat`."""
         self._said: dict[str, str] = {}
         self._shown: str | None = None
         self._is_input_over = False

@@ -26,7 +26,7 @@ _BESIDES = {
     _LEARN: "Learn a game, its rules, with an example",
     _PUZZLE: "Puzzle of the day, find the one good move",
 }
-"""What has a number after the destinations, by the word that does the same."""
+"""Entries with a number after the destinations, by the word that does the same."""
 _QUESTION = "A number, an address or a code, or Enter for 1: "
 _NOT_FOUND = "No server was found on this network; help tells why, and what can be typed."
 _HELP = (
@@ -63,7 +63,7 @@ class LineMenu:
     def choose(self, choices: LocalChoices, search: Search = search_for_a_moment) -> tuple[Place | None, LocalChoices]:
         """Search for two seconds, print what there is with numbers, and return where to go and what was chosen.
 
-        Who leaves goes nowhere, which is None.
+        The place is None if the person leaves.
         """
         self._write("Looking for servers on this network, for two seconds ...")
         servers = search(choices)

@@ -54,9 +54,9 @@ class LineRenderer(Protocol):
     """A way to tell a display in lines of text."""
 
     help: str
-    """What may be typed at a match on a server."""
+    """The words for a match on a server."""
     help_at_home: str
-    """What may be typed at one without a server."""
+    """The words for a match without a server."""
     has_drawings: bool
     """Whether boards are drawn."""
 
@@ -207,7 +207,7 @@ def status(display: Display) -> str:
         return ""
     if display.world.lobby.invitation is not None:
         return "You wait for the friend who has your code."
-    return "You are in the lobby, and look for nobody." if display.has_lobby else "Connected."
+    return "You are in the lobby." if display.has_lobby else "Connected."
 
 
 def retold(display: Display, match: Snapshot) -> str:
@@ -290,9 +290,9 @@ def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -
 def stopped(before: Display, after: Display) -> str:
     """Return what has been stopped, where nothing else that is told says so."""
     if before.is_watched and after.match is None:
-        return "You look on no more."
+        return "You stopped watching."
     has_stopped = before.world.seeking is not None and after.world.seeking is None
-    return "You look for nobody any more." if has_stopped and after.match is not None else ""
+    return "You stopped looking for an opponent." if has_stopped and after.match is not None else ""
 
 
 def stayed(before: Display, after: Display, command: AnyCommand) -> str:

@@ -1,6 +1,6 @@
 """Tell a match for the ear: one short sentence for each thing that happens, and the board in words when asked for.
 
-Knows no terminal. What is legal is what the server listed; for `lines` alone the rules of the game are looked up.
+Knows no terminal. Legal moves are those that the server listed; only `lines` looks up the rules of the game.
 """
 
 import re

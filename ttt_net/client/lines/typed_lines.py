@@ -86,7 +86,7 @@ class NumberedMenu:
         self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
         self._passed: tuple[ServerMessage | None, ...] = ()
-        """What was told already, where another part of it is asked for."""
+        """The replies that were already printed, while another part of the list is requested."""
 
     @property
     def is_waiting(self) -> bool:
@@ -307,7 +307,7 @@ OF_A_MATCH: dict[str, AnyCommand] = {
     **OF_COACHING,
     **OF_A_FINISHED_MATCH,
 }
-"""What means nothing before there is a match; `say` and the claims do not either."""
+"""Words without a meaning before there is a match; the same holds for `say` and the claims."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _RULES = ("rules", "?")
 _OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
@@ -381,8 +381,8 @@ def _unknown(word: str, display: Display) -> AnyCommand | str:
     steps = OF_A_REPLAY if display.page.screen == "replay" else ()
     near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *WORDS, *steps), n=1)
     if near:
-        return f"{word} is no word here; did you mean {near[0]}?"
-    return Move(word) if display.may_move else f"{word} is no word here; help tells which there are."
+        return f'I don\'t know "{word}". Did you mean {near[0]}?'
+    return Move(word) if display.may_move else f'I don\'t know "{word}". Type help to see the words that you can type.'
 
 
 def _answered(display: Display, name: str, *, is_accepted: bool) -> AnyCommand | str:
@@ -406,7 +406,7 @@ class PendingReplies:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self._due: type[ServerMessage] | None = None
-        """What the server has agreed to tell, and not told yet."""
+        """The reply that the server has promised and not sent yet."""
         self._is_brief = False
         """Whether the analysis that was asked for is only to be a lesson."""
 

@@ -208,7 +208,7 @@ class LocalConnection:
         self._others = others
         self._coach = LocalCoach()
         self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue()
-        """What is told and not delivered yet: bounded by what follows from one request."""
+        """Events that are not delivered yet: no more than follow from one request."""
         self._is_delivering = False
         self._has_moved, self._clock_changed = asyncio.Event(), asyncio.Event()
         self._jobs: asyncio.Queue[tuple[HintRequest | AnalyseRequest, Match]] = asyncio.Queue()

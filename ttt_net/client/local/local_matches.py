@@ -55,7 +55,7 @@ _HERE = (True, True)
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """Who plays what at this keyboard, and who is told of it."""
+    """The players at this keyboard by side, and the person who watches."""
 
     game: str
     players: tuple[PlayerInfo, PlayerInfo]

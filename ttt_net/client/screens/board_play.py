@@ -8,7 +8,7 @@ from dataclasses import replace
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
 from ttt_net.client.display import Display, Entry, Overlay
-from ttt_net.client.labels import move_name, name_of, opponent_of
+from ttt_net.client.labels import cell_name, move_name, name_of, opponent_of
 from ttt_net.client.screens.coaching import hint_told, lesson_told
 from ttt_net.client.screens.offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import Effect, default_prompt
@@ -78,7 +78,7 @@ PHRASES: tuple[Phrase, ...] = (
     *("hello", "good_luck", "well_played", "good_game"),
     *("thanks", "sorry", "oops", "one_moment"),
 )
-"""What can be said with one digit, in the order of the digits."""
+"""Phrases with a digit of their own, in the order of the digits."""
 
 
 def phrases() -> list[str]:
@@ -152,7 +152,7 @@ _OF_PLAYERS = {
     Command.DECLINE,
     Command.RESIGN,
 }
-"""What only one who has a seat at the match may do."""
+"""Commands for the two players of a match alone."""
 _OFFERS: dict[Command, OfferKind] = {Command.REMATCH: "rematch", Command.DRAW: "draw", Command.TAKE_BACK: "takeback"}
 
 
@@ -221,7 +221,7 @@ def _place(display: Display) -> Effect:
         return _play_named(replace(display, typed=""), display.typed)
     if display.match is None:
         return display, ()
-    return _one_of(display, legal_at(display.match, display.cursor), "That cell is not free.")
+    return _one_of(display, legal_at(display.match, display.cursor), _why_not(display.match, display.cursor))
 
 
 def _one_of(display: Display, moves: tuple[int, ...], otherwise: str) -> Effect:
@@ -232,6 +232,15 @@ def _one_of(display: Display, moves: tuple[int, ...], otherwise: str) -> Effect:
     if len(moves) == 1:
         return _play(display, moves[0])
     return replace(display, overlay=Overlay.CHOICE, choices=moves), ()
+
+
+def _why_not(match: Snapshot, cell: int) -> str:
+    """Return why a cell cannot be chosen now: it is taken, its column is full, or the rules forbid it."""
+    name = cell_name(match, cell)
+    if match.game.gravity:
+        return f"Column {name} is full." if name.isdecimal() else f"{name} is full."
+    is_taken = 0 <= cell < len(match.position.board) and match.position.board[cell] != "."
+    return f"{name} is taken." if is_taken else f"{name} is not possible now."
 
 
 def _list_moves(display: Display) -> Display:
@@ -272,11 +281,11 @@ def _play_named(display: Display, name: str) -> Effect:
     if name.isdecimal() and len(name) == 1 and quick_moves(match):
         return _play_quick(display, int(name))
     known = name.lower() in (written.lower() for written in match.game.move_names)
-    why = "is not possible now" if known else "is no move here"
     legal = [move_name(match, move) for move in match.position.legal]
     named = sorted(legal, key=_by_number) if match.game.gravity else legal
     some = ", ".join(named[:_MOST_NAMED]) + " ..." * (len(named) > _MOST_NAMED)
-    return replace(display, notice=f"{name} {why}; possible: {some}"), ()
+    why = f"{name} is not possible now" if known else f'I don\'t know "{name}"'
+    return replace(display, notice=f"{why}; possible: {some}"), ()
 
 
 def _by_number(name: str) -> tuple[bool, int]:
@@ -289,8 +298,9 @@ def _play_quick(display: Display, digit: int) -> Effect:
         return display, ()
     moves = quick_moves(display.match)
     if digit not in moves:
-        return replace(display, notice=f"{digit} is no place here."), ()
-    return _one_of(display, moves[digit], f"{digit} is not free.")
+        return replace(display, notice=f"{digit} is not on this board."), ()
+    full = f"Column {digit} is full." if display.match.game.gravity else f"{digit} is taken."
+    return _one_of(display, moves[digit], full)
 
 
 def _not_now(display: Display) -> Display:

@@ -1,5 +1,6 @@
 """Show hints and warnings against a bot, and the lesson and analysis of a finished match; play on from a position."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -64,10 +65,22 @@ def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
         return "No move gave anything away that can be proved."
     if lesson.side == match.you:
         return clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
-    better = " or ".join(clean(name, 12) for name in lesson.better[:_MOST_BETTER])
-    move = labels.move_name(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else ""
-    was_better = f": {better} was better" if better else ""
-    return f"Move {lesson.ply}, {move} by {labels.name_of(match.players[lesson.side])}, decided it{was_better}."
+    move = _chosen(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else "?"
+    better = _any_of(lesson.better)
+    was_better = f" {better} was better." if better else " It decided the match."
+    return f"Move {lesson.ply}: {labels.name_of(match.players[lesson.side])} chose {move}.{was_better}"
+
+
+def _chosen(match: Snapshot, move: int) -> str:
+    """Return a move as a choice: where marks fall, it is a column."""
+    name = labels.move_name(match, move)
+    return f"column {name}" if match.game.gravity and name.isdecimal() else name
+
+
+def _any_of(names: Sequence[str]) -> str:
+    """Return the first names of a list as a choice: `1, 2 or 5`."""
+    *others, last = [clean(name, 12) for name in names[:_MOST_BETTER]] or [""]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def lesson_told(display: Display, match: Snapshot, shows_it: str) -> str:
@@ -87,9 +100,9 @@ def lesson_here(display: Display, match: Snapshot) -> str:
     if found.side == match.you:
         said, _, follows = found.text.partition(_FOLLOWS)
         return clean(found.text if " " in follows else said, _MAX_TEXT)
-    better = " or ".join(clean(name, 12) for name in found.better[:_MOST_BETTER])
+    better = _any_of(found.better)
     name = labels.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
-    return f"Here {name} went wrong{f': {better} was better' if better else ''}."
+    return f"Here {name} went wrong.{f' {better} was better.' if better else ''}"
 
 
 def hint_of(display: Display, match: Snapshot) -> HintReply | None:
@@ -240,11 +253,11 @@ def _bot_for(display: Display, opponent: PlayerInfo, game: str) -> PlayerInfo | 
 
 HINT, WARN, TRY_AGAIN = Change(_hint), Change(_warn), Change(_try_again)
 WORDS = {"hint": HINT, "warnings": WARN, "again": TRY_AGAIN}
-"""What is typed where there are only lines."""
+"""The words for lines mode."""
 
 
 _GRADES = {"??": "A blunder", "?": "A mistake", "?!": "A doubtful move"}
-"""What a sign says of a move that gave something away; without one it is a blunder."""
+"""The meaning of the sign of a move that gave something away; a move without one is a blunder."""
 
 
 def _analyse(display: Display) -> Effect:

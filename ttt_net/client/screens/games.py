@@ -72,7 +72,7 @@ INVITATION = Screen(
 
 _RATED = KeyHint("r", "rated", "r")
 _KINDS = {None: "yes, or casual", True: "yes", False: "no"}
-"""What is said of each choice, in the order in which the key goes through them."""
+"""The words for each choice, in the order of the key."""
 _VERBS = {Purpose.PLAY: "play", Purpose.INVITE: "invite"}
 
 

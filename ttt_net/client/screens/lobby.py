@@ -274,9 +274,9 @@ def _player_row(player: ListedPlayer) -> Row:
     name = labels.full_label(PlayerInfo(player.name, player.bot, player.level, player.rating))
     doing = []
     if player.seeking is not None:
-        doing.append(f"seeks {labels.some_games(player.seeking)}")
+        doing.append(f"{'seeks' if player.seeking else 'plays'} {labels.some_games(player.seeking)}")
     if player.playing:
-        doing.append(f"plays {counted(player.playing, 'match', 'matches')}")
+        doing.append(f"in {counted(player.playing, 'match', 'matches')}")
     if player.places is not None and player.free == 0:
         doing.append("no place free")
     games = tuple(player.seeking or ())
@@ -550,7 +550,7 @@ LINES_HELP = (
     "invite GAME: a code for a friend. join CODE: take one up.\n"
     "matches: what is being played. watch NAME: look on. stop: look no more."
 )
-"""What may be typed in the lobby, but for the words that other screens add."""
+"""The words of the lobby, without those that other screens add."""
 
 
 def lobby_screen(entrances: Sequence[Entrance]) -> Screen:

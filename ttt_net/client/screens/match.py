@@ -49,7 +49,7 @@ _LETTERS: dict[str, AnyCommand] = {
     **{each.key: each.command for each in ACTIONS},
 }
 QUESTIONS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
-"""What lies over a board and is answered with a digit."""
+"""Overlays of a board that are answered with a digit."""
 
 
 def _command(key: str, display: Display) -> AnyCommand | None:
@@ -190,7 +190,8 @@ def _help(display: Display) -> list[str]:
         "Ctrl-Z       suspend",
     ]
     if taken:
-        lines.insert(0, f"{' '.join(taken)} name columns: press {' '.join(taken).upper()}.")
+        use = " and ".join(letter.upper() for letter in taken)
+        lines.insert(0, f"{' and '.join(taken)} {'are columns' if len(taken) > 1 else 'is a column'}; use {use}")
     return lines
 
 

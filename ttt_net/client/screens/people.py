@@ -59,7 +59,7 @@ from ttt_net.text import clean, counted
 
 THANKS = "Thank you. The host and the moderators of this server can see it now."
 _REASONS: tuple[tuple[ReportReason, str], ...] = (
-    ("chat", "What they write in the chat"),
+    ("chat", "Their chat messages"),
     ("name", "Their name"),
     ("cheating", "They cheat"),
     ("other", "Something else"),

@@ -20,13 +20,13 @@ LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not
 SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}
 """Each screen by its name."""
 WORDS: dict[str, Word] = {word: meaning for each in SCREENS.values() for word, meaning in each.words.items()}
-"""What may be typed in the lobby where there are only lines, and what it means."""
+"""The words of the lobby in lines mode, with their meanings."""
 _USAGES = [each.usage for each in SCREENS.values() if each.usage]
 HELP = f"{LINES_HELP}\n{', '.join([*_USAGES, 'quit'])}."
-"""What may be typed in the lobby, told."""
+"""The help of the lobby in lines mode."""
 _ASKING = ", ".join(usage.partition(" ")[0].rstrip(",") for usage in _USAGES)
 ALSO = f"Of the lobby: who, matches, watch, {_ASKING}; choose and a number takes what a list has."
-"""What may be typed besides in a match, told."""
+"""The help for further words in a match."""
 
 
 def screen_of(display: Display) -> Screen:

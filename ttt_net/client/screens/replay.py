@@ -44,7 +44,7 @@ REPLAY_WORDS: dict[str, AnyCommand] = {
     **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
     "stop": Command.BACK,
 }
-"""What is typed in a replay where there are only lines."""
+"""The words of a replay in lines mode."""
 
 _PAGE = 32
 """Positions that the server tells at a time."""
@@ -195,6 +195,6 @@ SAVE = MatchAction(word="save", key="w", command=Change(_save), request=RecordRe
 ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, coaching.ANALYSE, SAVE)
 """In the order in which hints and help name them."""
 WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
-"""What is typed where there are only lines."""
+"""The words for lines mode."""
 LINES_HELP = f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again."
 """How the help for lines tells these words."""

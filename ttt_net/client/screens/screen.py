@@ -70,9 +70,9 @@ class ListQuery:
 
 
 Meaning = AnyCommand | ListQuery | str | None
-"""What a typed line comes to: a command, a list, a sentence that says why it means nothing now, or nothing."""
+"""The meaning of a typed line: a command, a list, a sentence that says why it means nothing now, or nothing."""
 Word = Callable[[Display, SeekRequest, str], Meaning]
-"""What a typed word means, given what was sought last and the rest of the line."""
+"""Returns the meaning of a typed word, given the last search and the rest of the line."""
 KeyMeaning = AnyCommand | Callable[[Display], AnyCommand | None]
 """A command, or what finds it where it depends on the display."""
 
@@ -156,7 +156,7 @@ class Screen:
     """By which pages and the registry know it."""
     title: Callable[[Display], str] = _nothing
     subtitle: Callable[[Display], str] = _nothing
-    """What is shown behind the title where there is room."""
+    """The text behind the title, where there is room."""
     status: Callable[[Display], str] = default_status
     """One sentence under the title."""
     rows: Callable[[Display, int], list[Row]] = _no_rows
@@ -167,13 +167,13 @@ class Screen:
     footer: Callable[[Display, int], list[str]] = lambda display, width: []
     """Lines below the rows, where there is room, or instead of them."""
     requests: Callable[[Page], tuple[Request, ...]] = _no_requests
-    """What has to be asked of the server when it is opened."""
+    """The requests to send when the screen is opened."""
     replies: tuple[type[ServerMessage], ...] = ()
     """The messages that it shows; they are forgotten when it is opened, and awaited where there are only lines."""
     unlisted: tuple[Request, ...] = ()
-    """What to say once it was told in lines, where nothing stays to be kept up to date."""
+    """The requests to send once it was printed in lines mode, where nothing is kept up to date."""
     asks_next: Callable[[Display, ServerMessage], tuple[Request, ...]] = lambda display, reply: ()
-    """What else has to be asked once a reply is there."""
+    """The further requests to send after a reply."""
     prepared: Callable[[Page, SeekRequest], Page] = _as_opened
     """The page as it is opened, given what was sought last."""
     refused: Callable[[Display, Request], Display] = _unmoved
@@ -185,13 +185,13 @@ class Screen:
     keys: Mapping[str, KeyMeaning] = field(default_factory=lambda: MappingProxyType({}))
     """Its keys besides those of every list; letters in lower case."""
     command: Callable[[str, Display], AnyCommand | None] | None = None
-    """What a key means, in place of all of `keys`."""
+    """Returns the meaning of a key, in place of all of `keys`."""
     act: Callable[[Display, AnyCommand], Effect | None] = _not_here
-    """What a command does where it means something else here than on a list; None where it does not."""
+    """Returns the effect of a command that has a meaning of its own here; None for others."""
     entry: Entry | None = None
-    """What every other printable key begins to type."""
+    """The entry that every other printable key begins."""
     entered: Callable[[Display, str], Effect] = _not_taken
-    """What comes of what was typed."""
+    """Returns the effect of a typed text."""
     has_short_head: bool = False
     """Whether its title and status take no more lines than they have to."""
     is_form: bool = False
@@ -202,7 +202,7 @@ class Screen:
     """Every key and what it does."""
     entrance: Entrance | None = None
     words: Mapping[str, Word] = field(default_factory=lambda: MappingProxyType({}))
-    """What is typed in the lobby to come here, where there are only lines."""
+    """The words that open the screen from the lobby in lines mode."""
     usage: str = ""
     """How the last sentence of the help for lines tells these words."""
     heading: Callable[[Display], list[str]] | None = None
@@ -223,23 +223,23 @@ def _no_news(match: Snapshot, reply: ServerMessage) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class MatchAction:
-    """What can be asked of a match that is over."""
+    """A request about a finished match."""
 
     word: str
-    """What hints say of it, and what is typed where there are only lines."""
+    """The word in hints, and in lines mode."""
     key: str
     """Its letter at the board."""
     command: Change
     """Asks for it, or says why it cannot be had."""
     request: type[Request]
     reply: type[ServerMessage]
-    """What comes after the `ok` to the request, so that lines can wait for it."""
+    """The message that follows the `ok`, for which lines wait."""
     is_offered: Callable[[Display], bool] = _always
     """Whether the hints name it after the end."""
     heard: Callable[[Display, ServerMessage], Display] = _as_before
     """The display after the reply."""
     news: Callable[[Snapshot, ServerMessage], list[str]] = _no_news
-    """What to say of the reply at once where there are only lines; of the match that is shown."""
+    """The lines to print for the reply in lines mode, for the shown match."""
 
 
 def list_hints(screen_hints: Sequence[KeyHint], rows: Sequence[Row]) -> list[KeyHint]:

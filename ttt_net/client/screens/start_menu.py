@@ -34,7 +34,7 @@ KEYBOARD = "At this keyboard"
 """The heading above what needs no server."""
 _GROUPS = {"found": "On this network", "used": "Used before", "keyboard": KEYBOARD, "or": "With friends"}
 LOOKING = "Looking for servers on this network ..."
-"""What is shown until something was found, or was not."""
+"""The status while the search runs."""
 _NOTHING_FOUND = "No server here yet; ? tells why."
 _MAX_NOTICE_CELLS = 160
 OPEN_SETUP = Open(Page("setup"))
@@ -44,7 +44,7 @@ _BESIDES = [
     Row(("Learn a game", "its rules, with an example"), "learn", Open(Page("learn"))),
     Row(("Puzzle of the day", "find the one good move"), "puzzle", Open(Page("puzzle"))),
 ]
-"""What stands at this keyboard besides the matches."""
+"""The entries at this keyboard besides the matches."""
 
 
 def servers_of(display: Display) -> ServerList:
@@ -181,7 +181,7 @@ START = Screen(
 
 Item = TypeVar("Item")
 Turn = Callable[[LocalChoices, int], LocalChoices]
-"""What comes of a choice that is turned to the next one, or the one before."""
+"""Returns the choices after one of them was turned to the next or the previous value."""
 
 
 def _next(items: Sequence[Item], item: Item, by: int) -> Item:
@@ -203,7 +203,7 @@ _TURNS: dict[str, Turn] = {
     "x": partial(_turned_watched, side=0),
     "o": partial(_turned_watched, side=1),
 }
-"""What left and right do on each row."""
+"""The meaning of left and right on each row."""
 
 
 def _turned(display: Display, *, key: str, by: int) -> Effect:
@@ -232,7 +232,7 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
     x, o = chosen.watched_names
     return [
         *section(
-            "What is played",
+            "The match",
             [
                 Row(("Game", chosen.title), "game", Open(Page("choose", row=f"game:{chosen.game}"))),
                 Row(("Opponent", _told(chosen.strategy)), "opponent", further["opponent"]),

@@ -21,7 +21,7 @@ except ImportError:  # Windows has no terminal attributes; prompt_toolkit sets t
 _OLD_TERMINALS = ("linux", "vt", "ansi", "cons", "sun", "wyse")
 _ROOMY_ROWS, _STATUS_ROW = 16, 2
 _MODES = (1000, 1006, 1004, 2004)
-"""What is switched on: clicks, told with any column; the focus; marks around pasted text."""
+"""Modes to switch on: clicks in any column, the focus, marks around pasted text."""
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 
 

@@ -232,8 +232,8 @@ def _press(name: str, controller: Controller) -> None:
 def _suspend(screen: TerminalScreen, keyboard: Input) -> None:
     """Give the terminal back as it was found, stop, and draw all anew once the shell has us go on.
 
-    Where there is no shell to do so, or no such signal, go on at once. What the network makes of the pause is no matter
-    of ours: a link that was cut meanwhile is found so, and comes back.
+    Where there is no shell to do so, or no such signal, go on at once. A link that
+    was cut during the pause is noticed later, and comes back.
     """
     if not hasattr(signal, "SIGTSTP"):
         return
