@@ -3,6 +3,8 @@
 Letters of the board's columns begin a written move; where such a letter is a key, too, the key is the upper-case one.
 """
 
+from collections.abc import Callable
+
 from ttt_net.client import labels, words
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Quick, Type, claims_in
 from ttt_net.client.display import Display, Entry, Overlay
@@ -63,17 +65,23 @@ def _command(key: str, display: Display) -> AnyCommand | None:
         return Type(key)
     if key.isdecimal() and key.isascii():
         return _digit(key, display)
-    if key.lower() == "b" and display.world.seeking is not None and not display.is_live:
-        return Command.BOT
-    if key.lower() == "g" and display.is_live and (key.isupper() or key not in beginnings(display)):
-        return HINT
-    if key.lower() == "w" and not objection(display) and (key.isupper() or key not in beginnings(display)):
-        return WARN  # after the end of a match, it is the key of the record
-    if key.lower() == "f" and display.has_lobby and (key.isupper() or key not in beginnings(display)):
-        return report(display)
-    if key.lower() in _LETTERS and (key.isupper() or key not in beginnings(display)):
-        return _LETTERS[key.lower()]
+    letter = key.lower()
+    if key.isupper() or key not in beginnings(display):
+        for special, is_meant, meaning in _SPECIAL:
+            if letter == special and is_meant(display):
+                return meaning(display)
+        if letter in _LETTERS:
+            return _LETTERS[letter]
     return Type(key) if may_name_move(display) else None
+
+
+_SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCommand | None]], ...] = (
+    ("b", lambda display: display.world.seeking is not None and not display.is_live, lambda display: Command.BOT),
+    ("g", lambda display: display.is_live, lambda display: HINT),
+    ("w", lambda display: not objection(display), lambda display: WARN),  # after the end it is the key of the record
+    ("f", lambda display: display.has_lobby, report),
+)
+"""Letters with a meaning of their own in some states of a match: when they have it, and the meaning."""
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
