@@ -1,12 +1,16 @@
 """One match at a time: moves, offers, endings, flags, presence and resuming, over real sockets."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.server.peer import said
 from tests.server.running import Server, running, until
+from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -510,6 +514,50 @@ async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> No
                     watcher.close()
                 await first.hear("watching", watchers=150)
         assert table.audience.watchers <= 150
+
+
+async def test_a_finished_match_is_watched_again_without_the_disk_of_the_moves(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await server.pair()
+        await ann.ok("resign", match=match)
+        for peer in (ann, bob):
+            await peer.hear("ended")
+            await peer.close()
+        await until(lambda: match not in server.rooms)
+        cleo = await server.join("Cleo")
+        with server.stopped_disk():
+            await cleo.ok("watch", match=match)
+            assert (await cleo.hear("snapshot"))["outcome"]["reason"] == "resign"
+
+
+async def test_a_player_who_is_renamed_while_their_finished_match_is_read_has_the_new_name_there(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await server.pair()
+        await ann.ok("resign", match=match)
+        await bob.hear("ended")
+        names = [ann.name, bob.name]
+        await bob.close()
+        await ann.close()
+        await until(lambda: match not in server.rooms)
+        again = await server.connect()
+        await again.hello(token=ann.token)
+        cleo = await server.join("Cleo")
+        look = server.ledger.look
+        held: list[Callable[[], None]] = []
+
+        def hold(read: Read, tell: Tell) -> None:
+            look(read, lambda found: held.append(partial(tell, found)))
+
+        with mock.patch.object(server.ledger, "look", hold):
+            watching = await cleo.say("watch", match=match)
+            await until(lambda: bool(held))
+            await again.ok("rename", name="Anna")
+            held[0]()
+        assert (await cleo.answer(watching))["type"] == "ok"
+        shown = [player["name"] for player in (await cleo.hear("snapshot"))["players"]]
+        assert shown == ["Anna" if name == names[0] else name for name in names]
 
 
 async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.messages import AnyServerMessage
 from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.journal import past
-from ttt_net.server.journal.past import KeptMatches, PastAnswer
+from ttt_net.server.journal.past import ArchivedMatch, KeptMatches, PastAnswer
 from ttt_net.server.journal.queries import (
+    FinishedQuery,
     HistoryQuery,
     LeaderboardQuery,
     PastQuery,
@@ -63,7 +64,7 @@ class PastQuestion:
     __slots__ = ("asker", "done", "failed", "is_wanted", "payer", "query", "spent_ms")
 
     def __init__(
-        self, query: PastQuery, asker: Asker, done: Callable[[PastAnswer], None], failed: Callable[[Refusal], None]
+        self, query: PastQuery, asker: Asker, done: Callable[[Any], None], failed: Callable[[Refusal], None]
     ) -> None:
         self.query, self.asker, self.done, self.failed = query, asker, done, failed
         self.is_wanted = True
@@ -178,7 +179,7 @@ class Archive:
             question = self._under_way = self._queue.take()
             self._look(partial(self._answer, question), partial(self._answered, question))
 
-    def _answered(self, question: PastQuestion, found: PastAnswer | Refusal) -> None:
+    def _answered(self, question: PastQuestion, found: PastAnswer | ArchivedMatch | Refusal) -> None:
         self._under_way = None
         self._mean_ms += (question.spent_ms - self._mean_ms) / 8
         self.answer_s.observe(question.spent_ms / 1000)
@@ -198,7 +199,7 @@ class Archive:
 
     # On the reading thread, where there is one.
 
-    def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> PastAnswer | Refusal:
+    def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> PastAnswer | ArchivedMatch | Refusal:
         """Return the answer to a question, or how it is refused; raises nothing."""
         began_s = self._shares.clock_s()  # of this thread
         bounds = _Bounds(question, self._stopwatch_s)
@@ -228,9 +229,11 @@ class Archive:
                     connection.execute("ROLLBACK")
             question.spent_ms = (self._shares.clock_s() - began_s) * 1000
 
-    def _find(self, connection: sqlite3.Connection, query: PastQuery) -> PastAnswer:
+    def _find(self, connection: sqlite3.Connection, query: PastQuery) -> PastAnswer | ArchivedMatch:
         message: AnyServerMessage
         match query:
+            case FinishedQuery():
+                return past.finished(connection, *query)
             case RecordQuery():
                 return past.record(connection, self._kept, *query)
             case ReplayQuery():

@@ -269,6 +269,22 @@ class KeptMatches:
         self.matches: BoundedCache[MatchHead, Match] = BoundedCache(KEPT_EVENTS)
 
 
+class ArchivedMatch(NamedTuple):
+    """A finished match, for those who watch it again."""
+
+    seats: tuple[PlayerId, PlayerId]
+    match: Match
+
+
+def finished(connection: sqlite3.Connection, match_id: str) -> ArchivedMatch:
+    """Return a finished match, public or private. Raises `Refusal` if there is none, or it is not finished."""
+    head = find_match(connection, match_id)
+    if not head.is_over:
+        raise Refusal(Code.NOT_FINISHED, f"match {match_id} is still being played")
+    _check_size(head)
+    return ArchivedMatch(head.seats, Match.from_events(read_events(connection, head)))
+
+
 def replay(
     connection: sqlite3.Connection, kept: KeptMatches, said: wire.ReplayRequest, asker: PlayerId, is_heard: bool
 ) -> wire.ReplayReply:
@@ -304,7 +320,11 @@ def _past_match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, 
         raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")
     if not head.is_over and not is_heard:
         raise Refusal(Code.NOT_FINISHED, f"match {match_id} is still being played; say watch to see it")
-    if head.events > MAX_EVENTS:
-        sentence = f"match {match_id} has {head.events:,} events, and at most {MAX_EVENTS:,} can be read; ask its host"
-        raise Refusal(Code.BUSY, sentence)
+    _check_size(head)
     return head
+
+
+def _check_size(head: MatchHead) -> None:
+    if head.events > MAX_EVENTS:
+        sentence = f"match {head.id} has {head.events:,} events, and at most {MAX_EVENTS:,} can be read; ask its host"
+        raise Refusal(Code.BUSY, sentence)

@@ -141,8 +141,14 @@ class RecordQuery(NamedTuple):
     asker: PlayerId
 
 
-PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
-"""Questions of players; the answer is a message. See `archive.Archive`."""
+class FinishedQuery(NamedTuple):
+    """A finished match, as an `ArchivedMatch`. Refused with `NOT_FINISHED` if it is live."""
+
+    match: str
+
+
+PastQuery = FinishedQuery | ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
+"""Questions of players, which `archive.Archive` answers."""
 ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
 """Questions of the host and moderators."""
 

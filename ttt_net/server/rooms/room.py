@@ -34,8 +34,10 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import Changes, StoredMatch
+from ttt_net.server.journal import Asker, Changes, PastQuestion, StoredMatch
 from ttt_net.server.journal.entries import ChatLine
+from ttt_net.server.journal.past import ArchivedMatch
+from ttt_net.server.journal.queries import FinishedQuery
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.joining import Joining
@@ -94,6 +96,8 @@ class MatchRoom:
         """Waiting requests with their times of arrival: a clock is not charged for our disk."""
         self.said: dict[Room, deque[ChatLine]] = {}
         """The last lines of chat by players and by watchers, for reports; gone with the room."""
+        self._renamed: dict[PlayerId, str] = {}
+        """New names of players, while the match is not in memory: it may be read with their old ones."""
         self._decisions = 0
         """How often the request that is under way was decided before."""
         self.is_busy = False
@@ -171,6 +175,8 @@ class MatchRoom:
 
     def rename(self, player: PlayerId, name: str) -> None:
         """Let a player, if they sit here, be called `name` from now on."""
+        if self.match is None:
+            self._renamed[player] = name
         side = self.seats.side_of(player)
         if self.match and side is not None:
             self.match.rename(side, name)
@@ -359,35 +365,59 @@ class MatchRoom:
         self._settle()
 
     def _read(self) -> None:
+        """Read the match: beside the writes if a stranger asks and it is over, else in order with them."""
         self.seats.stop_timer()
         self.is_busy = True
 
+        def found(archived: ArchivedMatch) -> None:
+            if self.match is None:  # else it has begun meanwhile
+                self._open_read(*archived)
+            self.is_busy = False
+            self._settle()
+
         def done(record: StoredMatch) -> None:
             try:
-                self._open_record(record)
+                match = Match.from_events(record.events)
             except Refusal as refusal:  # a match of a game that this program does not know
                 failed(refusal)
                 return
-            self.is_busy = False
-            self._settle()
+            found(ArchivedMatch(record.seats, match))
 
         def failed(refusal: Refusal) -> None:
             self.is_busy = False
-            self._refuse_all(refusal)
+            if self.match is None:
+                self._refuse_all(refusal)
             self._settle()
 
-        self._services.journal.read(self.id, done, failed)
+        def not_found(refusal: Refusal) -> None:
+            if refusal.code in (Code.NOT_FINISHED, Code.UNKNOWN_MATCH):  # it may be about to begin
+                self._services.journal.read(self.id, done, failed)
+            else:
+                failed(refusal)
 
-    def _open_record(self, record: StoredMatch) -> None:
-        self.match = Match.from_events(record.events)
-        self.seats.taken(self.match, record.seats)
+        session = self._waiting[0][0] if self._waiting else None
+        if session is None or self.seats.players is not None or self.id in session.live:
+            self._services.journal.read(self.id, done, failed)
+            return
+        asker = Asker(session.player, session.connection.metered_as)
+        try:
+            self._services.archive.ask(PastQuestion(FinishedQuery(self.id), asker, found, not_found))
+        except Refusal as refusal:
+            failed(refusal)
+
+    def _open_read(self, seats: tuple[PlayerId, PlayerId], match: Match) -> None:
+        self.match = match
+        self.seats.taken(self.match, seats)
+        for player, name in self._renamed.items():
+            self.rename(player, name)
+        self._renamed.clear()
         self.seats.take_up(self.match)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
         if self.is_listed:
             self._services.feed.changed("live")
 
     def _refuse_all(self, refusal: Refusal) -> None:
-        if refusal.code is not Code.UNKNOWN_MATCH:
+        if refusal.code not in (Code.UNKNOWN_MATCH, Code.BUSY):
             refusal = Refusal(Code.STORAGE, "the server cannot read its disk; the match is safe, try again", 1_000)
         while self._waiting:
             session, request, _ = self._waiting.popleft()
