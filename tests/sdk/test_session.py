@@ -15,6 +15,7 @@ from ttt_net.messages import (
     HistoryRequest,
     InviteRequest,
     LobbyRequest,
+    Notice,
     Offered,
     OfferRequest,
     Ok,
@@ -287,6 +288,44 @@ def test_a_request_that_is_not_taken_without_a_link_or_before_a_restart_is_refus
             with pytest.raises(Refusal) as raised:
                 talk.say(request)
             assert raised.value.code is Code.NO_CONNECTION
+
+
+def test_a_search_that_was_refused_while_the_lobby_changed_hands_is_sent_again_on_the_same_link() -> None:
+    """Found by the simulation of three servers: the session waited for the next link for ever."""
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    seek = talk.said[0]
+    talk.hear(Refused(seek.id, Code.RESTARTING, "the lobby is being handed over", retry_after_ms=1_000))
+    assert talk.later == [(1_000, seek)]
+    talk.be_due()
+    assert talk.said == [seek]
+    talk.be_due()
+    assert talk.said == [], "it is sent once"
+    talk.hear(Refused(seek.id, Code.RESTARTING, "in a moment", retry_after_ms=1_000))
+    talk.lose()
+    talk.be_due()
+    assert talk.said == [], "that link is gone"
+    talk.open()
+    talk.let_in()
+    assert talk.said == [seek]
+
+
+def test_a_search_that_was_refused_for_a_restart_is_sent_again_when_that_is_called_off() -> None:
+    """Found by the simulation: the session waited for the next link for ever."""
+    talk = Talk()
+    talk.let_in()
+    first, second = SeekRequest(0, ["connect4"]), TICTACTOE
+    for seek in (first, second):
+        talk.say(seek)
+        talk.hear(Refused(talk.said[0].id, Code.RESTARTING, "in a moment", retry_after_ms=50))
+        assert talk.told == []
+    talk.hear(Notice("The server restarts in 5 s.", 5_000))
+    assert talk.said == []
+    talk.hear(Notice("The restart was called off."))
+    assert [type(said) for said in talk.said] == [SeekRequest]
+    assert talk.said[0] == replace(second, id=talk.said[0].id)
+    assert [type(answered.answer) for answered in talk.answers()] == [Refused], "the older one has been replaced"
 
 
 def test_every_wish_of_a_lost_link_is_answered_on_the_next_one() -> None:

@@ -26,7 +26,7 @@ from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.settings.cluster import SnapshotSchedule
 
 FAULTS = (
-    *PEER_FAULTS, "hop", "twice",
+    *PEER_FAULTS, "hop",
     "cut_off", "pause", "crash", "power_cut", "drain", "late", "losing", "repeating", "slow", "skewed",
     "upgrade", "new_disk", "roll",
 )  # fmt: skip
@@ -140,7 +140,7 @@ class ClusterWorld(Stage):
             and all(server.ledger.is_fresh and server.ledger.health().waiting == 0 for server in servers)
             and len({server.ledger.position for server in servers}) == 1
             and not any(server.is_draining for server in servers)
-            and all(peer.is_welcome and not peer.talk.asked for peer in self.peers)
+            and all(peer.is_idle for peer in self.peers)
         )
 
     def _boot(self, name: str) -> None:
@@ -321,11 +321,6 @@ class ClusterWorld(Stage):
             link = peer.link
             link.hang_up()
             peer.lost(link)
-
-    def _fault_twice(self, peer: Peer) -> None:
-        """Let the same person come once more, while the last link is open still."""
-        if peer.link is not None:
-            peer.lost(peer.link)
 
     # What must hold.
 

@@ -27,6 +27,7 @@ from ttt_net.server.server_clock import MOST_CHARGED_MS
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer
     from tests.simulation.server import SimulatedServer
+    from tests.simulation.stage import Stage
     from tests.simulation.world import World
 
 LATE_MS = 1_500
@@ -76,6 +77,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     clients_show_what_the_server_holds(world, server)
     what_was_decided_is_in_force(world, server)
     what_was_promised_stands(world, server)
+    every_event_has_a_cause(world)
     a_code_leads_to_one_match(world)
     lists_are_those_of_the_server(world, server)
     nobody_who_is_gone_keeps_a_bot(world, server)
@@ -188,7 +190,7 @@ def rooms_are_heard_and_flags_fall(world: "World", server: "SimulatedServer") ->
             world.claim(not is_due, f"the flag of {match_id} was due {due_ms}, it is {now_ms}")
 
 
-def nobody_who_is_gone_keeps_a_bot(world: "World", server: "SimulatedServer") -> None:
+def nobody_who_is_gone_keeps_a_bot(world: "World | Stage", server: "SimulatedServer") -> None:
     """A bot that is here waits for an absent opponent no longer than the grace, and a little."""
     now_ms = server.hub.services.now_ms()
     for match_id, room in server.hub.registry.rooms.items():
@@ -214,12 +216,26 @@ def clients_show_what_the_server_holds(world: "World", server: "SimulatedServer"
             room = server.hub.registry.rooms.get(match_id)
             if room is None or not _hears(peer.name, room) or not peer.session.is_following(match_id):
                 continue
-            stored = _match(world, match_id)
-            shown = (seen.seq, seen.is_over, None if seen.is_over else seen.to_move)
-            held = (stored.seq, stored.is_over, None if stored.is_over else stored.to_move)
+            stored = _match(world, match_id).snapshot(None, (True, True), 0)
+            if room.match is not None:  # an adjourned match goes on once both are back, without an event
+                stored = replace(stored, adjourned=room.match.is_adjourned)
+            shown, held = _belief(seen), _belief(stored)
             world.claim(shown == held, f"{peer.name} shows {shown} of {match_id}, the journal has {held}")
             shown_now, held_now = (seen.present, seen.watchers), (room.seats.present(), room.audience.watchers)
             world.claim(shown_now == held_now, f"{peer.name} shows {shown_now} in {match_id}, there are {held_now}")
+
+
+def _belief(seen: wire.Snapshot) -> tuple[object, ...]:
+    """Return what a player believes of a match: all that is the same for everybody, and does not change by itself."""
+    position, offers = seen.position, sorted((each.side, each.kind, each.seq) for each in seen.offers)
+    board = (position.board, position.ply, position.to_move, list(position.legal), list(position.line))
+    return seen.seq, seen.moves, board, offers, seen.outcome, seen.adjourned, seen.next, seen.last
+
+
+def every_event_has_a_cause(world: "World") -> None:
+    """Each event of a match was asked for by a request that was not refused; offers by those who saw them."""
+    for (match_id,) in _all(world, "SELECT id FROM matches"):
+        world.causes.check(_match(world, match_id))
 
 
 def what_was_decided_is_in_force(world: "World", server: "SimulatedServer") -> None:

@@ -9,11 +9,13 @@ happens once it is killed. Callbacks of nobody (0) belong to the network and the
 
 import asyncio
 from asyncio import events
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextvars import Context
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
 
 
 class SimulatedHandle:
@@ -85,6 +87,14 @@ class SimulatedLoop:
 
     call_soon_threadsafe = call_soon
 
+    def create_future(self) -> "asyncio.Future[Any]":
+        """Return a future of this loop."""
+        return asyncio.Future(loop=self.as_asyncio)
+
+    def create_task(self, coroutine: Coroutine[Any, Any, T], **named: Any) -> "asyncio.Task[T]":
+        """Run a coroutine on simulated time."""
+        return asyncio.Task(coroutine, loop=self.as_asyncio, **named)
+
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
@@ -104,8 +114,9 @@ class SimulatedLoop:
         return cast(asyncio.TimerHandle, handle)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Keep what a callback raised."""
-        self.errors.append(context["exception"])
+        """Keep what a callback or a task raised."""
+        if "exception" in context:
+            self.errors.append(context["exception"])
 
     def acting_as(self, process: int) -> _Acting:
         """Let what is asked for inside the block belong to the process."""

@@ -72,14 +72,14 @@ class Pairings:
         self.agreed.clear()
         newest = stage.truth.execute("SELECT coalesce(max(number), 0) FROM matches").fetchone()
         for peer in stage.peers:
-            if peer.is_welcome:
+            if peer.is_welcome and peer.bot is None:  # our own bots seek by themselves
                 peer.say(peer.seeking())
         stage.wait(_WIDEST_S)
         stage.settle()
         for peer in stage.peers:
             asked, player = self.agreed.get(peer.number), stage.player_of(peer.token)
             query = "SELECT 1 FROM matches WHERE number > ? AND ? IN (first, second)"
-            if asked is None or stage.truth.execute(query, (*newest, player)).fetchone():
+            if asked is None or peer.bot is not None or stage.truth.execute(query, (*newest, player)).fetchone():
                 continue
             for server in stage.running:
                 seek = server.hub.listing.standing().of(player or 0)

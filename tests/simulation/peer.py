@@ -1,6 +1,8 @@
-"""A simulated client: the product's own side of the talk, on real frames, and somebody who presses keys at random.
+"""A simulated client: the SDK on simulated time, and somebody who presses keys at random, or one of our bots.
 
-It checks what it hears by itself: one answer to each request, and the events of a match in order, without a gap.
+From the bytes of its frames to what its player believes, the client is the SDK's: `ClientProtocol`, `ClientSession` and
+`follow`. It checks what it receives by itself: one answer to each request, and the events of a match in order, without
+a gap.
 """
 
 import random
@@ -10,49 +12,54 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from websockets.client import ClientProtocol
-from websockets.frames import Frame, Opcode
-from websockets.http11 import Response
-from websockets.protocol import State
-from websockets.uri import parse_uri
+from msgspec import structs
 
-from tests.server.peer import client_frame
+from tests.simulation.bot import SimulatedBot
 from tests.simulation.network import Link
 from tests.simulation.swarm import seek_of
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
-from ttt_net.sdk.events import Answered
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.connection import delay_ms
+from ttt_net.sdk.events import Answered, Garbled, Lost
+from ttt_net.sdk.matches import follow
+from ttt_net.sdk.protocol import ClientProtocol, FrameReceived, TokenIssued
+from ttt_net.sdk.session import BotProfile, ClientSession, Reaction
 
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
-_RETRY_S = 0.25
+_URL = "ws://lobby.example/"
 _PATIENCE = 8
 """Requests without an answer after which a person presses no more keys."""
 
 
-class Frames(ClientProtocol):
-    """The client's side of WebSocket; its masks are zeros, for random ones would make two histories of one seed."""
+class ObservedSession(ClientSession):
+    """The session of the SDK, which shows its peer what it sends and receives."""
 
-    def send_frame(self, frame: Frame) -> None:
-        """Write a frame."""
-        self.writes.append(client_frame(frame.opcode, bytes(frame.data), fin=frame.fin))
+    def __init__(self, peer: "Peer", name: str | None, new_token: str) -> None:
+        super().__init__(name, peer.token, peer.profile, new_token)
+        self._peer = peer
 
+    def opened(self) -> list[wire.Request]:
+        """Show what is said first on a link."""
+        return self._peer.sent(super().opened())
 
-@dataclass(slots=True)
-class SeenMatch:
-    """A match as a client knows it and would show it."""
+    def say(self, request: wire.Request) -> list[wire.Request]:
+        """Show a request, if it is sent now."""
+        return self._peer.sent(super().say(request))
 
-    you: int | None
-    seq: int
-    ply: int
-    to_move: int | None
-    legal: list[int]
-    is_over: bool
-    next: str | None
-    present: tuple[bool, bool]
-    watchers: int
+    def due(self, request: wire.Request) -> Reaction:
+        """Show a request that is sent again."""
+        reaction = super().due(request)
+        self._peer.sent(reaction.say)
+        return reaction
+
+    def heard(self, message: wire.AnyServerMessage) -> Reaction:
+        """Show a message, and what is sent because of it."""
+        self._peer.received(message)
+        reaction = super().heard(message)
+        self._peer.sent(reaction.say)
+        return reaction
 
 
 @dataclass(slots=True)
@@ -80,10 +87,11 @@ class Peer:
                 level, any_level = rng.choice([None, 1, 2]), rng.random() < 0.3
                 profile = replace(profile, level=level, any_level=any_level, on_request=rng.random() < 0.3)
         self.is_bot = profile is not None
+        self.profile = profile
         self.name: str = f"peer{number // 2 if world.swarm.is_contested else number}"
-        self._profile = profile
         self._is_guest = world.swarm.guests and profile is None and rng.random() < 0.5
-        self.matches: dict[str, SeenMatch] = {}
+        self.matches: dict[str, wire.Snapshot] = {}
+        """Each match as its player believes it to be."""
         self.seeks: list[int] = []
         self.challenges: list[int] = []
         self.told: dict[str, int] = {}
@@ -93,6 +101,10 @@ class Peer:
         self.heard_lines: Counter[str] = Counter()
         """How often each line of chat was heard."""
         self.link: Link | None = None
+        self._attempt = 0
+        self._tick_s: float | None = None
+        self.bot: SimulatedBot | None = None
+        """One of our bots, who acts here in the place of a person."""
         self.is_at_home = True
         """Whether it comes back by itself when its link is gone."""
         self._chosen_token: str | None = None
@@ -102,10 +114,15 @@ class Peer:
         """Begin as a new process of the same person: what is kept is the token."""
         new_token = self._chosen_token or "".join(self.rng.choices(string.ascii_letters, k=43))
         self._chosen_token = None
-        self.session = ClientSession(None if self._is_guest else self.name, self.token, self._profile, new_token)
+        self.session = ObservedSession(self, None if self._is_guest else self.name, new_token)
         self.matches.clear()
         self.seeks.clear()
         self.challenges.clear()
+        if self.bot is not None:
+            self.bot.stop()
+            self.bot = None
+        if self.profile is not None and self.world.swarm.has_house_bots:
+            self.bot = SimulatedBot(self)
 
     # The link.
 
@@ -113,45 +130,76 @@ class Peer:
         """Open a link, if there is none and the server listens."""
         if self.link is not None or not self.is_at_home:
             return
-        self._frames = Frames(parse_uri("ws://lobby.example/"), max_size=None)
         self.talk = Talk()
         self.lists.clear()
         self.link = self.world.link(self)
         if self.link is None:
             self._come_back()
             return
-        self._frames.send_request(self._frames.connect())
-        self._flush()
+        self._protocol = ClientProtocol(_URL, self.session, self._now_ms())
+        self._go_on(self.link)
 
     def heard(self, link: Link, data: bytes) -> None:
         """Take in bytes of the server."""
-        if link is not self.link:
-            return
-        self._frames.receive_data(data)
-        for event in self._frames.events_received():
-            if isinstance(event, Response):
-                if self._frames.state is State.OPEN:
-                    self._send(self.session.opened())
-            elif isinstance(event, Frame) and event.opcode is Opcode.TEXT:
-                self._hear(bytes(event.data))
-        self._flush()
+        if link is self.link:
+            self._protocol.receive_data(data, self._now_ms())
+            self._go_on(link)
 
     def lost(self, link: Link) -> None:
         """Take note that the link is gone; come back soon."""
         if link is self.link:
+            self._protocol.receive_eof(self._now_ms())
+            self._go_on(link)
+
+    def _go_on(self, link: Link) -> None:
+        """Send what is to be sent, take in what was received, and look again when it is time."""
+        protocol = self._protocol
+        while protocol.has_events and protocol is self._protocol:
+            for event in protocol.events_received():
+                self._take(event)
+        for piece in protocol.data_to_send():
+            if piece:
+                link.say(piece)
+        if protocol is not self._protocol or link is not self.link:
+            return
+        if protocol.rejected is not None:
+            self.world.trace(self, "rejected", protocol.rejected)
+            self._new_person()
+        elif protocol.disconnect is not None:
+            link.hang_up()
             self.link = None
-            self.session.closed()
+            self._note(Lost(protocol.disconnect.reason))
             self._come_back()
+        elif protocol.next_tick_ms is not None:
+            self._look_again(protocol.next_tick_ms / 1000)
+
+    def _look_again(self, at_s: float) -> None:
+        if self._tick_s is None or at_s < self._tick_s:
+            self._tick_s = at_s
+            self.world.loop.call_at(at_s, self._tick, at_s)
+
+    def _tick(self, at_s: float) -> None:
+        """Let time pass for the protocol; of several of these, only the earliest counts."""
+        if self._tick_s == at_s:
+            self._tick_s = None
+            if self.link is not None:
+                self._protocol.tick(self._now_ms())
+                self._go_on(self.link)
+
+    def _now_ms(self) -> int:
+        return round(self.world.loop.time() * 1000)
 
     def _come_back(self) -> None:
-        self.world.loop.call_later(_RETRY_S * (0.5 + self.rng.random()), self.connect)
+        self._attempt += 1
+        wait_ms = delay_ms(self._attempt, is_live=self.session.has_live_match, jitter=self.rng.random())
+        self.world.loop.call_later(wait_ms / 1000, self.connect)
 
     def leave(self) -> None:
         """Say goodbye, and stay away until `arrive`."""
         self.is_at_home = False
-        if self.link is not None and self._frames.state is State.OPEN:
-            self._frames.send_close(1000)
-            self._flush()
+        if self.link is not None:
+            self._protocol.close()
+            self._go_on(self.link)
 
     def die(self) -> None:
         """Let the client's process be killed; it is started again by `arrive`."""
@@ -161,21 +209,27 @@ class Peer:
             self.link = None
         self._restart()
 
+    def end(self) -> None:
+        """Let nothing of the client go on, for the world ends."""
+        self.is_at_home = False
+        self.link = None
+        if self.bot is not None:
+            self.bot.stop()
+
+    def come_twice(self) -> None:
+        """Let the same player come from another device, while the link of this one is open still."""
+        if self.link is not None:
+            self.link = None
+            self._chosen_token = None
+            self._restart()
+            self.connect()
+
     def arrive(self) -> None:
         """Come back after `leave` or `die`."""
         if not self.is_at_home:
             self.is_at_home = True
             if self.link is None:
                 self.connect()
-
-    def _flush(self) -> None:
-        link = self.link
-        for piece in self._frames.data_to_send():
-            if link is not None and piece:
-                link.say(piece)
-            elif link is not None:
-                link.hang_up()
-                self.lost(link)
 
     # The talk.
 
@@ -184,46 +238,52 @@ class Peer:
         """Whether the server has let this client in on its present link."""
         return self.link is not None and self.session.is_welcome
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client is let in, has all its answers, and thinks about nothing."""
+        is_thinking = self.bot is not None and self.bot.is_thinking
+        return self.is_welcome and not self.talk.asked and not self.session.is_asking and not is_thinking
+
     def say(self, request: wire.Request) -> None:
         """Ask for something, as the product's client would."""
         try:
-            self._send(self.session.say(request))
-        except Refusal:
-            self.world.trace(self, "too many requests wait")
-        self._flush()
+            self.ask(request)
+        except Refusal as refusal:
+            self.world.trace(self, f"not sent: {refusal.code}")
 
-    def _send(self, requests: list[wire.Request]) -> None:
-        if self.link is None or self._frames.state is not State.OPEN:
-            return
+    def ask(self, request: wire.Request) -> None:
+        """Ask for something. Raises `Refusal` as the SDK does."""
+        if self.link is None:
+            self.session.say(request)
+        else:
+            self._protocol.say(request)
+            self._go_on(self.link)
+
+    def sent(self, requests: list[wire.Request]) -> list[wire.Request]:
+        """Take note of requests that go to the server."""
         for request in requests:
             self.world.trace(self, ">>", request)
             self.talk.asked[request.id] = request
+            self.world.causes.sent(self, request)
             self.world.asked(self, request)
-            self._frames.send_text(wire.encode(request))
+        return requests
 
-    def _send_again(self, link: Link, request: wire.Request) -> None:
-        if link is self.link and self.session.is_waiting(request):
-            self._send([request])
-            self._flush()
-
-    def _hear(self, data: bytes) -> None:
-        link, message = self.link, wire.decode_server_message(data)
-        assert link is not None
+    def received(self, message: wire.AnyServerMessage) -> None:
+        """Check a message, before the session takes it in."""
         self.world.trace(self, "<<", message)
         self._check(message)
-        reaction = self.session.heard(message)
-        if reaction.token:
-            self.token = reaction.token
-            self.matches.clear()  # a new player has none
-        self._send(reaction.say)
-        is_given_up = isinstance(message, wire.Refused) and message.code == "storage" and self.rng.random() < 0.5
-        for wait_ms, request in () if is_given_up else reaction.later:
-            self.world.loop.call_later(wait_ms / 1000, self._send_again, link, request)
-        for event in reaction.tell:
-            self._note(event)
-        if reaction.rejected:
-            self.world.trace(self, "rejected", reaction.rejected)
-            self._new_person()
+
+    def _take(self, event: Any) -> None:
+        match event:
+            case FrameReceived():
+                pass
+            case TokenIssued(token):
+                self.token = token
+                self.matches.clear()  # a new player has none
+            case Garbled(reason):
+                self.world.claim(False, f"{self.name} cannot read what the server says: {reason}")
+            case _:
+                self._note(event)
 
     def _new_person(self) -> None:
         """Come back as somebody else: this name is taken, or this player was forgotten or banned.
@@ -244,8 +304,10 @@ class Peer:
                 if message.id is not None:
                     request = talk.asked.pop(message.id, None)
                     world.claim(request is not None, f"{self.name} heard a second answer to {message.id}")
-                    if isinstance(message, wire.Refused) and request is not None:
-                        world.refused(self, request)
+                    if request is not None:
+                        world.causes.answered(self, request, message)
+                        if isinstance(message, wire.Refused):
+                            world.refused(self, request)
                     if isinstance(message, wire.Ok) and request is not None:
                         world.acknowledged(self, request)
                         if isinstance(request, wire.WatchRequest):
@@ -298,39 +360,25 @@ class Peer:
         self.world.chatter.check_heard(float(said_s), keys)
 
     def _note(self, event: Any) -> None:
-        """Take in what the dialogue tells, as a screen would."""
+        """Take in an event of the session, as a screen would."""
+        if self.bot is not None:
+            self.bot.hear(event)
         match event:
             case wire.Snapshot():
-                position = event.position
-                is_over = event.outcome is not None
-                self.matches[event.match] = SeenMatch(
-                    event.you, event.seq, position.ply, position.to_move, position.legal, is_over, event.next,
-                    event.present, event.watchers,
-                )  # fmt: skip
+                self.matches[event.match] = event
                 while len(self.matches) > 40:
                     del self.matches[next(iter(self.matches))]
-            case wire.Played() | wire.Tookback():
-                seen = self.matches.get(event.match)
-                if seen is not None:
-                    seen.seq = event.seq
-                    if event.position is not None:
-                        seen.ply, seen.to_move = event.position.ply, event.position.to_move
-                        seen.legal = event.position.legal
-            case wire.Ended():
-                self._update(event.match, event.seq, is_over=True)
-            case wire.Rematched():
-                self._update(event.match, event.seq)
-            case wire.Offered() | wire.Declined() | wire.Adjourned():
-                self._update(event.match, event.seq)
+            case _ if isinstance(event, wire.MatchEvent):
+                if (seen := self.matches.get(event.match)) is not None:
+                    self.matches[event.match] = follow(seen, event)
             case wire.Presence():
-                seen = self.matches.get(event.match)
-                if seen is not None:
+                if (seen := self.matches.get(event.match)) is not None:
                     first, second = seen.present
-                    seen.present = (event.online, second) if event.side == 0 else (first, event.online)
+                    present = (event.online, second) if event.side == 0 else (first, event.online)
+                    self.matches[event.match] = structs.replace(seen, present=present)
             case wire.Watching():
-                seen = self.matches.get(event.match)
-                if seen is not None:
-                    seen.watchers = event.watchers
+                if (seen := self.matches.get(event.match)) is not None:
+                    self.matches[event.match] = structs.replace(seen, watchers=event.watchers)
             case wire.SeekList():
                 self.lists[wire.SeekList] = event
                 self.seeks = [seek.seek for seek in event.seeks]
@@ -338,7 +386,8 @@ class Peer:
                 self.lists[type(event)] = event
             case wire.Challenged():
                 self.challenges = [*self.challenges[-3:], event.challenge]
-                if self.world.swarm.is_choosy and event.to.name == self.name and self.rng.random() < 0.5:
+                is_asked = self.bot is None and event.to.name == self.name
+                if self.world.swarm.is_choosy and is_asked and self.rng.random() < 0.5:
                     answer = wire.AnswerRequest(0, challenge=event.challenge, accept=True)
                     self.world.loop.call_later(self.rng.random(), self._answer, answer)
             case wire.InvitationReply():
@@ -346,18 +395,13 @@ class Peer:
             case wire.Renamed():
                 self.name = event.you.name
             case wire.Welcome():
+                self._attempt = 0
                 self.name = event.you.name
                 self.world.names[self.number] = self.name
             case Answered():
                 self._answered(event)
             case _:
                 pass
-
-    def _update(self, match: str, seq: int, *, is_over: bool = False) -> None:
-        seen = self.matches.get(match)
-        if seen is not None:
-            seen.seq = seq
-            seen.is_over = seen.is_over or is_over
 
     def _answered(self, answered: Answered) -> None:
         request, answer = answered.request, answered.answer
@@ -370,7 +414,7 @@ class Peer:
 
     def act(self) -> None:
         """Do something: most often what makes a match go on."""
-        if not self.is_welcome or len(self.talk.asked) >= _PATIENCE:
+        if self.bot is not None or not self.is_welcome or len(self.talk.asked) >= _PATIENCE:
             return
         turns = self.turns()
         if turns and self.rng.random() < 0.75:
@@ -387,13 +431,24 @@ class Peer:
         return [
             name
             for name, seen in self.matches.items()
-            if seen.you is not None and seen.to_move == seen.you and not seen.is_over and seen.legal
+            if seen.you is not None and seen.position.to_move == seen.you and seen.outcome is None
         ]
 
     def play(self, name: str) -> None:
         """Play any move that the client shows as legal."""
-        seen = self.matches[name]
-        self.say(wire.PlayRequest(0, match=name, ply=seen.ply, move=self.rng.choice(seen.legal)))
+        position = self.matches[name].position
+        self.say(wire.PlayRequest(0, match=name, ply=position.ply, move=self.rng.choice(position.legal)))
+
+    def ply_of(self, match: str) -> int:
+        """Return the ply that a match is at, as this client believes."""
+        return self.matches[match].position.ply if match in self.matches else self.rng.randint(0, 9)
+
+    def offer_in(self, match: str) -> wire.OfferInfo:
+        """Return an offer of a match, most often the opponent's that stands, else some past event."""
+        offers = self.matches[match].offers if match in self.matches else []
+        theirs = [offer for offer in offers if offer.side != self.matches[match].you] or offers
+        past = wire.OfferInfo(0, "draw", self.rng.randint(1, self.matches[match].seq if match in self.matches else 1))
+        return self.rng.choice(theirs) if theirs and self.rng.random() < 0.9 else past
 
     def seeking(self) -> wire.SeekRequest:
         """Return a seek, as this client might make it."""

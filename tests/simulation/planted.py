@@ -12,18 +12,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, cast
+from zlib import crc32
 
 from msgspec.structs import replace
 
+from tests.simulation import peer
 from tests.simulation.__main__ import failure_of, swarm_of
 from tests.simulation.ledgers import failure_among_ledgers
 from ttt_net import messages as wire
-from ttt_net.errors import Refusal, StorageError
+from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import SeekIndex
 from ttt_net.pairing.seeks import StandingSeeks
+from ttt_net.sdk.protocol import ClientProtocol, Patience
+from ttt_net.sdk.session import ClientSession
 from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
@@ -42,6 +46,7 @@ from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.presence import Seats
@@ -151,6 +156,48 @@ def _lose_invitations(conversions: Any) -> Any:
     return {**conversions, last: wrong}
 
 
+def _offer_instead(agree: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(match: Match, side: int, number: int, now_ms: int, at_ms: int) -> Any:
+        try:
+            return agree(match, side, number, now_ms, at_ms)
+        except Refusal:
+            if match.is_over:
+                raise
+            return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind="draw")]
+
+    return wrong
+
+
+def _offer_anyhow(offer: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(match: Match, side: int, asked: wire.OfferRequest, now_ms: int, at_ms: int) -> Any:
+        return offer(match, side, replace(asked, ply=None), now_ms, at_ms)
+
+    return wrong
+
+
+def _refused(request: int) -> wire.Refused:
+    return wire.Refused(request, Code.STALE_PLY, "as if nothing had happened")
+
+
+_without_end: Any = property(lambda _: Patience(pong_ms=_FOR_EVER))
+
+
+def _resume_as_if_all_were_here(resume: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(session: ClientSession, name: str) -> wire.Request:
+        request: wire.Request = resume(session, name)
+        return replace(request, seq=1_000) if isinstance(request, wire.ResumeRequest) and request.seq else request
+
+    return wrong
+
+
+def _keep_offers(follow: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(match: wire.Snapshot, event: wire.MatchEvent) -> wire.Snapshot:
+        after: wire.Snapshot = follow(match, event)
+        return replace(after, offers=match.offers) if isinstance(event, wire.Played) else after
+
+    return wrong
+
+
 PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "an ack before the commit": (Journal, "append", _acknowledge_before_the_commit),
     "a failed write taken for done": (Journal, "append", _take_a_failed_write_for_done),
@@ -190,6 +237,12 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a presence that is not told": (Seats, "tell", lambda real: _every(4, real)),
     "a list of the lobby that is not told anew": (LobbyFeed, "_tell_anew", lambda real: _every(5, real)),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
+    "an acceptance taken for an offer": (referee, "_agree", _offer_instead),
+    "an offer that is made though a move came first": (referee, "_offer", _offer_anyhow),
+    "a move that is made and refused": (room, "Ok", lambda real: _every(25, real, _refused)),
+    "a client that does not notice a dead link": (ClientProtocol, "_patience", lambda _: _without_end),
+    "a client that closes no gap": (ClientSession, "_resume", _resume_as_if_all_were_here),
+    "a client that keeps an offer after a move": (peer, "follow", _keep_offers),
 }
 """Each fault: where it is planted, and what takes the real function's place."""
 
@@ -362,8 +415,14 @@ def planted(name: str) -> Iterator[None]:
         setattr(owner, attribute, real)
 
 
-def seeds_until_found(name: str, first: int = 1) -> tuple[int, str] | None:
+def first_seed(name: str) -> int:
+    """Return the seed to begin with: drawn from the name of the fault, so that nobody has chosen one that finds it."""
+    return crc32(name.encode()) % 1_000_000
+
+
+def seeds_until_found(name: str, first: int | None = None) -> tuple[int, str] | None:
     """Return after how many seeds the fault is found, and as what; None if it is not."""
+    first = first_seed(name) if first is None else first
     for number in range(MOST_SEEDS):
         with planted(name):
             seed = first + number

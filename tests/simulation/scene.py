@@ -42,7 +42,7 @@ def begin(world: World, one: Peer, other: Peer, *, rated: bool = False, time: Ti
     world.wait(1.0)
     other.say(wire.AnswerRequest(0, challenge=other.challenges[-1], accept=True))
     world.wait(1.0)
-    return next(name for name, seen in one.matches.items() if not seen.is_over)
+    return next(name for name, seen in one.matches.items() if seen.outcome is None)
 
 
 def play(world: World, match: str, plies: int, *peers: Peer) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from tests.simulation import invariants
+from tests.simulation.causes import Causes
 from tests.simulation.chatter import Chatter
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Link
@@ -20,6 +21,8 @@ from tests.simulation.peer import Peer
 from tests.simulation.server import SimulatedServer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
+from ttt_net.clock import GRACE_MS
+from ttt_net.matches.referee import FREE_AFTER_MS
 from ttt_net.server.admin import protocol
 from ttt_net.server.journal import token_hash
 
@@ -34,6 +37,8 @@ _SET_BY_MS = (-3_600_000, -40_000, -900, 900, 40_000, 3_600_000)
 """How far the time of day of a machine may be set, at once."""
 
 
+_LONG_S = (GRACE_MS + FREE_AFTER_MS + invariants.LATE_MS) / 1000 + 5.0
+"""How long a bot may be kept for somebody who is gone, and a little."""
 _COMES_ABOUT_S = 10.0
 """Until when a sanction that an admin asked for is written down, if it ever is."""
 
@@ -103,6 +108,7 @@ class Stage(ABC):
         self.pairings = Pairings(self)
         self.tried: dict[tuple[object, ...], list[int]] = {}
         """How often each move and each name was asked for by a player, and how often that was refused."""
+        self.causes = Causes(self)
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """Pending requests of admins, each with its process and moment."""
 
@@ -301,6 +307,14 @@ class Stage(ABC):
 
     def run(self) -> None:
         """Live through trouble, come to rest, and check what must hold; raises `InvariantError` where it does not."""
+        try:
+            self._live_and_check()
+        finally:
+            for peer in self.peers:
+                peer.end()
+            self.loop.run_until(self.loop.time(), _MOST_STEPS)
+
+    def _live_and_check(self) -> None:
         self.live_in_trouble()
         self.faults_are_on = False
         self.settle()
@@ -312,8 +326,12 @@ class Stage(ABC):
             self.check_at_rest()
             for peer in self.peers:
                 for match_id, seen in peer.matches.items():
-                    is_live = seen.you is not None and not seen.is_over
+                    is_live = seen.you is not None and seen.outcome is None
                     self.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
+        if any(peer.bot is not None for peer in self.peers):
+            self._walk_away()
+            self.settle()
+            self.check_at_rest()
         if "chat" in self.swarm.requests:
             self.chatter.talk()
         if self.swarm.is_choosy:
@@ -389,10 +407,21 @@ class Stage(ABC):
     def _lists_are_told(self) -> bool:
         return not any(True for server in self.running for _ in invariants.differing_lists(self.peers, server))
 
+    def _walk_away(self) -> None:
+        """Let all people close their clients and not come back for long: no bot is kept for them."""
+        people = [peer for peer in self.peers if peer.bot is None]
+        for peer in people:
+            peer.leave()
+        self.wait(_LONG_S)
+        for server in self.running:
+            invariants.nobody_who_is_gone_keeps_a_bot(self, server)
+        for peer in people:
+            peer.arrive()
+
     def _play_out(self) -> None:
         """Play every match that goes on to its end; one that may go on for ever is resigned."""
         for _turn in range(MOST_TURNS):
-            movers = [(peer, match) for peer in self.peers for match in peer.turns()]
+            movers = [(peer, match) for peer in self.peers if peer.bot is None for match in peer.turns()]
             if not movers:
                 break
             for peer, match in movers:
@@ -401,7 +430,7 @@ class Stage(ABC):
             self.live(self.is_quiet, 60.0)
         for peer in self.peers:
             for match, seen in list(peer.matches.items()):
-                if seen.you is not None and not seen.is_over:
+                if seen.you is not None and seen.outcome is None:
                     peer.say(wire.ResignRequest(0, match=match))
 
     def _let_act(self, peer: Peer) -> None:
@@ -425,11 +454,14 @@ class Stage(ABC):
         if peer.link is not None:
             peer.link.cut()
 
+    def _fault_twice(self, peer: Peer) -> None:
+        peer.come_twice()
+
     def _fault_silence(self, peer: Peer) -> None:
+        """Let the link be half open: both ends find out by themselves that nothing comes any more."""
         link = peer.link
         if link is not None:
             link.is_silent = True
-            self.loop.call_later(8.0, peer.lost, link)  # the client finds out by itself that nothing comes any more
 
     def _fault_stall(self, peer: Peer) -> None:
         link = peer.link

@@ -71,6 +71,22 @@ def _someone(peer: "Peer") -> str:
     return peer.rng.choice([*peer.world.names.values(), "nobody"])
 
 
+def _offer(peer: "Peer", kind: wire.OfferKind) -> wire.OfferRequest:
+    match = peer.any_match()
+    return wire.OfferRequest(0, match=match, kind=kind, ply=peer.ply_of(match))
+
+
+def _agree(peer: "Peer") -> wire.AgreeRequest:
+    match = peer.any_match()
+    return wire.AgreeRequest(0, match=match, offer=peer.offer_in(match).seq)
+
+
+def _decline(peer: "Peer") -> wire.DeclineRequest:
+    match = peer.any_match()
+    offer = peer.offer_in(match)
+    return wire.DeclineRequest(0, match=match, kind=offer.kind, offer=offer.seq)
+
+
 REQUESTS: dict[str, tuple[int, Maker]] = {
     "seek": (8, seek_of),
     "unseek": (1, lambda peer: wire.UnseekRequest(0)),
@@ -89,9 +105,10 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "join": (2, lambda peer: wire.JoinRequest(0, code=peer.rng.choice(peer.world.codes or ["BCDFGH"]))),
     "resign": (1, lambda peer: wire.ResignRequest(0, match=peer.any_match())),
     "abort": (1, lambda peer: wire.AbortRequest(0, match=peer.any_match())),
-    "offer": (3, lambda peer: wire.OfferRequest(0, match=peer.any_match(), kind=peer.rng.choice(_OFFERS))),
-    "rematch": (4, lambda peer: wire.OfferRequest(0, match=peer.any_match(), kind="rematch")),
-    "decline": (1, lambda peer: wire.DeclineRequest(0, match=peer.any_match(), kind=peer.rng.choice(_OFFERS))),
+    "offer": (3, lambda peer: _offer(peer, peer.rng.choice(_OFFERS))),
+    "agree": (3, lambda peer: _agree(peer)),
+    "rematch": (4, lambda peer: _offer(peer, "rematch")),
+    "decline": (1, lambda peer: _decline(peer)),
     "claim": (2, lambda peer: wire.ClaimRequest(0, match=peer.any_match(), kind=peer.rng.choice(_CLAIMS))),
     "watch": (4, lambda peer: wire.WatchRequest(0, match=peer.match_of_others())),
     "unwatch": (1, lambda peer: wire.UnwatchRequest(0, match=peer.any_match())),
@@ -121,6 +138,7 @@ _ALWAYS = ("seek", "resign")
 _GAMES_OF_RULES: tuple[str, ...] = ("ultimate", "connect4+swap", "mnk:7x1,4", "nonesuch")
 PEER_FAULTS = (
     "cut",
+    "twice",
     "silence",
     "stall",
     "die",
@@ -159,6 +177,8 @@ class Swarm:
     """Whether people are held to the quotas that strangers are."""
     is_choosy: bool = False
     """Whether people say more of the match that they want: rated or casual, ranges of ratings, levels, positions."""
+    has_house_bots: bool = False
+    """Whether bots are the product's own, and not people with a label."""
     is_hot: bool = False
     """Whether something goes wrong three times as often."""
     life: float = 1.0
@@ -181,12 +201,13 @@ class Swarm:
             times=rng.choice([(None,), (None, TimeControl(1_000), TimeControl(60_000, 1_000))]),
             requests=tuple(name for name in REQUESTS if name in _ALWAYS or rng.random() < 0.5),
             faults=tuple(fault for fault in faults if rng.random() < 0.35),
-            delay_s=rng.choice([0.0, 0.01, 0.2]),
+            delay_s=rng.choice([0.0, 0.01, 0.2, 0.5]),
             think_s=rng.choice([0.02, 0.2]),
             is_played_out=rng.random() < 0.3,
             is_contested=rng.random() < 0.3,
             is_strict=rng.random() < 0.15,
             is_choosy=aside.random() < 0.4,
+            has_house_bots=aside.random() < 0.5,
         )
         return replace(drawn, faults=drawn.faults + tuple(fault for fault in later_faults if aside.random() < 0.2))
 
@@ -224,6 +245,7 @@ class Swarm:
             {"is_contested": False},
             {"is_strict": False},
             {"is_choosy": False},
+            {"has_house_bots": False},
         ):
             if any(getattr(self, key) != value for key, value in change.items()):
                 yield replace(self, **change)

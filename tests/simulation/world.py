@@ -119,7 +119,7 @@ class World(Stage):
             server is not None
             and not server.is_draining
             and server.ledger.is_idle
-            and all(peer.is_welcome and not peer.talk.asked for peer in self.peers)
+            and all(peer.is_idle for peer in self.peers)
         )
 
     # What goes wrong with the server and its disk.

@@ -38,6 +38,7 @@ from ttt_net.messages import (
     MatchesRequest,
     MatchEvent,
     MuteRequest,
+    Notice,
     OfferRequest,
     Ok,
     PingRequest,
@@ -72,6 +73,8 @@ MAX_MATCHES = 32
 MAX_RETRY_MS = 2_000
 """A refusal that asks for at most this wait is not told: the request is repeated."""
 MIN_RETRY_MS = 50
+RESTART_RETRY_MS = 250
+"""How long to wait at least before a request is repeated on the link of a server that was about to restart."""
 MAX_TRIES = 5
 """How often a request is sent on one connection; `resume` is sent until it succeeds."""
 _OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | AgreeRequest | DeclineRequest | ClaimRequest
@@ -167,6 +170,8 @@ class ClientSession:
         """Requests without an answer that wait for the next link, or for their match to be resumed."""
         self._tries: dict[int, int] = {}
         """How often each pending request was refused for a moment."""
+        self._put_off: set[int] = set()
+        """Requests that are to be sent again on this link after a while."""
         self._lobby_id = 0
         """The newest `lobby` request."""
         self._seek: SeekRequest | None = None
@@ -212,7 +217,7 @@ class ClientSession:
         self.is_welcome = False
         self._hello_id = None
         lost, self._pending = self._pending, {}
-        self._tries = {}
+        self._tries, self._put_off = {}, set()
         self._unsent |= {number: request for number, request in lost.items() if isinstance(request, _KEPT)}
         for known in self._matches.values():
             known.is_resuming = False
@@ -249,12 +254,17 @@ class ClientSession:
 
     def due(self, request: Request) -> Reaction:
         """Repeat a request that was put off, unless it was answered or cancelled meanwhile."""
-        if not self.is_waiting(request):
-            return Reaction()
-        if self._is_wanted(request):
+        if request.id == self._hello_id:
             return Reaction(say=[request])
-        del self._pending[request.id]
-        return Reaction(tell=[_cancelled(request)])
+        if request.id not in self._put_off:
+            return Reaction()
+        self._put_off.discard(request.id)
+        self._unsent.pop(request.id, None)
+        self._pending.pop(request.id, None)
+        if not self._is_wanted(request):
+            return Reaction(tell=[_cancelled(request)])
+        self._pending[request.id] = request
+        return Reaction(say=[request])
 
     def _is_wanted(self, request: Request) -> bool:
         """Tell whether no newer request has cancelled this one."""
@@ -291,10 +301,21 @@ class ClientSession:
                 return self._welcomed(message)
             case Snapshot():
                 return self._resumed(message)
+            case Notice(restart_in_ms=None):
+                return self._called_off(message)
             case _ if isinstance(message, MatchEvent):
                 return self._happened(message)
             case _:
                 return Reaction(tell=[message])
+
+    def _called_off(self, notice: Notice) -> Reaction:
+        """Send what the server refused because of a restart: none is ahead any more."""
+        kept, self._unsent = self._unsent, {}
+        self._put_off -= kept.keys()
+        again = [request for request in kept.values() if self._is_wanted(request)]
+        self._pending |= {request.id: request for request in again}
+        cancelled = [_cancelled(request) for request in kept.values() if not self._is_wanted(request)]
+        return Reaction(say=again, tell=[notice, *cancelled])
 
     def _answered(self, answer: Ok | Refused) -> Reaction:
         if answer.id is not None and answer.id == self._hello_id:
@@ -304,12 +325,16 @@ class ClientSession:
             return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
         if isinstance(answer, Refused) and (wait_ms := self._wait_ms(request, answer)) is not None:
             self._tries[request.id] = self._tries.get(request.id, 0) + 1
+            self._put_off.add(request.id)
             return Reaction(later=[(wait_ms, request)])
         del self._pending[request.id]
         self._tries.pop(request.id, None)
         if isinstance(answer, Refused) and answer.code == Code.RESTARTING and isinstance(request, _KEPT):
             self._unsent[request.id] = request
-            return Reaction()
+            if answer.retry_after_ms is None:
+                return Reaction()
+            self._put_off.add(request.id)  # nothing restarts where only another node takes the lobby over
+            return Reaction(later=[(max(RESTART_RETRY_MS, answer.retry_after_ms), request)])
         if isinstance(request, ResumeRequest | WatchRequest) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):

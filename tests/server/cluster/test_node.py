@@ -24,7 +24,7 @@ def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:
             if match in peer.turns():
                 peer.play(match)
         evening.go(0.2)
-    assert [peer.matches[match].is_over for peer in evening.people] == [True, True]
+    assert [peer.matches[match].outcome is None for peer in evening.people] == [False, False]
     assert evening.heard(0, "ended") == evening.heard(1, "ended")
 
 
@@ -113,7 +113,7 @@ def test_nodes_that_are_all_low_on_disk_let_matches_go_on_and_begin_none() -> No
     next(peer for peer in evening.people if match in peer.turns()).play(match)
     evening.people[2].say(wire.SeekRequest(0, games=["tictactoe"]))
     evening.go(1.0)
-    assert [peer.matches[match].ply for peer in evening.people[:2]] == [1, 1]
+    assert [peer.matches[match].position.ply for peer in evening.people[:2]] == [1, 1]
     assert [refused["code"] for refused in evening.heard(2, "refused")] == ["storage"]
     assert [evening.node(name).hub.unready for name in "abc"] == [FULL, FULL, FULL]
     members = evening.node("a").ledger.peers.members()
@@ -206,7 +206,7 @@ def test_who_comes_to_their_node_once_more_has_the_time_that_they_have_there() -
     evening.go(0.95)
     assert match in other.turns()
     assert other.link is not None
-    other.lost(other.link)
+    other.come_twice()
     evening.go(0.6)
     assert other.is_welcome
     assert evening.heard(mover.number, "ended") == []
@@ -272,7 +272,7 @@ def test_a_request_whose_outcome_is_not_known_is_no_refusal_and_the_player_comes
     evening.go(8.0)
     assert [evening.heard(who, "refused") for who in range(3)] == [[], [], []]
     assert other.name == "Ada"
-    assert [peer.matches[match].ply for peer in evening.people[:2]] == [1, 1]
+    assert [peer.matches[match].position.ply for peer in evening.people[:2]] == [1, 1]
 
 
 def test_a_mute_that_has_run_out_by_the_clock_of_one_node_is_over_on_all() -> None:

@@ -59,6 +59,10 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
 
 
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
 class ThinkQueue:
     """The names of matches that wait for the engine, each once; the one with the least time left comes first."""
 
@@ -88,13 +92,20 @@ class Bot:
     """One bot; `play` it with the mailbox that the connection fills. `world` then has the tally."""
 
     def __init__(
-        self, connection: ClientConnection, engine: EngineProcess, plan: BotPlan, write: Callable[[str], None]
+        self,
+        connection: ClientConnection,
+        engine: EngineProcess,
+        plan: BotPlan,
+        write: Callable[[str], None],
+        *,
+        now_ms: Callable[[], int] = _now_ms,
     ) -> None:
         self.world = World(address=connection.url.removeprefix("ws://"))
         self._connection = connection
         self._engine = engine
         self._plan = plan
         self._write = write
+        self._now_ms = now_ms
         self._log = BotLog(plan.hint)
         self.queue = ThinkQueue()
         """The matches that wait for the engine."""
@@ -139,9 +150,9 @@ class Bot:
 
     def _hear(self, event: WorldEvent) -> None:
         before = self.world
-        self.world = update_world(self.world, event, _now_ms())
+        self.world = update_world(self.world, event, self._now_ms())
         self._forget_ended(event, before)
-        if said := self._log.line_of(event, before, self.world, _now_ms()):
+        if said := self._log.line_of(event, before, self.world, self._now_ms()):
             self._write(said)
         match event:
             case Welcome():
@@ -185,7 +196,7 @@ class Bot:
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
         for name in away - self._away_since_ms.keys():
-            self._away_since_ms[name] = _now_ms()
+            self._away_since_ms[name] = self._now_ms()
             gone = live[name].away
             if gone is not None:
                 loop = asyncio.get_running_loop()
@@ -340,7 +351,3 @@ class Bot:
             self._connection.say(request)
         except Refusal as refusal:
             self._write(f"{refusal}.")
-
-
-def _now_ms() -> int:
-    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,77 @@
+"""One of our bots on simulated time: the product's `Bot` between the session of a peer and a random engine."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import structs
+
+from ttt_net import messages as wire
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.plan import BotPlan
+from ttt_net.client.bot.player import Bot
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.games import find_game
+from ttt_net.games.notation import read_start
+from ttt_net.sdk.connection import ClientConnection
+
+if TYPE_CHECKING:
+    from tests.simulation.peer import Peer
+
+
+class SimulatedBot:
+    """The bot and what it stands between; its tasks run on the simulated loop."""
+
+    def __init__(self, peer: "Peer") -> None:
+        self._peer = peer
+        self.url = "ws://lobby.example/"
+        self._mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        assert peer.profile is not None
+        loop = peer.world.loop
+        seek = structs.replace(peer.seeking(), opponents="people")  # two bots would play one another without end
+        plan = BotPlan(
+            seek, None, 400, peer.profile.places, any_level=peer.profile.any_level,
+            pace_s=peer.world.swarm.think_s, has_own_engine=False,
+        )  # fmt: skip
+        connection, engine = cast(ClientConnection, self), cast(EngineProcess, self)
+        self._bot = Bot(connection, engine, plan, lambda text: None, now_ms=lambda: int(loop.time() * 1000))
+        self._thoughts = 0
+        self._task = loop.create_task(self._bot.play(self._mailbox))
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether a move of the bot is to come."""
+        return self._thoughts > 0 or len(self._bot.queue) > 0
+
+    def hear(self, event: Any) -> None:
+        """Give the bot an event."""
+        self._mailbox.put_nowait(event)
+
+    def stop(self) -> None:
+        """Let the process of the bot be killed."""
+        self._task.cancel()
+
+    # As its connection.
+
+    async def run(self) -> None:
+        """Stay for as long as the process lives: the peer looks after the link."""
+        await asyncio.get_running_loop().create_future()
+
+    def say(self, request: wire.Request) -> None:
+        """Send a request. Raises `Refusal` as the SDK does."""
+        self._peer.ask(request)
+
+    # As its engine.
+
+    async def think(self, question: Question) -> Thought:
+        """Choose any legal move, after a while."""
+        self._thoughts += 1
+        try:
+            await asyncio.sleep(self._peer.world.swarm.think_s * self._peer.rng.random())
+        finally:
+            self._thoughts -= 1
+        game: Any = find_game(question.game)
+        state = game.initial if question.start is None else read_start(game, question.start)
+        for move in question.moves:
+            state = game.result(state, move)
+        return Thought(self._peer.rng.choice(list(game.actions(state))))
