@@ -174,6 +174,12 @@ MAX_MOVE_MS = 600_000
 MAX_PACE_MS = 10_000
 _OF_STRATEGIES = ("level", "move_time", "seed")
 _OF_BOTS = ("places", "reserve", "pace")
+_RANGES = {
+    "level": (1, MAX_LEVEL, ""),
+    "move_time": (1, MAX_MOVE_MS, " milliseconds"),
+    "pace": (0, MAX_PACE_MS, " milliseconds"),
+}
+"""Options with the least and the largest number, and its unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +236,10 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
 
 def check_bot(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
-    if given.level is not None and not 1 <= given.level <= MAX_LEVEL:
-        raise ConfigurationError(f"--level {given.level}: 1 to {MAX_LEVEL}")
+    for flag, (least, most, unit) in _RANGES.items():
+        number = getattr(given, flag)
+        if number is not None and not least <= number <= most:
+            raise ConfigurationError(f"{_written(flag)} {number}: {least} to {most:,}{unit}")
     is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
     has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
     for flag in _OF_STRATEGIES:
@@ -246,10 +254,6 @@ def check_bot(given: argparse.Namespace) -> None:
         raise ConfigurationError("--games is for bots and matches at this keyboard; add --bot STRATEGY or --local")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")
-    if given.move_time is not None and not 1 <= given.move_time <= MAX_MOVE_MS:
-        raise ConfigurationError(f"--move-time {given.move_time}: 1 to {MAX_MOVE_MS} milliseconds")
-    if given.pace is not None and not 0 <= given.pace <= MAX_PACE_MS:
-        raise ConfigurationError(f"--pace {given.pace}: 0 to {MAX_PACE_MS:,} milliseconds")
     if not 1 <= places_of(given) <= MAX_PLACES:
         raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
     if not 0 <= (given.reserve or 0) <= places_of(given):
