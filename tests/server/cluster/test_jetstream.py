@@ -2,12 +2,14 @@
 
 import asyncio
 import io
+import itertools
 import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from unittest.mock import AsyncMock
+from urllib.parse import urlparse
 
 import pytest
 from nats.js.api import ObjectInfo, PubAck, RawStreamMsg, StreamConfig, StreamInfo, StreamState
@@ -21,7 +23,7 @@ from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, publishe
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster import jetstream, jetstream_connection
 from ttt_net.server.cluster.jetstream import MOST_EARLY, InOrder, JetStreamLog, JetStreamParts, open_log
-from ttt_net.server.cluster.jetstream_connection import JetStreamAddress, LogClient
+from ttt_net.server.cluster.jetstream_connection import DisposableTransport, JetStreamAddress, LogClient
 from ttt_net.server.cluster.log import NOBODY
 
 
@@ -152,6 +154,29 @@ async def test_a_node_is_back_after_its_server_stood_still_on_an_encrypted_conne
             assert (await heard.first(last))[-1] == (last, b"after")
     finally:
         servers.close()
+
+
+async def test_a_connection_that_is_opened_again_leaves_none_open_and_one_that_was_thrown_away_is_not_opened() -> None:
+    ended: asyncio.Queue[int] = asyncio.Queue()
+    count = itertools.count(1)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        number = next(count)
+        with suppress(OSError):
+            await reader.read()
+        writer.close()
+        ended.put_nowait(number)
+
+    async with asyncio.timeout(WAIT_S), await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        uri = urlparse(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        transport = DisposableTransport()
+        await transport.connect(uri, 1_024, 5)
+        await transport.connect(uri, 1_024, 5)
+        assert await ended.get() == 1
+        transport.discard()
+        assert await ended.get() == 2
+        with pytest.raises(ConnectionAbortedError):
+            await transport.connect(uri, 1_024, 5)
 
 
 class Failing(JetStreamContext):

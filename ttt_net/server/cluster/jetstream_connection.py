@@ -78,16 +78,24 @@ class DisposableTransport(TcpTransport):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # of the library, as those below
-        self._is_open = False
+        self._is_open = self._is_over = False
 
     def __bool__(self) -> bool:
         """Return True, so that the client does not replace this with a transport of its own."""
         return True
 
     async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
-        """Open another connection."""
-        await super().connect(uri, buffer_size, connect_timeout)
-        self._is_open = True
+        """Open another connection, in place of one that failed: the library leaves that open.
+
+        Raises `ConnectionAbortedError` if it was discarded.
+        """
+        self.close()
+        if not self._is_over:
+            await super().connect(uri, buffer_size, connect_timeout)
+            self._is_open = True
+        if self._is_over:  # perhaps meanwhile: the library may swallow a cancellation
+            self.close()
+            raise ConnectionAbortedError("this connection was thrown away")
 
     def write(self, payload: bytes) -> None:
         """Send, unless the connection was dropped."""
@@ -107,8 +115,14 @@ class DisposableTransport(TcpTransport):
     def close(self) -> None:
         """Drop the connection, with all that is unsent."""
         self._is_open = False
-        if self._io_writer is not None:
-            self._io_writer.transport.abort()
+        for writer in (self._io_writer, self._bare_io_writer):
+            if writer is not None:
+                writer.transport.abort()
+
+    def discard(self) -> None:
+        """Drop the connection for good: no other is opened."""
+        self._is_over = True
+        self.close()
 
     async def wait_closed(self) -> None:
         """Return at once."""
@@ -123,7 +137,7 @@ class LogClient(Client):
 
     async def discard(self) -> None:
         """Drop the connection, and end all that goes on for it. Waits for no server."""
-        self._transport.close()
+        self._transport.discard()
         with as_silence():
             async with asyncio.timeout(DISCARD_S):
                 await self.close()
