@@ -179,7 +179,7 @@ class Play(RuleBasedStateMachine):
 
     @rule(
         pick=st.integers(0, 30),
-        later_ms=st.sampled_from([0, 100, 900, 5 * SECOND]),
+        later_ms=st.sampled_from([100, 5_000]),
         lag_ms=st.sampled_from([0, 300, 5_000]),
     )
     def play(self, pick: int, later_ms: int, lag_ms: int) -> None:
@@ -350,6 +350,22 @@ class Play(RuleBasedStateMachine):
         self.offer(side, "takeback")
         self.pass_time(later_ms)
         self.accept(1 - side, "takeback")
+
+    @precondition(lambda self: self.has_bot and not self.is_over)
+    @rule(to_ms=st.integers(-1, 1))
+    def leave_a_bot_waiting(self, to_ms: int) -> None:
+        for side in (0, 1):
+            self.come_back(side)
+        self.go(0, False, False)
+        self.time_passes_to_the_end_of_a_grace(0, to_ms, True)
+        self.falls()
+
+    @rule(picks=st.lists(st.integers(0, 8), min_size=2, max_size=4))
+    def play_over_a_slow_link(self, picks: list[int]) -> None:
+        for side in (0, 1):
+            self.come_back(side)
+        for pick in picks:
+            self.play(pick, 5 * SECOND, 5 * SECOND)
 
     @rule(side=SIDES, to_ms=st.integers(0, 1))
     def change_devices(self, side: int, to_ms: int) -> None:
