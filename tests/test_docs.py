@@ -14,24 +14,6 @@ from ttt_net.server.settings.configuration import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 MOST_WORDS = 35
-PAGES_NOT_YET_PLAIN = {
-    "docs/protocol.md",
-}
-"""Pages with sentences that the tests below reject. Only take pages out."""
-PACKAGES_NOT_YET_PLAIN = {
-    "ttt_net/client/bot",
-    "ttt_net/matches",
-    "ttt_net/pairing",
-    "ttt_net/sdk",
-    "ttt_net/server",
-    "ttt_net/server/admin",
-    "ttt_net/server/admission",
-    "ttt_net/server/cluster",
-    "ttt_net/server/journal",
-    "ttt_net/server/settings",
-    "ttt_net/server/wire",
-}
-"""Packages with docstrings or messages that begin with a free relative. Only take packages out."""
 
 
 def load(path: Path) -> ModuleType:
@@ -96,8 +78,7 @@ def test_pages_are_in_plain_english(page: Path) -> None:
     """No sentence begins with a free "Who ..." or "What ...", and none has more than 35 words."""
     prose = HOUSE.prose_of(page.read_text(encoding="utf-8"))
     too_long = [each for each in HOUSE.sentences(prose) if len(each.split()) > MOST_WORDS]
-    if named(page) not in PAGES_NOT_YET_PLAIN:
-        assert HOUSE.free_relatives(prose) + too_long == []
+    assert HOUSE.free_relatives(prose) + too_long == []
 
 
 def test_the_index_links_to_every_page() -> None:
@@ -113,12 +94,7 @@ def test_docstrings_and_messages_do_not_begin_with_free_relatives() -> None:
     texts = [(each, text) for each in modules for text in HOUSE.docstrings(each.tree) + HOUSE.messages(each.tree)]
     for folder in ("benchmarks", "docs", "tests"):
         texts += [(each, text) for each in HOUSE.read_modules(ROOT / folder) for text in HOUSE.docstrings(each.tree)]
-    found = [
-        (named(module.path), sentence)
-        for module, text in texts
-        for sentence in HOUSE.free_relatives(text)
-        if named(module.path.parent) not in PACKAGES_NOT_YET_PLAIN
-    ]
+    found = [(named(module.path), sentence) for module, text in texts for sentence in HOUSE.free_relatives(text)]
     assert found == []
 
 

@@ -17,7 +17,7 @@ class Absence:
 
     on_purpose: bool
     grace_ms: int
-    """What was left of the grace when the absence last began to count, or stopped counting."""
+    """The rest of the grace when the absence last began to count, or stopped counting."""
     counts_since_ms: int | None
     """Since when the absence counts; None while the other player is away, too."""
     went_ms: int

@@ -20,7 +20,7 @@ Command = (
     | wire.DeclineRequest
     | wire.ClaimRequest
 )
-"""What can be asked of a match."""
+"""The requests that a match decides."""
 
 _OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "rematch": "rematch offer"}
 _AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}

@@ -51,11 +51,11 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
     With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
     matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
 
-    `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may say at what
-    `level` it plays, whether it also plays at any level that is asked for (`any_level`), how many matches at once
-    (`places`; 1 if it does not say), and how many of those places are `reserved` for people. A bot that plays
-    `on_request` is paired only with seeks for bots, never in the place of a person; `about` is a line on how it plays.
-    `client` may name the program that speaks; nothing follows from it.
+    `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may give its `level`
+    and set `any_level` if it plays at any requested level. `places` is how many matches it plays at once (default 1),
+    `reserved` how many of these places are for people. A bot that plays `on_request` is paired only with seeks for
+    bots, never in the place of a person; `about` is a line on how it plays. `client` may name the client program;
+    nothing depends on it.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -74,13 +74,13 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
 class SeekRequest(Request, frozen=True, omit_defaults=True):
     """Ask to be paired with somebody who waits. A new seek takes the place of the last.
 
-    `games` in order of preference, none for any that the other names, `tictactoe` if they name none either (a rated
-    seek names its games); `time` null for no clock; `opponents`, `min_rating` and `max_rating` say who is welcome.
-    `level` is the one that a bot is to play at; one that plays at another is not found, people are.
-    `rated` with `or_casual` is for a rated match where that may be and the other one wants it, and else for a casual
-    one: it fits seeks of both kinds, is refused to nobody, and is what people's clients ask for by default.
-    The closest in rating is found first, and those further away the longer you wait. A seek outlives a lost
-    link by 10 seconds.
+    `games` lists games in order of preference. An empty list accepts any game of the other seek, and `tictactoe` if
+    both are empty; a rated seek must name its games. `time` is null for no clock. `opponents`, `min_rating` and
+    `max_rating` limit the opponents. With `level`, only bots that play at that level fit; people still do.
+    `rated` with `or_casual` asks for a rated match if the opponent wants one and it is allowed, else for a casual one.
+    Such a seek fits both kinds and is never refused; clients for people send it by default.
+    The server pairs the closest rating first, and widens the range while you wait. A seek survives a lost connection
+    for 10 seconds.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []

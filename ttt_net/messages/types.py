@@ -90,9 +90,9 @@ class Position(Struct, frozen=True, omit_defaults=True):
     `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
     `blocks` is there where a board consists of small ones: who won each, `=` if nobody can, `.` while it is open.
 
-    For people there is besides, each only where it means something: `line_by`, the side that completed the line (in
-    misère it has lost); `vanishing`, the cell whose mark the next move takes away; `target`, the small board that the
-    next move must be made in; `takeover`, the legal move by which the first move may be taken over.
+    Four fields help to show the position to people, each only where it applies. `line_by` is the side that completed
+    the line (in misère it has lost). `vanishing` is the cell whose mark the next move removes. `target` is the small
+    board that the next move must be made in. `takeover` is the legal move that takes over the first move.
     """
 
     ply: int
@@ -269,10 +269,10 @@ class ThreatRow(Struct, frozen=True, omit_defaults=True):
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
     """The meaning of the `text` beside it, for a client that uses its own words.
 
-    `kind` names the sentence; others may come: then show the text. `moves` are those of the player who is spoken to
-    (to be made or avoided, or that were better; empty for "another move"), `theirs` the cells in which the other side
-    does what is told, each at most four, with how many `more` and `more_theirs` there are; `row` what they have in a
-    line. The game ends after `plies` moves (`at_most`: or fewer), where it would have ended after `instead`.
+    `kind` names the sentence; show the text if you do not know the kind. `moves` are the moves of the addressed player
+    (to make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's
+    moves. Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks they have
+    in a line. The game ends after `plies` moves (`at_most`: or fewer); otherwise it would end after `instead`.
     """
 
     kind: str
@@ -287,12 +287,12 @@ class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class AnalysedMove(Struct, frozen=True, omit_defaults=True):
-    """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
+    """A move of the match as an engine sees it: its value for the player who made it, and the best moves.
 
-    `value` is 1 for a game that is won from there on, -1 for a lost one, 0 for a drawn one or when it is not known:
-    then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away. `more` is how many
-    best moves there are beyond those listed, `sign` the grade of the move (`!`, `?!`, `?`, `??`; empty for an ordinary
-    one), and `text` what was wrong with it, for its player, explained by `why`.
+    `value` is 1 for a won game, -1 for a lost one, and 0 for a drawn or unknown one; `score` is then an estimate from
+    -1 to 1. `turning` marks a move that gave a win or a draw away. `more` counts the best moves that are not listed.
+    `sign` is the grade of the move (`!`, `?!`, `?`, `??`; empty for an ordinary one). `text` tells its player the
+    fault, explained by `why`.
     """
 
     ply: int

@@ -19,7 +19,7 @@ Player = int
 Opponents = Literal["any", "people", "bots"]
 
 ANY_GAME = "tictactoe"
-"""What two players play who would both play anything."""
+"""The game of two players who would both play anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Seek:
     """Whether a casual match will do, too, where the other one wants no rated one."""
     min_rating: int | None = None
     max_rating: int | None = None
-    """Who is welcome, by the rating at the game that is played."""
+    """The opponents that are welcome, by their rating at the game."""
     level: int | None = None
     """The level that a bot is to play at; None: at its own."""
     number: int = 0
-    """What others name it by; it is given when the seek comes to stand, and never twice."""
+    """The number that others use for it; each standing seek gets a new one."""
 
     @property
     def kinds(self) -> tuple[bool, ...]:

@@ -175,7 +175,7 @@ class ClientSession:
         self._lobby_id = 0
         """The newest `lobby` request."""
         self._seek: SeekRequest | None = None
-        """What is sought, or about to be."""
+        """The seek that stands or is about to."""
         self._stood: SeekRequest | None = None
         """The seek that was answered with `ok` last: it goes on standing if another is refused."""
         self._matches: dict[str, TrackedMatch] = {}

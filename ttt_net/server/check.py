@@ -1,6 +1,6 @@
 """Check a configuration for faults and risks: `server.py check`.
 
-A server does not start with what is wrong. What is risky may be meant, so it starts all the same.
+A server does not start with a wrong setting. A risky one may be intended, so the server starts.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ FINE, RISKY, WRONG = range(3)
 SOON = timedelta(days=14)
 MIN_FREE_BYTES = 200_000_000
 _CONNECTION_BYTES = 40_960
-"""What a connection costs apart from what is unsent, with TLS."""
+"""The memory of a connection with TLS, apart from unsent data."""
 _MIN_PREFIX = {4: 8, 6: 32}
 """A network with a shorter prefix is half the world rather than somebody's proxies."""
 

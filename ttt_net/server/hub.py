@@ -67,7 +67,7 @@ _HARMLESS = (
     | wire.AnalyseRequest
     | wire.PuzzleRequest
 )
-"""What is answered while the server is about to stop: it changes nothing."""
+"""Requests that the server answers while it is about to stop: they change nothing."""
 
 _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
     {
@@ -82,8 +82,8 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
         wire.UnseekRequest,
     }
 )
-"""What goes on with a match, or ends something: it is cheap or has a limit of its own, and is served to those too whose
-address has used up its share of the server's time.
+"""Requests that continue a match or end something. They are cheap or have limits of their own, so players whose address
+has used up its share of computing time may still send them.
 """
 
 _REST_S, _REST_WITH_MATCH_S = 1.0, 0.1
@@ -163,7 +163,7 @@ class Hub:
         self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions)
         self._login = Login(services, self.sessions.begin)
         self._held: deque[tuple[Connection, str, int]] = deque()
-        """What was asked while this node of a cluster did not know what the others did, and when it came."""
+        """Requests, with their time, that arrived while this node of a cluster was out of touch with the log."""
 
     def census(self) -> tuple[int, int]:
         """Return how many people are connected, and how many matches go on."""

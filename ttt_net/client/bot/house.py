@@ -35,7 +35,7 @@ PACE_S = 0.5
 PLACES = 4
 """How many matches each of them plays at once, with people alone."""
 _HERE = "this server"
-"""What they know their server by, whatever its port is: their folder is its own."""
+"""The name of their server, whatever its port: their folder belongs to it."""
 _LIMITS = ReconnectLimits(10_000, 600_000)
 _KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
 """Ends that a host has wanted: who was sent away stays away until the server starts again."""

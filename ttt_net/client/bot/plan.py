@@ -17,7 +17,7 @@ class ChallengeFilter:
     """Which challenges a bot takes, of those in its games: by clock, rated or casual, and by opponent."""
 
     least_ms: int = 0
-    """What a side has for forty moves, at least and at most."""
+    """The least and the most time of a side for forty moves."""
     most_ms: int | None = None
     untimed: bool = True
     rated: bool | None = None
@@ -42,9 +42,9 @@ class ChallengeFilter:
 
 @dataclass(frozen=True, slots=True)
 class BotPlan:
-    """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
+    """The plan of a bot: its opponents, how many games it plays (None: for ever), and how long it thinks.
 
-    `places` is how many matches it plays at once; `hint` is said once, when it is let in.
+    `places` is the number of matches it plays at once; it shows `hint` once, after login.
     """
 
     seek: SeekRequest

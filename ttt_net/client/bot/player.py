@@ -48,7 +48,7 @@ from ttt_net.sdk.events import Answered, Farewell, Parting
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
 APOLOGY = "Sorry, my engine cannot go on. You win."
-"""What the opponent is told, before a bot resigns that has no move."""
+"""The chat message of a bot that has no move, before it resigns."""
 WARMING = (
     "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
 )

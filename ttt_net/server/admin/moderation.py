@@ -34,7 +34,7 @@ _REASONS: dict[ReportReason, str] = {
     "cheating": "cheating",
     "other": "what other players report",
 }
-"""What is told to a player who is banned or muted for a report, if no other reason is given."""
+"""The reason shown to a player who is banned or muted for a report, if none is given."""
 
 
 def load_sanctions(services: Services) -> None:

@@ -1,4 +1,4 @@
-"""Two roles: the host may do all; moderators mute, kick, ban for a time, and look after reports. Who moderates.
+"""Two roles: the host may do all; moderators mute, kick, ban for a time, and handle reports.
 
 A moderator is known by a token of their own, of which a hash is kept in the journal.
 """
@@ -76,7 +76,7 @@ def _check_time(for_s: int | None) -> None:
 
 
 class Moderators:
-    """Who moderates, as the journal has it."""
+    """The moderators, as the journal has them."""
 
     def __init__(self, services: Services, dismissed: Callable[[str], int]) -> None:
         """Read them; `dismissed` closes the connections of one by the key of their name, and returns how many."""

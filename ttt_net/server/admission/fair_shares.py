@@ -16,13 +16,13 @@ from ttt_net.server.settings.rate import Bucket, Rate
 MAX_ACCOUNTS = 20_000
 """Accounts of addresses, and of players, that are kept. The least recently used one is forgotten, and full again."""
 SETTLED_MS = 1.0
-"""What a connection may owe before it is charged, so that a cheap request pays for two additions alone."""
+"""The debt of a connection before it is charged, so that a cheap request costs two additions."""
 TURNS_AFTER_MS = 20.0
 """Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop."""
 TURN_MS = 0.5
 """How long one turn may take before the others come; what is longer is a single request."""
 READ_MS = 0.015
-"""What one read costs the kernel and the event loop before anything is measured."""
+"""The cost of one read in the kernel and the event loop, before anything is measured."""
 MS_PER_MB = 20.0
 """The price of bytes that are sent over HTTP: at 50 ms a second an address receives 2.5 MB a second."""
 PLAYERS_SHARE = 1 / 4
@@ -34,7 +34,7 @@ ALL_TOGETHER = Rate(3_000, 5.0)
 
 
 class Share(Bucket):
-    """What one address, network or player may use."""
+    """The computing time that one address, network or player may use."""
 
     __slots__ = ("is_heavy",)
 
@@ -72,7 +72,7 @@ class Payer(Protocol):
     player: int | None
     """The player, once they have said hello."""
     owed_ms: float
-    """What was measured and not charged yet."""
+    """Measured time that is not charged yet."""
 
     def charge(self, ms: float) -> None:
         """Charge measured milliseconds, now or once they are worth it."""

@@ -69,17 +69,17 @@ UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NO
 AWHILE = 20_000
 """For so many places of the log, an hour where little happens, a node that is lost is waited for with a newer form."""
 _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
-"""What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
+"""Failures of one node alone; every other result of an entry is the same on all nodes."""
 
 
 class EntryOutcome(NamedTuple):
-    """What came of one entry."""
+    """The result of one entry."""
 
     entry: AnyLoggedEntry
     result: Any
-    """What `apply` returned, or the `Refusal`."""
+    """The return value of `apply`, or the `Refusal`."""
     names: tuple[str, str] | None = None
-    """What the players are called of a match that was started, by side."""
+    """The names of the players of a started match, by side."""
 
 
 def is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:

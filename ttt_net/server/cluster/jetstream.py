@@ -147,14 +147,14 @@ async def _opened(address: JetStreamAddress, node: str, patience_s: float) -> As
 
 
 class JetStreamParts(NamedTuple):
-    """What a connection to the log consists of."""
+    """The parts of a connection to the log."""
 
     client: LogClient
     jetstream: JetStreamContext
     store: ObjectStore
     name: str
     secret: bytes
-    """What all nodes of this log share, and nobody else knows."""
+    """The secret that only the nodes of this log share."""
     connect: Callable[[LogClient], Awaitable[None]]
     """Connects another client in the same way."""
 
@@ -165,7 +165,7 @@ class JetStreamLog:
     def __init__(self, parts: JetStreamParts, tasks: asyncio.TaskGroup) -> None:
         self._client, self._jetstream, self._store, self._name, self.secret, self._connect = parts
         self._subscribed: dict[str, Callable[[Msg], Awaitable[None]]] = {}
-        """What hears each subject; on a new connection, too."""
+        """The callback of each subject, also on a new connection."""
         self.on_silence: Callable[[], None] = lambda: None
         """Called again and again once the log has not answered for `SILENT_S`."""
         self._answered_s = self._renewed_s = asyncio.get_running_loop().time()
@@ -173,7 +173,7 @@ class JetStreamLog:
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
         self._followed: tuple[InOrder, Callable[[], None]] | None = None
-        """What delivers batches, and what is called if the next was trimmed; None where nobody follows."""
+        """The callbacks for batches and for a trimmed next batch; None if nobody follows."""
         self._is_behind = asyncio.Event()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:

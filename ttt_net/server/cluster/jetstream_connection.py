@@ -1,7 +1,7 @@
 """Connect to NATS JetStream, and create what the log consists of there: a stream, a store of snapshots, a secret.
 
-A connection is thrown away at its end, never closed politely: a server that stands still answers no goodbye. Whatever
-the client's library raises, `as_silence` turns into no answer.
+A connection is thrown away at its end, never closed politely: a server that stands still answers no goodbye.
+`as_silence` turns every error of the client's library into no answer.
 """
 
 import asyncio

@@ -135,7 +135,7 @@ class Peers:
 
 
 class Contact:
-    """What one node knows about the end of the log. All calls and callbacks are on the event loop."""
+    """A node's knowledge of the end of the log. All calls and callbacks are on the event loop."""
 
     def __init__(self, stream: Log, loop: asyncio.AbstractEventLoop, position: Position) -> None:
         """Begin at the last place that the node has applied."""

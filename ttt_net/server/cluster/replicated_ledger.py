@@ -60,7 +60,7 @@ Work = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 
 @dataclass(frozen=True, slots=True)
 class NodeHooks:
-    """What a ledger tells the server that stands on it."""
+    """Callbacks from a ledger to the server that uses it."""
 
     heard: Callable[[EntryOutcome, Author], None]
     """Called with each accepted entry that no caller waits for, of other nodes or given up; and with who comes and goes

@@ -23,7 +23,7 @@ LOOK_S = 5.0
 class SnapshotKeeper:
     """Has the steward put a snapshot into the log now and then, and trim the log behind it.
 
-    What is due is told by what the log keeps, and by nothing that a steward would take with it. `work` takes snapshots
+    The contents of the log alone say whether one is due, so a new steward knows it too. `work` takes snapshots
     beside the thread of the tables: with large ones it takes longer than the others wait for a node.
     """
 

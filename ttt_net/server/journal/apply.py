@@ -1,8 +1,8 @@
 """Apply one entry to the journal's tables: the only code that writes there, besides conversions of older files.
 
-Its result depends on the entry and on the tables alone: it reads no clock, draws no lot, and knows no thread. What it
-must not do it refuses, with `Refusal` or with an error of SQLite, whose triggers keep laws of their own (events are
-numbered without a gap, a match is counted once): then the caller undoes what it had begun.
+Its result depends on the entry and on the tables alone: it reads no clock, draws no lot, and knows no thread. It
+refuses an invalid entry with `Refusal`, or with an error of SQLite, whose triggers keep laws of their own (events are
+numbered without a gap, a match is counted once). The caller then rolls back.
 """
 
 import json

@@ -18,7 +18,7 @@ from ttt_net.server.journal.entries import AppendEvents, Changes, UnsettleRating
 from ttt_net.server.players import PlayerId
 
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
-"""What the first player scored, by the winner."""
+"""The score of the first player, by the winner."""
 _MARK = "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over"
 """Marks a match as over, which triggers count for both players."""
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"

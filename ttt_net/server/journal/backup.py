@@ -26,7 +26,7 @@ _PRIMARY = 0xFF
 
 
 class JournalContents(NamedTuple):
-    """What was found in a journal that is whole."""
+    """The contents of an intact journal."""
 
     players: int
     matches: int

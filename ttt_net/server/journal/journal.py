@@ -25,7 +25,7 @@ from ttt_net.server.players import Player, PlayerId
 from ttt_net.text import name_key
 
 Failed = Callable[[Refusal], None]
-"""What is called instead of `done` if nothing has changed: the request was refused, or the disk failed."""
+"""The callback instead of `done` if nothing changed: the request was refused, or the disk failed."""
 
 
 class Journal:
@@ -135,7 +135,7 @@ class Journal:
         self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
     def look(self, read: Read, tell: Tell) -> None:
-        """Read beside the writes; see `Ledger.look`. What strangers ask goes by way of an `Archive`."""
+        """Read beside the writes; see `Ledger.look`. Questions from strangers go through an `Archive`."""
         self._plain.look(read, tell)
 
     def report(self, report: entries.FileReport, done: Callable[[int], None], failed: Failed) -> None:

@@ -30,7 +30,7 @@ MAX_POSITIONS = 32
 MAX_EVENTS = 10_000
 """Events of a match that can be looked back on; matches of today end long before, see `matches.referee`."""
 KEPT_BYTES = 8_000_000
-"""What records of finished matches that were asked for lately may take in memory."""
+"""The memory for records of finished matches that were asked for lately."""
 KEPT_EVENTS = 20_000
 """How many events the finished matches may have together that are kept for further pages of a replay."""
 
@@ -259,7 +259,7 @@ class PastAnswer(NamedTuple):
 
 
 class KeptMatches:
-    """What was found out about finished matches, which change no more.
+    """Records of finished matches, which change no more.
 
     Kept by the whole `MatchHead`: with a new name of a player, or another event, it is another match.
     """

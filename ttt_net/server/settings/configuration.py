@@ -23,7 +23,7 @@ DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
 
 @dataclass(slots=True)
 class Limits:
-    """What one connection, and all of them together, may use. Times are in seconds, sizes in bytes.
+    """Limits for one connection, and for all of them together. Times are in seconds, sizes in bytes.
 
     One object for all who keep them; only `reload_settings` changes it.
     """
@@ -195,7 +195,7 @@ class Configuration:
 
     @property
     def title(self) -> str:
-        """What players see as the server's name."""
+        """The name of the server as players see it."""
         return self.name or f"ttt_net on {socket.gethostname()}"
 
 

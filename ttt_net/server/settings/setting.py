@@ -40,8 +40,8 @@ def setting(
     """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
 
     `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. `shown`
-    returns such a word as it may be printed, without what is secret in it. What is common is told first; what is live
-    is read whenever it is needed, so that it can be changed while the server runs.
+    returns such a word as it may be printed, without what is secret in it. Common settings come first in help; live
+    ones are read whenever they are needed, so they can change while the server runs.
     """
     entry = {
         "help": help,

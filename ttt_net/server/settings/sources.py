@@ -84,7 +84,7 @@ def as_file(configuration: Configuration) -> str:
     """Return the configuration as a commented TOML file; default values are commented out."""
     lines = [
         f"# The configuration of a ttt_net server: {SERVE} --config FILE.",
-        "# Flags and environment variables win over it. What is commented out is as by default.",
+        "# Flags and environment variables win over it. Lines commented out are defaults.",
     ]
     table = ""
     for each in SETTINGS:

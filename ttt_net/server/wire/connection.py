@@ -49,7 +49,7 @@ _MAX_REASON = 123
 
 
 class ConnectionOwner(Interface):
-    """What a connection tells its owner: the hub, or the admin's server."""
+    """Callbacks from a connection to its owner: the hub, or the admin's server."""
 
     limits: Limits
     metrics: Metrics
@@ -123,7 +123,7 @@ class Connection(Reader):
         self._boundary: FrameBoundary | None = None
         """Where the frame ends that has come in part; None while the next byte begins one."""
         self._backlog = b""
-        """What was read and has not been acted on; while there is any, nothing more is read."""
+        """Bytes that were read and not processed yet; while there are any, nothing more is read."""
         self._held: bytes | None = None
         """Short answers of the turn that is taken: a write for each would cost as much as the rest of a flood."""
         self._is_paused = False
@@ -137,7 +137,7 @@ class Connection(Reader):
         """Plain HTTP requests that this connection was kept open after."""
         self._late = LateBytes()
         self.unsent_messages = 0
-        """What was sent since the peer fell behind."""
+        """Bytes sent since the peer fell behind."""
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
         self._heartbeat = Heartbeat()
@@ -150,11 +150,11 @@ class Connection(Reader):
         self.address = ""
         """The address that the client has; behind a proxy, once it has said so."""
         self.metered_as: str | None = None
-        """What limits of addresses count it under, if they apply to it."""
+        """The address that limits count it under, if they apply to it."""
         self.account: Account | None = None
-        """What the time that it costs is charged to; None if it is not metered."""
+        """The payer of its computing time; None if it is not metered."""
         self.owed_ms = 0.0
-        """What it has cost and was not charged for yet."""
+        """Its cost that is not charged yet."""
         self.player: int | None = None
         """The player, from their accepted `hello` on."""
         self.lacks_place = False
@@ -164,14 +164,14 @@ class Connection(Reader):
         self.turned_away: TurnedAway | None = None
         """Why it may not come in."""
         self.session: object = None
-        """What the owner knows this client by, from its accepted `hello` on."""
+        """The owner's record of this client, from its accepted `hello` on."""
 
     # What the event loop tells us.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
         self.transport = cast(asyncio.Transport, transport)
-        """What carries the bytes: a socket's, or the layer of TLS over it."""
+        """The transport of the bytes: a socket's, or the layer of TLS over it."""
         limits = self._owner.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
@@ -409,7 +409,7 @@ class Connection(Reader):
 
     @property
     def unsent_bytes(self) -> int:
-        """What waits in our memory for this client to read."""
+        """Bytes in our memory that this client has not read."""
         return self.transport.get_write_buffer_size()
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 class ReadBuffer:
-    """What one event loop reads into: it asks for it, fills it and says so before it turns to another connection."""
+    """The buffer of one event loop, which asks for it, fills it and reports before it serves another connection."""
 
     __slots__ = ("bytes", "view")
 
