@@ -40,6 +40,7 @@ from ttt_net.messages import (
     Notice,
     OfferInfo,
     OutcomeInfo,
+    PlayerRenamed,
     Presence,
     Refused,
     Rematched,
@@ -64,6 +65,7 @@ HEARD: tuple[WorldEvent, ...] = (
         Chatted("m1", "players", BEN, "hi " * 20),
     ),
     *(Ended("m1", 99, 0, winner=0, reason="resign"), Rematched("m1", 100, 0, next="m2"), Watching("m1", 3)),
+    PlayerRenamed("m1", 1, "Benny"),
     Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=False, claim_in_ms=5_000)),
 )
 

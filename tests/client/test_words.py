@@ -19,6 +19,11 @@ from ttt_net.messages import (
 from ttt_net.sdk.matches import Tally
 
 
+def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:
+    assert words.renamed(BEN, PlayerInfo("Benny")) == "Ben is called Benny now."
+    assert words.renamed(BEN, PlayerInfo("deleted")) == "Ben has deleted their name and ratings here."
+
+
 def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
     match = structs.replace(snapshot(), score=(1.0, 0.5))
     assert words.series(match) == "Series X 1 : 0.5 O"

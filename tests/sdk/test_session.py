@@ -22,6 +22,7 @@ from ttt_net.messages import (
     PingRequest,
     PlayerInfo,
     PlayerList,
+    PlayerRenamed,
     PlayRequest,
     ProfileRequest,
     Refused,
@@ -36,6 +37,7 @@ from ttt_net.messages import (
     WatchRequest,
 )
 from ttt_net.sdk.events import Answered, Garbled
+from ttt_net.sdk.matches import follow
 from ttt_net.sdk.session import (
     MAX_MATCHES,
     MAX_PENDING,
@@ -598,6 +600,17 @@ def test_facts_of_a_match_that_was_never_shown_are_left_out() -> None:
     talk.let_in()
     talk.hear(played("tictactoe", [4]))
     assert (talk.said, talk.told) == ([], [])
+
+
+def test_a_rename_is_told_at_once_and_changes_only_the_name_of_its_player_in_the_match() -> None:
+    talk, match, renamed = Talk(), snapshot(), PlayerRenamed("m1", 1, "Benny")
+    talk.let_in()
+    talk.hear(match, renamed)
+    assert talk.told == [match, renamed]
+    after = follow(match, renamed)
+    assert [player.name for player in after.players] == [match.players[0].name, "Benny"]
+    assert replace(after, players=match.players) == match
+    assert follow(match, replace(renamed, side=2)) == match
 
 
 def test_what_does_not_fit_together_is_left_out_and_said() -> None:

@@ -376,6 +376,9 @@ class Peer:
                     first, second = seen.present
                     present = (event.online, second) if event.side == 0 else (first, event.online)
                     self.matches[event.match] = structs.replace(seen, present=present)
+            case wire.PlayerRenamed():
+                if (seen := self.matches.get(event.match)) is not None:
+                    self.matches[event.match] = follow(seen, event)
             case wire.Watching():
                 if (seen := self.matches.get(event.match)) is not None:
                     self.matches[event.match] = structs.replace(seen, watchers=event.watchers)

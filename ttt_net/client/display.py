@@ -11,7 +11,7 @@ from ttt_net.client.finding.server_search import ServerList
 from ttt_net.client.progress import Achievements
 from ttt_net.client.world import World
 from ttt_net.clock import Speed, TimeControl
-from ttt_net.messages import Chatted, Opponents, PlayRequest, Position, Snapshot
+from ttt_net.messages import Chatted, Opponents, PlayRequest, Position, Side, Snapshot
 
 TIMES = (
     None,
@@ -235,6 +235,15 @@ class Display:
         ours = self.world.you.name if self.world.you is not None else None
         heard = dict.fromkeys(each.by.name for each in reversed(self.chat))
         return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
+
+    def seat_of(self, name: str) -> Side | None:
+        """Return the seat of a player in the shown match; None if they only watch, or if the server takes only names.
+
+        Unlike the name, which a rename frees for others, the seat always means the same player.
+        """
+        players = self.match.players if self.match is not None and "seats" in self.world.features else ()
+        sides: tuple[Side, Side] = (0, 1)
+        return next((side for side, player in zip(sides, players, strict=False) if player.name == name), None)
 
     def left_ms(self, side: int, now_ms: int) -> int | None:
         """Return the time left to `side` on the shown clock, or None without a clock."""

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from ttt_net.client import labels, words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.events import LocalNotice, WorldEvent
@@ -24,6 +26,7 @@ from ttt_net.messages import (
     Notice,
     Offered,
     Played,
+    PlayerRenamed,
     PlayRequest,
     PuzzleReply,
     Refused,
@@ -96,6 +99,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case InvitationReply():
             others = tuple(page for page in display.pages if page.screen != "invitation")
             return replace(display, pages=(*others, Page("invitation")))
+        case PlayerRenamed() if event.match in before.matches and event.side in (0, 1):
+            return _with_name(display, before.matches[event.match], event)
         case Renamed():
             return replace(display, notice="You have another name now.")
         case PuzzleReply(right=True, day=day):
@@ -187,6 +192,21 @@ def _closes(event: MatchEvent, overlay: Overlay) -> bool:
 
 def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
     return any(offer.side == side and offer.kind == kind for offer in match.offers)
+
+
+def _with_name(display: Display, before: Snapshot, event: PlayerRenamed) -> Display:
+    """Show what a player has said, and keep them muted or about to be reported, under their new name."""
+    earlier = before.players[event.side]
+    player = structs.replace(earlier, name=event.name)
+    chat = tuple(structs.replace(each, by=player) if each.by.name == earlier.name else each for each in display.chat)
+    muted = frozenset(event.name if name == earlier.name else name for name in display.muted)
+    pages = tuple(
+        replace(page, about=event.name) if page.screen == "report" and page.about == earlier.name else page
+        for page in display.pages
+    )
+    is_news = event.match == display.shown and event.side != before.you and earlier.name != event.name
+    notice = words.renamed(earlier, player) if is_news else display.notice
+    return replace(display, chat=chat, muted=muted, pages=pages, notice=notice)
 
 
 def _with_chat(display: Display, event: Chatted) -> Display:

@@ -30,6 +30,7 @@ from ttt_net.messages import (
     Chatted,
     InvitationReply,
     Opponents,
+    PlayerInfo,
     PlayerList,
     Sanctioned,
     SeekRequest,
@@ -420,6 +421,17 @@ def sought(seek: SeekRequest) -> str:
 def chatted(told: Chatted) -> str:
     """Return what somebody said, and who."""
     return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"
+
+
+_DELETED = "deleted"
+"""The name that a server shows for players who asked it to forget them."""
+
+
+def renamed(earlier: PlayerInfo, player: PlayerInfo) -> str:
+    """Return that another player has taken a new name, or had theirs deleted."""
+    if player.name == _DELETED:
+        return f"{name_of(earlier)} has deleted their name and ratings here."
+    return f"{name_of(earlier)} is called {name_of(player)} now."
 
 
 def sanctioned(told: Sanctioned) -> str:

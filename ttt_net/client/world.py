@@ -25,6 +25,7 @@ from ttt_net.messages import (
     Notice,
     PlayerInfo,
     PlayerList,
+    PlayerRenamed,
     Presence,
     Rated,
     Refused,
@@ -243,6 +244,9 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return _with_snapshot(world, event, now_ms)
         case Presence():
             return _with_presence(world, event, now_ms)
+        case PlayerRenamed():
+            match = world.matches.get(event.match)
+            return world if match is None else world.with_match(follow(match, event))
         case Watching():
             match = world.matches.get(event.match)
             return world if match is None else world.with_match(structs.replace(match, watchers=event.watchers))

@@ -56,9 +56,10 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Your player on this server, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), and "chat" (as `chat` says,
-    too), without which only phrases are said. `nodes` are the addresses of a server of several nodes, if it is one:
-    where this one is gone, go to another, but never from an encrypted one to one in clear.
+    offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), "seats" (`side` in a mute
+    and a report), and "chat". Without "chat", players can send only phrases, and the field `chat` is false. `nodes` are
+    the addresses of a server of several nodes, if it is one: where this one is gone, go to another, but never from an
+    encrypted one to one in clear.
     """
 
     protocol: int
@@ -114,6 +115,17 @@ class Presence(ServerMessage, frozen=True, omit_defaults=True):
     side: int
     online: bool
     away: AwayInfo | None = None
+
+
+class PlayerRenamed(ServerMessage, frozen=True):
+    """The player of `side` is called `name` from now on. It is sent to players and watchers and has no number.
+
+    Chat and lists show the new name, too, and somebody else may take the old one. The name is "deleted" after `forget`.
+    """
+
+    match: str
+    side: int
+    name: str
 
 
 class Watching(ServerMessage, frozen=True):
@@ -380,6 +392,7 @@ AnyServerMessage = (
     | Snapshot
     | MatchEvent
     | Presence
+    | PlayerRenamed
     | Watching
     | Chatted
     | Challenged

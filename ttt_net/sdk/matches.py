@@ -13,6 +13,7 @@ from ttt_net.messages import (
     OfferInfo,
     OutcomeInfo,
     Played,
+    PlayerRenamed,
     Rematched,
     Snapshot,
     Tookback,
@@ -33,9 +34,15 @@ class Tally:
         return self.won + self.drawn + self.lost
 
 
-def follow(match: Snapshot, event: MatchEvent) -> Snapshot:
-    """Return the snapshot of the match as it is after the event."""
+def follow(match: Snapshot, event: MatchEvent | PlayerRenamed) -> Snapshot:
+    """Return the snapshot of the match as it is after the event, or after a player of it has taken another name."""
     match event:
+        case PlayerRenamed():
+            first, second = (
+                structs.replace(player, name=event.name) if side == event.side else player
+                for side, player in enumerate(match.players)
+            )
+            return structs.replace(match, players=(first, second))
         case Played():
             return structs.replace(
                 match,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.client.pressing import drawn, lobby, pressed
-from tests.client.samples import ANN, BEN, knowing, snapshot
+from tests.client.pressing import drawn, lobby, pressed, seen
+from tests.client.samples import ANN, BEN, knowing, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.act import command_for
 from ttt_net.client.display import Entry
@@ -17,6 +17,7 @@ from ttt_net.messages import (
     JoinRequest,
     MuteRequest,
     PlayerInfo,
+    PlayerRenamed,
     Rematched,
     Request,
     WatchRequest,
@@ -96,6 +97,18 @@ def test_one_key_mutes_and_the_same_key_hears_again() -> None:
     display, requests = pressed(display, "m")
     assert requests == (MuteRequest(0, name="Ben", on=False),)
     assert update(display, told("hello"), 0).chat != ()
+
+
+def test_a_mute_names_the_seat_of_the_opponent_and_follows_them_through_a_rename() -> None:
+    display = update(seen(welcome(features=["seats"]), MATCH), told("hello"), 0)
+    display, requests = pressed(display, "m")
+    assert requests == (MuteRequest(0, name="Ben", on=True, match="m1", side=1),)
+    display = update(display, PlayerRenamed("m1", 1, "Benny"), 0)
+    assert words.notice(display) == "Ben is called Benny now."
+    assert [each.by.name for each in display.chat] == ["Benny"]
+    assert update(display, told("still here", PlayerInfo("Benny")), 0).chat == display.chat
+    _, requests = pressed(display, "m")
+    assert requests == (MuteRequest(0, name="Benny", on=False, match="m1", side=1),)
 
 
 def test_who_watches_mutes_one_of_those_who_talk_or_everybody() -> None:

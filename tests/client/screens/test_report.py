@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_reply
 
-from tests.client.pressing import SEEK, drawn, lobby, pressed
-from tests.client.samples import BEN, snapshot
+from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
+from tests.client.samples import BEN, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.act import act
 from ttt_net.client.commands import Open
@@ -14,7 +14,16 @@ from ttt_net.client.display import Page
 from ttt_net.client.lines.typed_lines import command_of
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.update import update
-from ttt_net.messages import HeadToHead, Ok, PlayerInfo, ProfileReply, ReportRequest, Sanctioned, SeekRequest
+from ttt_net.messages import (
+    HeadToHead,
+    Ok,
+    PlayerInfo,
+    PlayerRenamed,
+    ProfileReply,
+    ReportRequest,
+    Sanctioned,
+    SeekRequest,
+)
 from ttt_net.sdk.events import Answered
 
 MATCH = snapshot("connect4", [38], opponent=BEN)
@@ -30,6 +39,14 @@ def test_one_key_at_the_board_reports_the_opponent_with_the_match() -> None:
     assert asked == ReportRequest(0, name="Ben", reason="cheating", match="m1")
     assert display.page.screen == "match"
     assert words.notice(update(display, Answered(asked, Ok(7)), 0)) == THANKS
+
+
+def test_a_report_that_is_being_written_concerns_the_same_player_after_a_rename() -> None:
+    display, _ = pressed(seen(welcome(features=["seats"]), MATCH), "f")
+    display = update(display, PlayerRenamed("m1", 1, "Benny"), 0)
+    assert "Report Benny" in drawn(display)
+    _, requests = pressed(display, "down", "down", "c-m")
+    assert requests == (ReportRequest(0, name="Benny", reason="cheating", match="m1", side=1),)
 
 
 def test_where_letters_are_columns_the_upper_case_letter_reports() -> None:

@@ -88,6 +88,15 @@ test("the end of a match leaves nobody to move and nobody away", () => {
   assert.deepEqual(ownLive(), []);
 });
 
+test("a player who takes another name in the middle of a match has it in the match and in the chat", () => {
+  const match = begin();
+  hear({ type: "chat", match: "m", room: "players", by: { name: "Bob" }, text: "hello" }, 1);
+  hear({ type: "playerrenamed", match: "m", side: 1, name: "Bobby" }, 2);
+  assert.deepEqual(match.players, [{ name: "Ann" }, { name: "Bobby" }]);
+  assert.deepEqual(match.chat.map(({ by }) => by.name), ["Bobby"]);
+  assert.equal(match.seq, 1);
+});
+
 test("matches that wait for our move come first", () => {
   begin();
   hear(snapshot({ match: "theirs", position: position("X........") }), 0);

@@ -215,6 +215,21 @@ def test_who_comes_to_their_node_once_more_has_the_time_that_they_have_there() -
     assert ended["reason"] == "time"
 
 
+def test_a_rename_in_mid_match_reaches_players_and_watchers_on_all_nodes() -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    watcher = evening.people[2]
+    watcher.say(wire.WatchRequest(0, match=match))
+    evening.go(0.5)
+    side = evening.people[0].matches[match].you
+    evening.people[0].say(wire.RenameRequest(0, name="Ada"))
+    evening.go(1.0)
+    told = [{"type": "playerrenamed", "match": match, "side": side, "name": "Ada"}]
+    assert [evening.heard(who, "playerrenamed") for who in range(3)] == [told, told, told]
+    assert side is not None
+    assert [peer.matches[match].players[side].name for peer in evening.people] == ["Ada", "Ada", "Ada"]
+
+
 def test_who_is_renamed_by_another_node_s_late_entry_is_told_so() -> None:
     evening = Evening("a", "b")
     peer = evening.people[0]

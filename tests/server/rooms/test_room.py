@@ -530,6 +530,22 @@ async def test_a_finished_match_is_watched_again_without_the_disk_of_the_moves(t
             assert (await cleo.hear("snapshot"))["outcome"]["reason"] == "resign"
 
 
+async def test_a_rename_in_mid_match_is_sent_to_players_and_watchers_after_its_answer(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        eve = await server.join("Eve")
+        await eve.ok("watch", match=match)
+        await eve.hear("snapshot")
+        renaming = await second.say("rename", name="Renamed")
+        assert (await second.answer(renaming))["type"] == "ok"
+        assert not [told for told in second.heard if told["type"] == "playerrenamed"]
+        for peer in (first, second, eve):
+            told = await peer.hear("playerrenamed")
+            assert told == {"type": "playerrenamed", "match": match, "side": 1, "name": "Renamed"}
+        await first.ok("play", match=match, ply=0, move=4)
+        assert (await second.hear("played"))["seq"] == 2
+
+
 async def test_a_player_who_is_renamed_while_their_finished_match_is_read_has_the_new_name_there(
     tmp_path: Path,
 ) -> None:

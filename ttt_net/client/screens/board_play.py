@@ -139,7 +139,10 @@ def muted(display: Display, index: int) -> Effect:
 def _toggled(display: Display, name: str) -> Effect:
     is_on = name not in display.muted
     notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
-    return replace(display, muted=display.muted ^ {name}, notice=notice), (MuteRequest(0, name=name, on=is_on),)
+    side = display.seat_of(name)
+    match = display.shown if side is not None else None
+    request = MuteRequest(0, name=name, on=is_on, match=match, side=side)
+    return replace(display, muted=display.muted ^ {name}, notice=notice), (request,)
 
 
 _OF_PLAYERS = {

@@ -84,13 +84,13 @@ def _report_rows(display: Display, now_ms: int) -> list[Row]:
         players = [player.name for player in match.players] if match is not None else []
         names = dict.fromkeys([*players, *display.talkers])
         return [Row((clean(each, MAX_NAME_CELLS),), f"who:{each}", Open(Page("report", about=each))) for each in names]
-    heard = match.match if match is not None else None
+    heard, side = match.match if match is not None else None, display.seat_of(name)
     carried = "The last lines of the chat at this match go with it." if heard else "No chat goes with it."
     return [
         Row(("The host and the moderators of this server see who reports whom, and for what.",)),
         Row((carried,)),
         Row(("",)),
-        *(Row((said,), reason, Send(ReportRequest(0, name, reason, heard))) for reason, said in _REASONS),
+        *(Row((said,), reason, Send(ReportRequest(0, name, reason, heard, side=side))) for reason, said in _REASONS),
     ]
 
 

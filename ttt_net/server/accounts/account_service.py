@@ -43,9 +43,8 @@ class AccountService:
         self._services.rate_limiter.spend("renames", session.player, session.connection.metered_as)
 
         def done() -> None:
-            self._show_as(session.player, name)
             session.ok(request.id)
-            self._tell_name(session.player)
+            self.renamed(session.player, name)
 
         self._services.journal.rename(session.player, name, done, partial(session.refuse, request.id))
 
@@ -71,7 +70,7 @@ class AccountService:
         self._services.journal.forget(session.subject, done, failed)
 
     def renamed(self, player: PlayerId, name: str) -> None:
-        """Show a player under the name that another node of the cluster has written, and send it to them."""
+        """Show a player under a name that this node or another one of the cluster has written, and send it to them."""
         self._show_as(player, name)
         self._tell_name(player)
 

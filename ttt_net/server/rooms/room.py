@@ -22,6 +22,7 @@ from ttt_net.messages import (
     MatchEvent,
     Ok,
     Played,
+    PlayerRenamed,
     Rated,
     Rematched,
     ResignRequest,
@@ -174,12 +175,14 @@ class MatchRoom:
             self._settle()
 
     def rename(self, player: PlayerId, name: str) -> None:
-        """Let a player, if they sit here, be called `name` from now on."""
+        """Change the name of a player, if they sit here, and send it to the players and watchers."""
         if self.match is None:
             self._renamed[player] = name
         side = self.seats.side_of(player)
-        if self.match and side is not None:
-            self.match.rename(side, name)
+        if side is not None:
+            if self.match is not None:
+                self.match.rename(side, name)
+            self.audience.tell(frame(encode(PlayerRenamed(self.id, side, name))))
 
     # Requests.
 
@@ -409,7 +412,9 @@ class MatchRoom:
         self.match = match
         self.seats.taken(self.match, seats)
         for player, name in self._renamed.items():
-            self.rename(player, name)
+            side = self.seats.side_of(player)
+            if side is not None:
+                match.rename(side, name)
         self._renamed.clear()
         self.seats.take_up(self.match)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)

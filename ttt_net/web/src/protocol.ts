@@ -427,6 +427,13 @@ export interface PlayerList {
   players: ListedPlayer[];
 }
 
+export interface PlayerRenamed {
+  type: "playerrenamed";
+  match: string;
+  side: number;
+  name: string;
+}
+
 export interface Position {
   ply: number;
   board: string;
@@ -815,6 +822,7 @@ export type ServerMessage =
   | Ended
   | Rematched
   | Presence
+  | PlayerRenamed
   | Watching
   | Chatted
   | Challenged

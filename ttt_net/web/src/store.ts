@@ -271,6 +271,11 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
   if (message.type === "presence") {
     match.present[message.side] = message.online;
     if (message.side !== match.you) Object.assign(match, { away: message.away, awayAt: now });
+  } else if (message.type === "playerrenamed") {
+    const { name: old } = match.players[message.side]!;
+    const renamed = (player: Player) => (player.name === old ? { ...player, name: message.name } : player);
+    match.players = match.players.map(renamed) as Match["players"];
+    match.chat = match.chat.map((line) => ({ ...line, by: renamed(line.by) }));
   } else if (message.type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
   else if (message.type === "analysis") match.analysis = { ...match.analysis, partial: false, ...message };
   else if (message.type === "hint") match[message.kind === "warning" ? "warning" : "hint"] = message;
