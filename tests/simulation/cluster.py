@@ -375,14 +375,19 @@ class ClusterWorld(Stage):
         return (player, name) in self.oracle.names
 
     def _check_flag(self, flag: Flag) -> None:
-        """A flag is let fall where its player is connected; where they are nowhere, it may be anywhere."""
+        """A flag falls where its player hears the match; where they are nowhere, it may fall anywhere.
+
+        A player who has come to another node, whose resume is not in the log after the two seconds that the others
+        wait, is nowhere in this match: what their node writes may be lost on its way to the log for as long.
+        """
         node = flag.node
         decided_s = (flag.at_ms - START_MS - self.skews_ms[node]) / 1000  # by what was known then
         if flag.at_ms == flag.since_ms or self.clock_set_s >= 0:
             decided_s = self.loop.time() - _LIVES_S  # by a clock that others do not share
         known = self.oracle.end_at(decided_s - KNOWN_S)
         sat = [self.oracle.connected.get(each, {}).get(flag.mover) for each in range(known, flag.position)]
-        self.claim(node in sat or None in sat, f"node {node} let the flag fall of one who sat at {sat[-1]}")
+        may_fall = node in sat or None in sat or flag.is_unheard
+        self.claim(may_fall, f"node {node} let the flag fall of one who sat at {sat[-1]}")
 
     def check_at_rest(self) -> None:
         """Check what holds when nothing is under way."""

@@ -2,15 +2,17 @@
 
 import sqlite3
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tests.simulation.node_server import NEWER
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
+from ttt_net.server.cluster.entries import Came, Sat
 from ttt_net.server.cluster.log import MemoryStream, Position
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import read_match
 from ttt_net.server.journal.entries import AppendEvents, RenamePlayer
+from ttt_net.server.players import Player
 
 
 class Flag(NamedTuple):
@@ -24,6 +26,8 @@ class Flag(NamedTuple):
     since_ms: int
     """When the event before was."""
     position: Position
+    is_unheard: bool
+    """Whether the player had come to another node, and did not hear the match there yet, as far as the log has it."""
 
 
 class Oracle:
@@ -36,6 +40,8 @@ class Oracle:
         """The node of each connected player, after each place of the log."""
         self.names: set[tuple[int | None, str]] = set()
         """Each name that a player was given: an older one may come about after a newer one."""
+        self._unheard: dict[int, set[str]] = {}
+        """The matches that each player had when they came to their node, and does not hear there yet."""
         self._ends: list[tuple[float, Position]] = []
         """When the log ended where, twice a second and oftener."""
 
@@ -56,13 +62,19 @@ class Oracle:
                     yield from self._flags(outcome.entry, applied.batch.node, position)
                 elif isinstance(outcome.entry, RenamePlayer):
                     self.names.add((outcome.entry.player, outcome.entry.name))
+                elif isinstance(outcome.entry, Came):
+                    self._unheard[outcome.entry.player] = set(cast(Player, outcome.result).unfinished)
+                elif isinstance(outcome.entry, Sat):
+                    self._unheard[outcome.entry.player].discard(outcome.entry.match)
             self.connected[position] = connected_to(self.replica) if done else self.connected[position - 1]
 
     def _flags(self, entry: AppendEvents, node: str, position: Position) -> Iterator[Flag]:
         event = entry.events[-1]
         if isinstance(event, wire.Ended) and event.reason == "time" and event.winner is not None:
             match = read_match(self.tables, event.match)
-            yield Flag(node, match.seats[1 - event.winner], event.at_ms, match.events[-2].at_ms, position)
+            mover = match.seats[1 - event.winner]
+            is_unheard = event.match in self._unheard.get(mover, ())
+            yield Flag(node, mover, event.at_ms, match.events[-2].at_ms, position, is_unheard)
 
     def end_at(self, at_s: float) -> Position:
         """Return where the log ended at a time, or a moment before."""
