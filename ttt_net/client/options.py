@@ -240,6 +240,17 @@ def check_bot(given: argparse.Namespace) -> None:
         number = getattr(given, flag)
         if number is not None and not least <= number <= most:
             raise ConfigurationError(f"{_written(flag)} {number}: {least} to {most:,}{unit}")
+    _check_owners(given)
+    if not 1 <= places_of(given) <= MAX_PLACES:
+        raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
+    if not 0 <= (given.reserve or 0) <= places_of(given):
+        raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places_of(given)}, which are all of its places")
+    if given.bot is not None and (given.join is not None or given.invite):
+        raise ConfigurationError("--join and --invite are for people; leave out --bot")
+
+
+def _check_owners(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` for an option of strategies, bots or series where nothing given can use it."""
     is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
     has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
     for flag in _OF_STRATEGIES:
@@ -254,12 +265,6 @@ def check_bot(given: argparse.Namespace) -> None:
         raise ConfigurationError("--games is for bots and matches at this keyboard; add --bot STRATEGY or --local")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")
-    if not 1 <= places_of(given) <= MAX_PLACES:
-        raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
-    if not 0 <= (given.reserve or 0) <= places_of(given):
-        raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places_of(given)}, which are all of its places")
-    if given.bot is not None and (given.join is not None or given.invite):
-        raise ConfigurationError("--join and --invite are for people; leave out --bot")
 
 
 def places_of(given: argparse.Namespace) -> int:

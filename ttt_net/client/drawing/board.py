@@ -151,13 +151,18 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     legal = {match.game.move_cells[move] for move in position.legal}
     digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
     hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
-    won = set(position.line)
     last = match.game.move_cells[match.last] if match.last is not None else -1
     pending_cell = match.game.move_cells[display.under_way.move] if display.under_way is not None else -1
-    has_cursor = match.outcome is None and match.you is not None and display.cursor >= 0
-    cursor = _cursor_cell(display, match) if has_cursor else -1
+    cursor = _cursor_cell(display, match)
     owners = _owners(match)
-    good, bad = good_cells(display, match), bad_cells(display, match)
+    frames: dict[int | None, Frame] = {
+        position.vanishing: Frame.VANISHING,
+        **dict.fromkeys(bad_cells(display, match), Frame.BAD),
+        **dict.fromkeys(good_cells(display, match), Frame.GOOD),
+        last: Frame.LAST,
+        cursor: Frame.CURSOR,
+        **dict.fromkeys(position.line, Frame.WON),
+    }  # a later frame replaces an earlier one
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
@@ -169,25 +174,32 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
             mark, hint = "", owner.lower()
         if cell == pending_cell and not mark:
             mark = mark_of(match, match.you or 0)
-        is_target = cell in legal and position.target is not None
-        style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "bold" if is_target else "dim"
-        if cell in won:
-            look = Look(mark, hint, f"bold {WON}", Frame.WON, f"bold {WON}")
-        elif cell == cursor:
-            look = Look(mark, hint, style, Frame.CURSOR, "bold" if display.may_move else "dim")
-        elif cell == last:
-            look = Look(mark, hint, style, Frame.LAST, style)
-        elif cell in good or cell in bad:
-            style = f"bold {WON if cell in good else COLOURS['O']}"
-            look = Look(mark, hint, style, Frame.GOOD if cell in good else Frame.BAD, style)
-        elif cell == position.vanishing:
-            look = Look(mark, hint, COLOURS.get(mark, ""), Frame.VANISHING, "bold")
-        else:
-            look = Look(mark, hint, style)
+        frame = frames.get(cell, Frame.NONE)
         if cell == pending_cell:
-            look = Look(mark, hint, "dim", look.frame, "dim", is_pending=True)
-        looks.append(look)
+            looks.append(Look(mark, hint, "dim", frame, "dim", is_pending=True))
+            continue
+        is_target = cell in legal and position.target is not None
+        style, frame_style = _styles_of(frame, mark, is_target=is_target, may_move=display.may_move)
+        looks.append(Look(mark, hint, style, frame, frame_style))
     return looks
+
+
+def _styles_of(frame: Frame, mark: str, *, is_target: bool, may_move: bool) -> tuple[str, str]:
+    """Return the style of a mark or hint in this frame, and the style of the frame."""
+    style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "bold" if is_target else "dim"
+    match frame:
+        case Frame.WON | Frame.GOOD:
+            return f"bold {WON}", f"bold {WON}"
+        case Frame.BAD:
+            return f"bold {COLOURS['O']}", f"bold {COLOURS['O']}"
+        case Frame.CURSOR:
+            return style, "bold" if may_move else "dim"
+        case Frame.LAST:
+            return style, style
+        case Frame.VANISHING:
+            return COLOURS.get(mark, ""), "bold"
+        case Frame.NONE:
+            return style, ""
 
 
 def _owners(match: Snapshot) -> dict[int, str]:
@@ -209,7 +221,9 @@ def _owners(match: Snapshot) -> dict[int, str]:
 
 
 def _cursor_cell(display: Display, match: Snapshot) -> int:
-    """Return the cell that the cursor means: where a mark would come to lie, if it falls."""
+    """Return the cell where a mark at the cursor would land; -1 if the player has no cursor."""
+    if match.outcome is not None or match.you is None or display.cursor < 0:
+        return -1
     moves = legal_at(match, display.cursor)
     return match.game.move_cells[moves[0]] if moves else display.cursor
 
