@@ -80,14 +80,8 @@ _LEAST_HINTS = 2
 
 def command_for(key: str, display: Display) -> AnyCommand | None:
     """Return what a key means now, or None when it means nothing."""
-    if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
-        return Choose(int(key) - 1)
-    if display.entry is Entry.FILTER and key in _MOVING:
-        return command_on_screen(key, display)
     if display.entry is not Entry.MOVE:
-        return _WRITING.get(key) or (
-            Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
-        )
+        return _command_of_writing(key, display)
     screen = screen_of(display)
     if screen.entry is not None and key not in _WRITING:
         return command_on_screen(key, display) or (Type(key) if len(key) == 1 and key.isprintable() else None)
@@ -102,6 +96,15 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
     return command_on_screen(key, display)
 
 
+def _command_of_writing(key: str, display: Display) -> AnyCommand | None:
+    """Return the command of a key while a text other than a move is typed."""
+    if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
+        return Choose(int(key) - 1)
+    if display.entry is Entry.FILTER and key in _MOVING:
+        return command_on_screen(key, display)
+    return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None)
+
+
 def _takes_text(display: Display) -> bool:
     return display.entry is not Entry.CHAT or display.world.may_write
 
@@ -111,6 +114,16 @@ def _only_end(display: Display) -> str:
     return "only call it off" if match is not None and match.position.ply < words.OPENING_PLIES else "only resign"
 
 
+def _hints_of_writing(display: Display) -> list[KeyHint]:
+    """Return the keys that matter while a text other than a move is typed."""
+    if display.entry is Entry.FILTER:
+        of_list = [hint for hint in screen_of(display).hints(display) if hint.press == "c-m"]
+        return [*of_list, KeyHint("arrows", "choose"), KeyHint("Esc", "all", "escape")]
+    phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
+    send = [KeyHint("Enter", _TAKEN.get(display.entry, "send"), "c-m")] if _takes_text(display) else []
+    return [*phrases, *send, KeyHint("Esc", "back", "escape")]
+
+
 def hints(display: Display, width: int) -> list[KeyHint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = display.match
@@ -118,13 +131,8 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         return [KeyHint("?", "rules of a game", "?"), KeyHint("any other key:", "back", "escape")]
     if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [KeyHint("any key:", "back", "escape")]
-    if display.entry is Entry.FILTER:
-        of_list = [hint for hint in screen_of(display).hints(display) if hint.press == "c-m"]
-        return [*of_list, KeyHint("arrows", "choose"), KeyHint("Esc", "all", "escape")]
     if display.entry is not Entry.MOVE:
-        phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
-        send = [KeyHint("Enter", _TAKEN.get(display.entry, "send"), "c-m")] if _takes_text(display) else []
-        return [*phrases, *send, KeyHint("Esc", "back", "escape")]
+        return _hints_of_writing(display)
     if display.overlay is Overlay.HOSTING:
         stay = KeyHint("s", "let it run", "s")
         resign = [KeyHint("r", _only_end(display), "r")] if display.is_live else []
