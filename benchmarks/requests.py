@@ -189,8 +189,8 @@ class World:
 
     async def match(self, game: str = "tictactoe") -> str:
         """Let Ann and Bob begin a match; Ann is made the one who moves first."""
-        await self.ann.ok("seek", games=[game])
-        await self.bob.ok("seek", games=[game])
+        await self.ann.ok("invite", game=game)  # seeks keep people apart who aborted a match
+        await self.bob.ok("join", code=(await self.ann.told("invitation"))["code"])
         told = await self.bob.told("snapshot")
         if told["you"] == 0:
             self.ann, self.bob = self.bob, self.ann
