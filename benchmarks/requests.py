@@ -189,8 +189,8 @@ class World:
 
     async def match(self, game: str = "tictactoe") -> str:
         """Let Ann and Bob begin a match; Ann is made the one who moves first."""
-        await self.ann.ok("invite", game=game)  # seeks keep people apart who aborted a match
-        await self.bob.ok("join", code=(await self.ann.told("invitation"))["code"])
+        await self.ann.ok("seek", games=[game])
+        await self.bob.ok("seek", games=[game])
         told = await self.bob.told("snapshot")
         if told["you"] == 0:
             self.ann, self.bob = self.bob, self.ann
@@ -243,6 +243,15 @@ def anew(then: Case, game: str = "tictactoe") -> Case:
         return await then(world)
 
     return case
+
+
+async def aborted(world: World) -> tuple[Client, Message]:
+    """Abort a match of two strangers: seeks do not pair them again for a while."""
+    kept = world.ann, world.bob
+    world.ann, world.bob = [await world.player() for _ in range(2)]
+    match, mover = await world.match(), world.ann
+    world.ann, world.bob = kept
+    return mover, {"type": "abort", "match": match}
 
 
 def stranger(**request: object) -> Case:
@@ -339,7 +348,7 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
         by("eve", "play", match="OVER", ply=0, move=0),
     ),
     "resign": (anew(by("ann", "resign", match="LIVE")), by("ann", "resign", match="OVER")),
-    "abort": (anew(by("ann", "abort", match="LIVE")), by("ann", "abort", match="OVER")),
+    "abort": (aborted, by("ann", "abort", match="OVER")),
     "offer": (anew(by("ann", "offer", match="LIVE", kind="draw")), by("ann", "offer", match="OVER", kind="draw")),
     "agree": (
         anew(after(("ann", "offer", {"match": "LIVE", "kind": "draw"}), by("bob", "agree", match="LIVE", offer=2))),

@@ -50,8 +50,11 @@ def club(real_server: RealServer, environment: dict[str, str], monkeypatch: pyte
         await bob.hello(name="Bob", bot="rules")
         for peer in (ann, bob):
             await peer.ok("seek", games=["connect4"], time=TIME, rated=True)
-        match = (await ann.hear("snapshot"))["match"]
+        told = await ann.hear("snapshot")
         await bob.hear("snapshot")
+        match, sides = told["match"], (ann, bob) if told["you"] == 0 else (bob, ann)
+        for ply in range(4):  # a rated match counts from then on
+            await sides[ply % 2].ok("play", match=match, ply=ply, move=35 + ply)
         await bob.ok("resign", match=match)
         await ann.hear("rated")
         for peer in (ann, bob):
@@ -84,7 +87,7 @@ def test_a_history_and_a_list_are_told_in_tables(club: RealServer, ask: Ask) -> 
     code, out, _ = ask("--history")
     assert code == 0
     assert "finished matches of Ann, page 1" in out
-    assert re.search(r"connect4 .*(Ann|Bob \(bot\)) .* (1-0|0-1) +resign +0 +rated +\w{8}$", out, re.MULTILINE)
+    assert re.search(r"connect4 .*(Ann|Bob \(bot\)) .* (1-0|0-1) +resign +4 +rated +\w{8}$", out, re.MULTILINE)
     code, out, _ = ask("--history", "Bob", "--page", "2")
     assert (code, out.splitlines()[-1]) == (0, "none")
     code, out, _ = ask("--leaderboard", "connect4", "--speed", "blitz")
