@@ -8,6 +8,7 @@ from ttt_net.clock import (
     LAG_QUOTA_START_MS,
     Clock,
     TimeControl,
+    grace_ms,
     speed,
     time_of,
 )
@@ -140,3 +141,26 @@ def test_what_is_charged_is_what_was_used(waits: list[int]) -> None:
 )
 def test_a_time_control_has_the_speed_of_a_match_of_forty_moves(time: TimeControl | None, expected: str) -> None:
     assert speed(time) == expected
+
+
+@pytest.mark.parametrize(
+    ("initial_s", "on_purpose", "earlier", "grace_s"),
+    [
+        (None, False, 0, 60),
+        (None, True, 0, 15),
+        (None, False, 1, 30),
+        (None, False, 3, 7.5),
+        (None, False, 99, 5),
+        (None, True, 2, 5),
+        (180, False, 0, 30),
+        (180, True, 0, 7.5),
+        (600, False, 0, 60),
+        (20, False, 0, 10),
+        (20, True, 0, 5),
+    ],
+)
+def test_the_grace_scales_with_the_clock_and_shrinks_for_leavers(
+    initial_s: int | None, on_purpose: bool, earlier: int, grace_s: float
+) -> None:
+    time = None if initial_s is None else TimeControl(initial_s * 1000)
+    assert grace_ms(time, on_purpose=on_purpose, earlier=earlier) == grace_s * 1000

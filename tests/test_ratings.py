@@ -184,3 +184,11 @@ def test_the_new_volatility_solves_the_equation_of_the_paper(
     player, opponent = Rating(rating, deviation, volatility, 5), Rating(theirs, their_deviation)
     expected = volatility_by_bisection(player, opponent, score)
     assert updated_by(player, [(opponent, score)]).volatility == pytest.approx(expected, rel=2e-6)
+
+
+def test_a_rating_stays_provisional_until_its_player_has_met_five_opponents() -> None:
+    settled = Rating(1_500, 60.0, 0.06, 40)
+    few, enough = (rated(settled, settled, 1.0, 0, met=(met, 5))[0] for met in (4, 5))
+    assert few.is_provisional
+    assert few.deviation == ratings.FEW_OPPONENTS_DEVIATION
+    assert not enough.is_provisional
