@@ -305,6 +305,8 @@ def test_an_offer_is_accepted_by_its_number_and_accepting_it_again_changes_nothi
         << refused no_offer
         >> X agree 99
         << refused no_offer
+        >> X decline draw 5
+        << refused no_offer
         >> X agree 5
         << 6 O took back to ply 1
         >> X agree 5

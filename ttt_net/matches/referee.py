@@ -278,12 +278,15 @@ def _decline(match: Match, side: Side, decline: wire.DeclineRequest, at_ms: int)
     kind = decline.kind
     if decline.offer is not None:
         offer = _offer_of(match, decline.offer)
+        if offer.kind != kind:
+            raise Refusal(
+                Code.NO_OFFER, f"event {offer.seq} of this match is the offer of a {offer.kind}, not of a {kind}"
+            )
         if match.offers.get((offer.side, offer.kind)) != offer.seq:
             end = _end_of(match, offer)
             if isinstance(end, wire.Declined) and end.side == side:
                 return []
             raise _is_stale(offer)
-        kind = offer.kind
     elif not any(offered == kind for _, offered in match.offers):
         raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
     return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind=kind)]

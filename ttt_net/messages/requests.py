@@ -273,7 +273,8 @@ class DeclineRequest(Request, frozen=True, omit_defaults=True):
     """Decline the opponent's offer, or withdraw your own.
 
     Name the `offer`, the `seq` of `offered`. Then the request is refused as `stale_offer` if that offer no longer
-    stands, and sending it again changes nothing. Without `offer` it is for any offer of this kind.
+    stands, and sending it again changes nothing. An offer of another `kind` is refused. Without `offer` it is for any
+    offer of this kind.
     """
 
     match: MatchId
