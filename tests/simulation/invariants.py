@@ -400,6 +400,8 @@ def clocks_sum_up(world: "World") -> None:
                 most_ms = event.at_ms - since_ms + LATE_MS if runs else 0
                 is_right = 0 <= spent_ms <= most_ms or (world.clock_set_s >= 0 and spent_ms >= 0 and runs)
                 world.claim(is_right, f"event {event.seq} of {match_id} cost side {side} {spent_ms} of {most_ms} ms")
+            if isinstance(event, wire.Adjourned):  # the clock runs on, without an event, once both are back
+                info = replace(info, running=before.running)
             before, since_ms = info, event.at_ms
 
 
