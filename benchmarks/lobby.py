@@ -16,8 +16,7 @@ from statistics import median
 from typing import NamedTuple
 
 from ttt_net.clock import TimeControl
-from ttt_net.pairing.seek import Seek, SeekIndex
-from ttt_net.pairing.seeks import BANDS, StandingSeeks
+from ttt_net.pairing.seeks import BANDS, Seek, SeekIndex, StandingSeeks
 
 SIZES = (1_000, 5_000)
 GAMES = tuple(f"game {number}" for number in range(40))

@@ -82,7 +82,7 @@ INSIDE = {
     """,
     "engines": "launch settings program dialects external",
     "matches": "absence description daily match analysis referee",
-    "pairing": "seek seeks lobby",
+    "pairing": "seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection
         client

@@ -6,7 +6,7 @@ import pytest
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Lobby, Pairing
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seeks import Seek
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 

@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ttt_net.clock import TimeControl
-from ttt_net.pairing.seek import ANY_GAME, MAX_LOOKS, Seek
-from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_IN_TURN, SeekMatch, StandingSeeks
+from ttt_net.pairing.seeks import (
+    ALONE_MS,
+    ANY_GAME,
+    BANDS,
+    GRACE_MS,
+    MAX_LOOKS,
+    MOST_IN_TURN,
+    Seek,
+    SeekMatch,
+    StandingSeeks,
+)
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 GAMES = ("gomoku", "connect4", "qubic")

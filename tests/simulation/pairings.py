@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ttt_net import messages as wire
 from ttt_net.games import game_name
 from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
-from ttt_net.pairing.seek import Seek
-from ttt_net.pairing.seeks import BANDS
+from ttt_net.pairing.seeks import BANDS, Seek
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer

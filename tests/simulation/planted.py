@@ -24,8 +24,7 @@ from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby
-from ttt_net.pairing.seek import SeekIndex
-from ttt_net.pairing.seeks import StandingSeeks
+from ttt_net.pairing.seeks import SeekIndex, StandingSeeks
 from ttt_net.sdk.protocol import ClientProtocol, Patience
 from ttt_net.sdk.session import ClientSession
 from ttt_net.server import server_clock

@@ -1,1 +1,1 @@
-"""Pairing: seeks, challenges, invitations, and the index of seeks that wait. Knows no socket and no match."""
+"""Pairing: seeks that stand, challenges and invitations. Knows no socket and no match."""

@@ -7,8 +7,7 @@ from typing import Literal
 
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.pairing.seek import ANY_GAME, MayMeet, Player, RatingOf, Seek
-from ttt_net.pairing.seeks import SeekMatch, StandingSeeks
+from ttt_net.pairing.seeks import ANY_GAME, MayMeet, Player, RatingOf, Seek, SeekMatch, StandingSeeks
 
 USUAL_RATING = 1500
 """The rating of everybody where nobody is rated."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seeks import Seek
 from ttt_net.server.cluster.entries import FORM, Author, NodeName
 from ttt_net.server.players import PlayerId
 

@@ -14,7 +14,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.messages.codec import refused
 from ttt_net.pairing.lobby import Lobby
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.cluster.entries import Author, NodeName
 from ttt_net.server.cluster.log import RETELL_S, Log, Reply

@@ -7,7 +7,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.pairing.lobby import CHALLENGE_MS, Challenge, Lobby
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.invitations import Invitations, start_of
