@@ -14,7 +14,7 @@ from statistics import median
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running
-from ttt_net.matches.analysis import COACH
+from ttt_net.matches.analysis_processes import COACH
 
 LOST = (35, 36, 28, 29, 21, 22, 14)
 """Connect Four: four in the first column, which the second player does not block."""

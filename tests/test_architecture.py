@@ -81,7 +81,7 @@ INSIDE = {
         lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons coaching
     """,
     "engines": "launch settings program dialects external",
-    "matches": "absence description daily match analysis referee",
+    "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection

@@ -1,5 +1,6 @@
 """Transcripts of the referee: `>>` what was asked by whom, `<<` the events or the refusal that followed."""
 
+import datetime
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,16 +15,9 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason, Side
-from ttt_net.matches.match import Match
-from ttt_net.matches.referee import (
-    MAX_OFFERS,
-    MAX_TAKEBACKS,
-    RATED_PLIES,
-    Command,
-    decide,
-    flag_fall,
-    rematch,
-)
+from ttt_net.games.records import read_record, write_record
+from ttt_net.matches.match import CHANGE_MS, Absences, Match, record_of
+from ttt_net.matches.referee import MAX_OFFERS, MAX_TAKEBACKS, RATED_PLIES, Command, decide, flag_fall, rematch
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -813,3 +807,100 @@ def test_an_offer_made_again_too_soon_is_refused_in_words_of_its_own(kind: wire.
     with pytest.raises(Refusal) as refused:
         decide(match, 0, wire.OfferRequest(2, "m", kind), 0)
     assert str(refused.value) == sentence
+
+
+def left_ms(absences: Absences, side: int, now_ms: int) -> int | None:
+    absence = absences.of(side)
+    return None if absence is None else absence.left_ms(now_ms)
+
+
+def test_each_absence_shortens_the_next_grace_of_the_same_player_alone() -> None:
+    absences = Absences(None)
+    absences.went(0, 0, on_purpose=False)
+    absences.returned(0, 0)
+    assert absences.of(0) is None
+    absences.went(0, 0, on_purpose=False)
+    assert left_ms(absences, 0, 0) == 30_000
+    absences.returned(0, 0)
+    absences.went(1, 0, on_purpose=False)
+    assert left_ms(absences, 1, 0) == 60_000
+
+
+def test_a_player_who_abandoned_matches_has_less_grace_from_the_start() -> None:
+    absences = Absences(None)
+    absences.expect(0, 2)
+    for side in (0, 1):
+        absences.went(side, 0, on_purpose=False)
+    assert [left_ms(absences, side, 0) for side in (0, 1)] == [15_000, 60_000]
+
+
+def test_absence_does_not_count_while_both_players_are_away() -> None:
+    absences = Absences(None)
+    absences.went(0, 0, on_purpose=False)
+    absences.went(1, 20_000, on_purpose=False)
+    both = [absences.of(side) for side in (0, 1)]
+    assert [absence and absence.claim_at_ms for absence in both] == [None, None]
+    assert [left_ms(absences, side, 10**9) for side in (0, 1)] == [40_000, 60_000]
+    absences.returned(1, 10**9)
+    assert left_ms(absences, 0, 10**9 + 39_999) == 1
+    assert left_ms(absences, 0, 10**9 + 40_000) == 0
+
+
+def test_a_change_of_device_is_no_absence() -> None:
+    absences = Absences(None)
+    for at_ms in (0, 10_000, 20_000):
+        absences.went(0, at_ms, on_purpose=False, is_replaced=True)
+        absences.returned(0, at_ms + CHANGE_MS)
+    absences.went(0, 30_000, on_purpose=False)
+    assert left_ms(absences, 0, 30_000) == 60_000
+
+
+def test_a_replaced_player_who_stays_away_has_been_absent() -> None:
+    absences = Absences(None)
+    absences.went(0, 0, on_purpose=False, is_replaced=True)
+    absences.returned(0, CHANGE_MS + 1)
+    absences.went(0, 10_000, on_purpose=False)
+    assert left_ms(absences, 0, 10_000) == 30_000
+
+
+START_MS = 1_795_254_000_000
+
+
+def played(*commands: tuple[int, object]) -> Match:
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob", "alphabeta"))
+    time = TimeControl(initial_ms=60_000, increment_ms=1_000)
+    match = Match(wire.Started(match="m", seq=1, at_ms=START_MS, game="tictactoe", players=players, time=time))
+    now_ms = START_MS
+    for side, command in commands:
+        now_ms += 1_000
+        if isinstance(command, int):
+            command = wire.PlayRequest(1, "m", len(match.moves), command)
+        for event in decide(match, side, command, now_ms):  # type: ignore[arg-type]
+            match.evolve(event)
+    return match
+
+
+def test_the_facts_of_a_match_become_a_record_that_reads_back() -> None:
+    record = record_of(played((0, 4), (1, 0), (0, 2), (1, 1), (0, 6)).events)
+    assert record.date == datetime.date(2026, 11, 21)
+    assert [player.bot for player in record.players] == [None, "alphabeta"]
+    assert [move.clock_ms for move in record.moves] == [60_000, 60_000, 60_000, 60_000, 60_000]
+    assert record.outcome is not None
+    assert (record.outcome.winner, record.outcome.reason) == (0, "line")
+    assert read_record(write_record(record)) == record
+
+
+def test_moves_that_were_taken_back_are_not_in_the_record() -> None:
+    takeback = wire.OfferRequest(1, "m", "takeback")
+    record = record_of(played((0, 4), (1, 0), (1, takeback), (0, takeback), (1, 2)).events)
+    assert [move.move for move in record.moves] == [4, 2]
+    assert record.outcome is None
+
+
+def test_a_match_that_was_called_a_draw_because_one_was_gone_can_be_kept() -> None:
+    match = played((0, 4))
+    match.absences.went(1, START_MS, on_purpose=True)
+    for event in decide(match, 0, wire.ClaimRequest(1, "m", "draw"), START_MS + 100_000):
+        match.evolve(event)
+    record = record_of(match.events)
+    assert read_record(write_record(record)) == record

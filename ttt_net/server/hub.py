@@ -15,8 +15,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.matches.daily import describe_puzzle, today
-from ttt_net.matches.description import describe_rules
+from ttt_net.matches.description import describe_puzzle, describe_rules, today
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountRequest, AccountService
 from ttt_net.server.accounts.history_service import HistoryService, PastRequest

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import Closing
-from ttt_net.matches.analysis import COACH
+from ttt_net.matches.analysis_processes import COACH
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor

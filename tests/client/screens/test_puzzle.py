@@ -16,7 +16,7 @@ from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
 from ttt_net.errors import Refusal
-from ttt_net.matches.daily import describe_puzzle
+from ttt_net.matches.description import describe_puzzle
 from ttt_net.messages import (
     Ended,
     HintReply,

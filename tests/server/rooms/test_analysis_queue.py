@@ -9,7 +9,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import Record
-from ttt_net.matches.analysis import has_engine
+from ttt_net.matches.analysis_processes import has_engine
 from ttt_net.server.rooms import analysis_queue
 from ttt_net.server.settings.configuration import Limits
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.matches.analysis import COACH
+from ttt_net.matches.analysis_processes import COACH
 from ttt_net.server.rooms import coach
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate

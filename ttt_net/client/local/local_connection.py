@@ -22,7 +22,7 @@ from ttt_net.client.records import keep_record
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason
 from ttt_net.games.records import write_record
-from ttt_net.matches.analysis import (
+from ttt_net.matches.analysis_processes import (
     COACH,
     COMMAND,
     LEAST_MOVES,

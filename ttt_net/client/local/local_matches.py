@@ -13,8 +13,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
-from ttt_net.matches.daily import describe_puzzle, today
-from ttt_net.matches.description import describe_rules
+from ttt_net.matches.description import describe_puzzle, describe_rules, today
 from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import (
     AbortRequest,

@@ -18,7 +18,7 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
-from ttt_net.matches.analysis import COMMAND, LEAST_MOVES, described, has_engine, read_line
+from ttt_net.matches.analysis_processes import COMMAND, LEAST_MOVES, described, has_engine, read_line
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal import Asker, PastQuestion

@@ -17,7 +17,7 @@ import msgspec
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.matches.analysis import hint_question, lesson_question
+from ttt_net.matches.analysis_processes import hint_question, lesson_question
 from ttt_net.matches.match import Match
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
