@@ -21,6 +21,7 @@ import contextlib
 import json
 import os
 import random
+import resource
 import select
 import signal
 import socket
@@ -181,24 +182,34 @@ def _entered(port: int, number: int, *, is_player: bool) -> socket.socket | None
     return one
 
 
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files and sockets as the system allows."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def crowd(port: int, count: int) -> None:
     """Be so many players who are there until terminated, every other one with a seek that fits nobody."""
-    links = [Socket(port, "/") for _ in range(count)]
+    raise_descriptor_limit()
     watched = select.epoll()
-    by_number = {link.fileno(): link for link in links}
-    for number, link in enumerate(links):
+    links: dict[int, Socket] = {}
+
+    def heard() -> bytes:
+        return b"".join(b"".join(links[number].receive()) for number, _ in watched.poll())
+
+    for number in range(count):
+        link = Socket(port, "/")
+        links[link.fileno()] = link
+        watched.register(link.fileno(), select.EPOLLIN)
         link.send(b'{"type":"hello","id":1,"protocols":[1],"name":"Crowd%d"}' % number)
-        select.select([link.fileno()], [], [])
-        while b'"welcome"' not in b"".join(link.receive()):
-            select.select([link.fileno()], [], [])
+        while b'"welcome"' not in heard():
+            pass
         if number % 2:
             seek = {**_SEEK, "min_rating": 3_900, "games": [_SIXTEEN[number // 2 % 16]]}
             link.send(json.dumps(seek, separators=(",", ":")).encode())
-        watched.register(link.fileno(), select.EPOLLIN)
     print("here", flush=True)
     while True:
-        for number, _ in watched.poll():
-            by_number[number].receive()
+        heard()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """That the benchmarks of floods and of backups work; never how fast anything is."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from benchmarks.flood import SWARMS
 from benchmarks.meter import is_supported
 from tests.patience import PATIENCE_S
+from tests.server.running import running
 from ttt_net.messages import AnyRequest
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,6 +46,22 @@ def test_a_quick_run_prints_a_row_for_each_kind(benchmark: str, more: list[str],
     assert run.returncode == 0, run.stderr
     printed = [line.split("|")[1].strip() for line in run.stdout.splitlines() if line.startswith("| ")]
     assert printed == rows
+
+
+async def test_a_crowd_needs_more_descriptors_than_select_can_watch(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        program = (
+            "import os, benchmarks.flood as flood; flood.raise_descriptor_limit();"
+            f"taken = [os.dup(0) for _ in range(1_024)]; flood.crowd({server.port}, 2)"
+        )
+        crowd = await asyncio.create_subprocess_exec(sys.executable, "-c", program, cwd=ROOT, stdout=subprocess.PIPE)
+        try:
+            assert crowd.stdout is not None
+            assert await asyncio.wait_for(crowd.stdout.readline(), PATIENCE_S) == b"here\n"
+            assert len(server.connections) == 2
+        finally:
+            crowd.kill()
+            await crowd.communicate()
 
 
 def test_each_kind_of_request_has_its_row_of_costs() -> None:
