@@ -29,7 +29,7 @@ from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.reader import ReadBuffer
+from ttt_net.server.wire.frames import ReadBuffer
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -89,9 +89,8 @@ INSIDE = {
     """,
     "server": """
         metrics server_clock settings disk_space players
-        admission.client_address admission.filtered_words admission.rate_limiter admission.fair_shares
-        admission.sanctions
-        admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
+        admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
+        journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services rooms matchmaking accounts hub check process
         admin cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
         main embedded start
@@ -436,7 +435,7 @@ AT_THE_EDGE = {
     "server.embedded",
     "server.admin.listener",
     "server.admin.report",
-    "server.admission.acceptor",
+    "server.admission.connection_limiter",
     "server.cluster.jetstream",
     "server.cluster.jetstream_connection",
     "server.cluster.process",

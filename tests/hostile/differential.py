@@ -24,8 +24,7 @@ from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.frames import FrameBoundary
-from ttt_net.server.wire.reader import ReadBuffer, TurnQueue
+from ttt_net.server.wire.frames import FrameBoundary, ReadBuffer, TurnQueue
 
 _NOT_TEXT, _BAD_TEXT, _NO_CODE = 1003, 1007, 1005
 _TEXTS = (

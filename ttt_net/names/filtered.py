@@ -1,16 +1,25 @@
-"""Find words that a host does not want, also as they are disguised: by look-alikes, marks, case, spaces and digits.
+"""Find words that a host does not want, also disguised by look-alikes, marks, case, spaces and digits.
 
-A line of a list is one word. It is found as a whole word; `word*` as the beginning of one, `*word*` anywhere. Text
-after `#` is a comment. Finding costs a look into a set for each word of a text, and one pass over it for each word with
-a star, of which there are few.
+Each line of the host's file is one word. It matches a whole word; `word*` matches a beginning, `*word*` any part. Text
+after `#` is a comment. A search looks up each word of a text in a set, and passes over the text once for each of the
+few words with a star.
 """
 
+import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
+from ttt_net.errors import Code, Refusal
 from ttt_net.names.alike import looks_as_written
 
+log = logging.getLogger(__name__)
+
+WORDS_FILE = "filtered-words.txt"
+"""The default file, in the data folder."""
+MAX_BYTES = 500_000
+"""Of that file."""
 MAX_WORDS = 5_000
 MAX_STARS = 200
 """Of the words, so many may have a star: each is looked for in every text."""
@@ -90,3 +99,51 @@ def _tokens(text: str) -> Iterator[str]:
             yield from _INNER.findall(core)
     if len(spelled) > 1:
         yield spelled
+
+
+class FilteredWords:
+    """The words of a file; without a file, none. The server rereads a changed file within a second."""
+
+    def __init__(self, file: Callable[[], Path | None]) -> None:
+        self._file = file
+        self._filter = WordFilter()
+        self._seen: tuple[Path, int, int] | None = None
+        """Which file was read last, and its time and size then."""
+        self.look()
+
+    def look(self) -> None:
+        """Read the file if it has changed; one that cannot be read leaves the words as they were."""
+        path = self._file()
+        try:
+            found = path.stat() if path is not None else None
+        except OSError:
+            found = None
+        seen = None if path is None or found is None else (path, found.st_mtime_ns, found.st_size)
+        if seen != self._seen:
+            self._seen = seen
+            self._read(path if seen is not None else None)
+
+    def _read(self, path: Path | None) -> None:
+        try:
+            if path is not None and path.stat().st_size > MAX_BYTES:
+                raise ValueError(f"more than {MAX_BYTES:,} bytes")
+            lines = path.read_text(encoding="utf-8").splitlines() if path is not None else []
+            self._filter = WordFilter(lines)
+        except (OSError, ValueError) as error:
+            log.error("filtered words stay as they were: %s: %s", path, error)
+        else:
+            log.warning("filtered words: %d", self._filter.count)
+
+    def has(self, text: str) -> bool:
+        """Tell whether one of the words is in a text or a name."""
+        return self._filter.has(text)
+
+    def check_name(self, name: str) -> None:
+        """Raise `Refusal` if one of the words is in a name."""
+        if self.has(name):
+            raise Refusal(Code.BAD_NAME, "the host of this server does not want names with such a word in them")
+
+    def check_text(self, text: str) -> None:
+        """Raise `Refusal` if one of the words is in what somebody says."""
+        if self.has(text):
+            raise Refusal(Code.FILTERED, "the host of this server does not want such a word said here")

@@ -41,11 +41,11 @@ from ttt_net.server.wire.http import (
     YEAR_S,
     TurnedAway,
     answer_http,
+    find_asset,
     invitation_code,
     own_pages,
     turn_away,
 )
-from ttt_net.server.wire.page import find_asset
 
 _SingleRequest = (
     wire.MatchesRequest

@@ -20,10 +20,10 @@ from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import Closing
 from ttt_net.matches.analysis_processes import COACH
+from ttt_net.names.filtered import WORDS_FILE
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
-from ttt_net.server.admission.acceptor import Acceptor
-from ttt_net.server.admission.filtered_words import WORDS_FILE
+from ttt_net.server.admission.connection_limiter import Acceptor
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
@@ -43,7 +43,7 @@ from ttt_net.server.settings.certificate import Certificate
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
-from ttt_net.server.wire.reader import Reader
+from ttt_net.server.wire.frames import Reader
 
 try:
     import resource

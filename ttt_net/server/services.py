@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.online_players import AbandonHistory, AbortHistory, OnlinePlayers
 from ttt_net.server.admission.fair_shares import FairShares
-from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster.membership import Membership
@@ -23,7 +23,7 @@ from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.shutdown import ShutdownNotice
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.reader import ReadBuffer, TurnQueue
+from ttt_net.server.wire.frames import ReadBuffer, TurnQueue
 from ttt_net.text import clean
 
 

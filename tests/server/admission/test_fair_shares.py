@@ -16,7 +16,7 @@ from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
-from ttt_net.server.wire.reader import TurnQueue
+from ttt_net.server.wire.frames import TurnQueue
 
 WORK = Limits(work=Rate(1_000, 20.0))
 

@@ -1,6 +1,9 @@
 """Frames that are read by hand: whatever comes, and however it is cut, it is what `websockets` would have read."""
 
 import asyncio
+import random
+import socket
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 from unittest import mock
@@ -9,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE_S
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
 from ttt_net.errors import Closing
 from ttt_net.server.admission.fair_shares import FairShares
@@ -16,8 +20,16 @@ from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.frames import FrameBoundary, ends_with_close, frame, short_text
-from ttt_net.server.wire.reader import ReadBuffer, TurnQueue
+from ttt_net.server.wire.frames import (
+    FrameBoundary,
+    Heartbeat,
+    ReadBuffer,
+    Reader,
+    TurnQueue,
+    ends_with_close,
+    frame,
+    short_text,
+)
 
 MASK = b"\x01\x80\xff\x5a"
 
@@ -253,3 +265,84 @@ async def test_who_is_closed_within_a_flood_hears_nothing_of_the_rest_and_is_rea
     await listener.all_turns()
     assert listener.heard == ["A"] * 20
     transport.resume_reading.assert_called_once()
+
+
+AFTER_S = 10.0
+
+
+def test_the_first_ping_is_due_at_once_and_none_before_it_is_answered() -> None:
+    beat = Heartbeat()
+    assert beat.is_due(100.0, heard_s=100.0, after_s=AFTER_S)
+    beat.asked(100.0)
+    assert not beat.is_due(1_000.0, heard_s=100.0, after_s=AFTER_S)
+    beat.answered(100.3)
+    assert beat.is_due(1_000.0, heard_s=100.3, after_s=AFTER_S)
+
+
+def test_a_silent_peer_is_pinged_after_a_while_and_one_that_is_heard_a_fifth_as_often() -> None:
+    beat = Heartbeat()
+    beat.asked(0.0)
+    beat.answered(0.0)
+    assert [beat.is_due(now_s, heard_s=3.0, after_s=AFTER_S) for now_s in (13.0, 13.1)] == [False, True]
+    assert [beat.is_due(now_s, heard_s=now_s, after_s=AFTER_S) for now_s in (50.0, 50.1)] == [False, True]
+
+
+def test_the_way_is_a_mean_in_which_the_newest_weighs_three_tenths() -> None:
+    beat, ways_ms = Heartbeat(), []
+    for now_s, way_s in ((0, 0.5), (10, 1.0), (20, 0.0)):
+        beat.asked(now_s)
+        ways_ms.append(beat.answered(now_s + way_s))
+    assert ways_ms == [500, 650, 455]
+    assert beat.answered(30.0) == 455, "a pong that nobody asked for says nothing"
+
+
+def test_a_time_in_which_the_process_stood_still_is_no_part_of_the_way() -> None:
+    beat = Heartbeat()
+    beat.asked(5.0)
+    beat.excuse(60.0)
+    assert beat.answered(65.25) == 250
+    assert not beat.is_due(75.0, heard_s=65.25, after_s=AFTER_S)
+
+
+CHUNKS = 200
+
+
+class BufferListener(Reader):
+    """It keeps the bytes that it receives."""
+
+    def __init__(self, buffer: ReadBuffer) -> None:
+        super().__init__(buffer)
+        self.heard: list[bytes] = []
+        self.is_over = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self.heard.append(data)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self.is_over.set()
+
+
+def _given(listener: BufferListener) -> BufferListener:
+    return listener
+
+
+async def test_two_who_share_a_buffer_hear_their_own_bytes_and_keep_them() -> None:
+    loop, rng = asyncio.get_running_loop(), random.Random(8)
+    ends = [socket.socketpair() for _ in range(2)]
+    buffer = ReadBuffer()
+    listeners = [BufferListener(buffer) for _ in ends]
+    for (ours, theirs), listener in zip(ends, listeners, strict=True):
+        theirs.setblocking(False)
+        await loop.connect_accepted_socket(partial(_given, listener), ours)
+    sent = [bytearray(), bytearray()]
+    for _ in range(CHUNKS):
+        who = rng.randrange(2)
+        chunk = rng.randbytes(rng.choice((1, 100, 70_000)))
+        sent[who] += chunk
+        await loop.sock_sendall(ends[who][1], chunk)
+    for _, theirs in ends:
+        theirs.close()
+    for listener, said in zip(listeners, sent, strict=True):
+        await asyncio.wait_for(listener.is_over.wait(), PATIENCE_S)
+        assert b"".join(listener.heard) == said
+        assert len(listener.heard) > 1

@@ -17,8 +17,7 @@ from websockets.http11 import Request
 from tests.server.peer import HANDSHAKE
 from tests.server.running import Server, running, until
 from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.wire.http import answer_http
-from ttt_net.server.wire.page import find_asset, page_files
+from ttt_net.server.wire.http import answer_http, find_asset, page_files
 
 ROOT = Path(__file__).parent.parent.parent.parent
 BUILT = ROOT / "ttt_net" / "web" / "built"

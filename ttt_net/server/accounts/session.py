@@ -12,9 +12,8 @@ from ttt_net.messages import AnyServerMessage, Ok, PlayerInfo, RatingChange, enc
 from ttt_net.ratings import Rating
 from ttt_net.server.admission.sanctions import Subject
 from ttt_net.server.players import PlayerId
-from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.server.wire.frames import frame
-from ttt_net.server.wire.remote_connection import RemoteConnection
 
 
 class _Known(NamedTuple):

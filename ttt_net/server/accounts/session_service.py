@@ -7,9 +7,9 @@ from functools import partial
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
+from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
-from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.cluster.entries import Came
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -19,8 +19,7 @@ from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.coach import Coach
 from ttt_net.server.services import Services
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.remote_connection import RemoteConnection
+from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]

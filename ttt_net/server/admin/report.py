@@ -8,8 +8,7 @@ from ttt_net.server.admission.client_address import shown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.ledger import LedgerHealth
 from ttt_net.server.metrics import Histogram
-from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.remote_connection import RemoteConnection
+from ttt_net.server.wire.connection import Connection, RemoteConnection
 
 MAX_ROWS = 1_000
 

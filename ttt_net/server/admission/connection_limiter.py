@@ -1,13 +1,21 @@
 """Limit connections, in all and by address, from the moment the kernel hands them over.
 
-One who is over a limit is told so in an HTTP answer with the name of the limit, and when to come back; one who goes on
-all the same is dropped without a word.
+The limiter answers a connection slightly over a limit over HTTP, with the name of the limit and when to come back. It
+drops connections far over a limit without a word.
+
+The acceptor takes a few connections per turn of the event loop, and so many a second. An event loop's own server would
+take all that wait at once, perhaps a thousand, and create a protocol and a transport for each while all players wait.
+The other connections wait in the kernel, at no cost.
 """
 
+import asyncio
 import contextlib
 import logging
+import socket
+import struct
 from collections import Counter
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 
 from ttt_net.errors import Closing, Refusal
 from ttt_net.server.admission.client_address import (
@@ -24,6 +32,7 @@ from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.metrics import Dropped
 from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.rate import Bucket, Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import TurnedAway
 
@@ -41,10 +50,19 @@ MODEST = 10
 """Connections that an address always keeps when others want in: idle ones are dropped of larger addresses alone."""
 _LOOKED_AFTER_MS = 100
 """How long no idle connection is looked for after none was found: all would have to be looked at each time."""
+MOST_TAKEN = 4
+"""The most connections taken in one turn of the event loop."""
+MOST_LOOKED_AT = 32
+"""The most connections looked at in one turn: one that is dropped at once costs a tenth."""
+_REST_S = 0.5
+"""The pause after the system had no room for a connection, for it would say so again at once."""
+_LEAST_REST_S = 0.01
+"""The shortest pause after too many connections, so that several can be taken together after it."""
+_RESET = struct.pack("ii", 1, 0)
 
 
 class ConnectionLimiter:
-    """Counts who comes in and leaves; what it refuses is kept with the connection until it can be said."""
+    """Counts connections as they open and close; keeps a refusal with its connection until it can be sent."""
 
     def __init__(
         self,
@@ -221,3 +239,81 @@ class ConnectionLimiter:
 
 def _full(status: int, what: str, limit: str, most: int) -> TurnedAway:
     return TurnedAway(status, f"{what} has {most:,} connections already (limits.{limit})", 1)
+
+
+class Acceptor:
+    """Accepts the connections of one listening socket."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        tasks: asyncio.TaskGroup,
+        protocols: Callable[[], asyncio.BaseProtocol],
+        is_shut_to: Callable[[str], bool],
+        arrivals: Rate,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._listening = listening
+        self._tasks = tasks
+        self._protocols = protocols
+        self._is_shut_to = is_shut_to
+        self._arrivals = Bucket(arrivals, now_ms())
+        self._now_ms = now_ms
+        self._loop = asyncio.get_running_loop()
+        self._resting: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def accepting(self) -> Iterator[None]:
+        """Take connections inside the block. Its end closes the socket, which resets the connections that wait."""
+        self._listening.setblocking(False)
+        self._start()
+        try:
+            yield
+        finally:
+            if self._resting is None:
+                self._loop.remove_reader(self._listening)
+            else:
+                self._resting.cancel()
+            self._listening.close()
+
+    def _start(self) -> None:
+        self._resting = None
+        self._loop.add_reader(self._listening, self._take_some)
+
+    def _rest(self, seconds: float) -> None:
+        self._loop.remove_reader(self._listening)
+        self._resting = self._loop.call_later(seconds, self._start)
+
+    def _take_some(self) -> None:
+        """Take what may be taken in one turn of the loop."""
+        taken, now_ms = 0, self._now_ms()
+        for _ in range(MOST_LOOKED_AT):
+            wait_ms = self._arrivals.wait_ms(now_ms)
+            if wait_ms:
+                self._rest(max(wait_ms / 1000, _LEAST_REST_S))
+                return
+            try:
+                one, address = self._listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # no descriptor, no memory
+                log.error("cannot take connections: %s", error.strerror)
+                self._rest(_REST_S)
+                return
+            if self._is_shut_to(address[0]):
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)  # the kernel forgets it at once too
+                one.close()
+                continue
+            one.setblocking(False)
+            self._arrivals.take(now_ms)
+            self._tasks.create_task(self._hand_over(one))
+            taken += 1
+            if taken == MOST_TAKEN:
+                return
+
+    async def _hand_over(self, one: socket.socket) -> None:
+        """Register the socket with the event loop."""
+        try:
+            await self._loop.connect_accepted_socket(self._protocols, one)
+        except OSError:  # it has left already
+            one.close()

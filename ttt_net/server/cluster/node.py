@@ -23,7 +23,7 @@ from ttt_net.server.cluster.shared_lobby import SharedLobby
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import entries
 from ttt_net.server.players import Player
-from ttt_net.server.wire.remote_connection import RemoteConnection
+from ttt_net.server.wire.connection import RemoteConnection
 
 log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.matchmaking.listing import MAX_CROWD, ListedSeeks
 from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
 from ttt_net.server.players import PlayerId
+from ttt_net.server.wire.connection import RemoteConnection
 from ttt_net.server.wire.frames import frame
-from ttt_net.server.wire.remote_connection import RemoteConnection
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
+from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom

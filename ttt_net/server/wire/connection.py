@@ -1,8 +1,9 @@
 """One client's socket: frames in and out, heartbeats, and the bounds that keep a bad peer from hurting others.
 
-The WebSocket protocol is that of `websockets`' Sans-I/O layer; the socket is ours. It has to be: above a reader that
-has stopped, `websockets.asyncio` waits without end, in `close()` and in its keepalive too. Here nothing is ever
-waited for: what cannot be sent is buffered up to a bound, and then the connection is dropped.
+The WebSocket protocol is the Sans-I/O layer of `websockets`; the socket is ours, because `websockets.asyncio` waits
+without end for a reader that has stopped, in `close()` and in its keepalive too. A connection here waits for nothing:
+it buffers unsent bytes up to a bound, and then drops the peer. `RemoteConnection` takes its place for players of other
+nodes.
 """
 
 import asyncio
@@ -28,10 +29,17 @@ from ttt_net.server.admission.fair_shares import MS_PER_MB, READ_MS, SETTLED_MS,
 from ttt_net.server.metrics import Dropped, Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
-from ttt_net.server.wire.frames import FrameBoundary, LateBytes, frame, short_text
-from ttt_net.server.wire.heartbeat import Heartbeat
+from ttt_net.server.wire.frames import (
+    FrameBoundary,
+    Heartbeat,
+    LateBytes,
+    ReadBuffer,
+    Reader,
+    TurnQueue,
+    frame,
+    short_text,
+)
 from ttt_net.server.wire.http import TurnedAway, refuse_opening
-from ttt_net.server.wire.reader import ReadBuffer, Reader, TurnQueue
 
 log = logging.getLogger(__name__)
 
@@ -594,3 +602,71 @@ def _forget_way_of(error: BaseException | None) -> None:
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
+
+
+class RemoteConnection:
+    """The connection of a player on another node of a cluster, as a session uses it.
+
+    Messages go to the player's node, and may be lost on the way. Match events do not: each node sends them to its own
+    connections.
+    """
+
+    __slots__ = ("_forward", "address", "left_on_purpose", "metered_as", "node", "opened_s", "session")
+
+    def __init__(
+        self,
+        node: str,
+        address: str,
+        opened_s: float,
+        forward: Callable[[bytes, Closing | None], None],
+        *,
+        is_metered: bool,
+    ) -> None:
+        self.node = node
+        """The node that the player is connected to."""
+        self.address = address
+        """The keyed hash of the address, as in sanctions; empty if it is not known."""
+        self.metered_as: str | None = address if is_metered else None
+        self.opened_s = opened_s
+        self.left_on_purpose = False
+        """Whether the player had said goodbye when the connection ended."""
+        self.session: object = None
+        self._forward = forward
+
+    @property
+    def is_open(self) -> bool:
+        """Return True: the log reports its end."""
+        return True
+
+    @property
+    def is_behind(self) -> bool:
+        """Return False: the player's node drops slow readers."""
+        return False
+
+    @property
+    def lag_ms(self) -> int:
+        """Return 0: the player's node measures it."""
+        return 0
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Return 0: unsent messages wait on the player's node."""
+        return 0
+
+    def charge(self, ms: float) -> None:
+        """Do nothing: their own node charges what it does for them."""
+
+    def send(self, frames: bytes) -> None:
+        """Send frames by way of the player's node."""
+        self._forward(frames, None)
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        """Refuse a request; if it is not known whether it was carried out, close."""
+        if isinstance(refusal, UnknownOutcomeError):
+            self.close(Closing.RESTART, UNKNOWN)
+            return
+        self.send(frame(encode(refused(request, refusal))))
+
+    def close(self, closing: Closing, reason: str = "") -> None:
+        """Have the player's node close the connection."""
+        self._forward(reason.encode(), closing)

@@ -13,7 +13,7 @@ from typing import cast
 
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.reader import ReadBuffer, Reader
+from ttt_net.server.wire.frames import ReadBuffer, Reader
 
 _READ_BYTES = 65_536
 _NOT_TLS = (
