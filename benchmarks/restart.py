@@ -30,8 +30,8 @@ from ttt_net.games import find_game
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 
 ROOT = Path(__file__).parent.parent

@@ -31,9 +31,9 @@ from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game
 from ttt_net.messages import SeekRequest
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.events import Farewell
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Farewell
 from ttt_net.server.admin import protocol
 
 ROOT = Path(__file__).parent.parent

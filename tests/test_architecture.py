@@ -83,10 +83,7 @@ INSIDE = {
     "engines": "launch settings program dialects external",
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
-    "sdk": """
-        events validation trust identity certificate_pinning disconnect matches session protocol transport connection
-        client
-    """,
+    "sdk": "received identity trust client_session client_protocol client_connection client",
     "server": """
         metrics server_clock settings disk_space players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions

@@ -22,8 +22,8 @@ from ttt_net.client.terminal import loop
 from ttt_net.client.terminal.loop import play_on_screen
 from ttt_net.clock import TimeControl
 from ttt_net.messages import SeekRequest
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = f"{ROOT / 'ttt_net'}/"

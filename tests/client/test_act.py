@@ -48,7 +48,7 @@ from ttt_net.messages import (
     Snapshot,
     Watching,
 )
-from ttt_net.sdk.events import Answered, Back, Lost, Retrying
+from ttt_net.sdk.received import Answered, Back, Lost, Retrying
 
 STEPS = 400
 NAMED = ["up", "down", "left", "right", "c-m", "escape", "c-i", "c-h", "pageup", "pagedown", "home", "end"]

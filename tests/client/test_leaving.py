@@ -35,9 +35,9 @@ from ttt_net.messages import (
     ResignRequest,
     ResumeRequest,
 )
-from ttt_net.sdk.disconnect import closed_by
-from ttt_net.sdk.events import Farewell, Lost, Parting
+from ttt_net.sdk.client_protocol import closed_by
 from ttt_net.sdk.identity import take
+from ttt_net.sdk.received import Farewell, Lost, Parting
 from ttt_net.sdk.trust import Trust
 
 

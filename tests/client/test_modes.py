@@ -20,7 +20,7 @@ def client(*names: str) -> set[str]:
 
 SCREEN = {"prompt_toolkit", *client("terminal.loop", "terminal.painter", "terminal.canvas")}
 BOT = {"ttt_net.strategies", *client("bot", "bot_mode")}
-NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
+NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from ttt_net.client.json_lines import line_of, summary_line
 from ttt_net.client.options import parse
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Tally
 
 
 @pytest.mark.parametrize(

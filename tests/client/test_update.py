@@ -49,10 +49,9 @@ from ttt_net.messages import (
     Watching,
     WatchRequest,
 )
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
-from ttt_net.sdk.matches import Tally
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying, Tally
 
 
 def drawn(display: Display, now_ms: int) -> str:

@@ -16,7 +16,7 @@ from ttt_net.messages import (
     Presence,
     Restarting,
 )
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Tally
 
 
 def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:

@@ -30,10 +30,9 @@ from ttt_net.messages import (
     UnseekRequest,
 )
 from ttt_net.sdk.client import Client, DisconnectedError, connect
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.events import Answered
-from ttt_net.sdk.matches import follow
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Answered, follow
 
 SEEK = SeekRequest(0, ["tictactoe"])
 

@@ -59,9 +59,9 @@ from ttt_net.messages import (
     decode_server_message,
     encode,
 )
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.events import Farewell, Garbled, Parting
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Farewell, Garbled, Parting
 from ttt_net.sdk.trust import Trust
 
 __all__ = ["environment", "open_terminal"]

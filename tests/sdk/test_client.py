@@ -28,9 +28,9 @@ from ttt_net.messages import (
     UnseekRequest,
 )
 from ttt_net.sdk.client import MAX_EVENTS, Client, DisconnectedError, connect
-from ttt_net.sdk.connection import ReconnectLimits
-from ttt_net.sdk.events import ConnectionEvent, Parting
-from ttt_net.sdk.session import BotProfile
+from ttt_net.sdk.client_connection import ReconnectLimits
+from ttt_net.sdk.client_session import BotProfile
+from ttt_net.sdk.received import ConnectionEvent, Parting
 
 
 async def test_a_program_enters_asks_and_hears() -> None:

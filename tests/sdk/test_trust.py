@@ -1,4 +1,4 @@
-"""To whom a client says who it is: never in clear beyond the local network, never to another server."""
+"""A client identifies itself only to servers that it trusts, and pins the certificates that a person accepted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,11 +11,13 @@ from tests.sdk.linked import Client, client_of
 from tests.server.encrypted_peer import Authority
 from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.options import parse
+from ttt_net.client.server_link import is_accepted
 from ttt_net.errors import ConfigurationError
+from ttt_net.sdk import identity
 from ttt_net.sdk import trust as trusts
-from ttt_net.sdk.connection import ReconnectLimits
-from ttt_net.sdk.events import Farewell, Parting
-from ttt_net.sdk.trust import IN_CLEAR, Trust, is_local, trust_of
+from ttt_net.sdk.client_connection import ReconnectLimits, certificate_at
+from ttt_net.sdk.received import Farewell, Parting
+from ttt_net.sdk.trust import FILE, IN_CLEAR, MAX_CERTIFICATES, Trust, is_local, pin, pinned_fingerprint, trust_of
 
 HEX = "ab" * 32
 PATIENT = ReconnectLimits(None, None)
@@ -188,3 +190,45 @@ async def test_what_a_server_says_about_a_refusal_is_shown_without_what_a_termin
     assert await answered("HTTP/1.1 503 Full", "Content-Length: 4", "", "<p/>") == "the server is not ready (HTTP 503)"
     said = await answered("HTTP/1.1 400 No", text, "Content-Length: 16", "", "write https://\r\n")
     assert said == "what answers there is not a ttt_net server; it says: write https://"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def test_a_pin_is_remembered_for_that_host_and_port_alone() -> None:
+    assert pinned_fingerprint("example.org:8765") is None
+    pin("example.org:8765", HEX)
+    assert pinned_fingerprint("example.org:8765") == HEX
+    assert pinned_fingerprint("example.org:443") is None
+    for number in range(2 * MAX_CERTIFICATES):
+        pin(f"h{number}:1", HEX)
+    assert pinned_fingerprint("example.org:8765") is None, "of very many the oldest are forgotten"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"example.org:8765": 5}', '{"example.org:8765": "abc"}'])
+def test_a_spoilt_file_pins_nothing(home: Path, text: str) -> None:
+    (home / FILE).write_text(text)
+    assert pinned_fingerprint("example.org:8765") is None
+    pin("example.org:8765", HEX)
+    assert pinned_fingerprint("example.org:8765") == HEX
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_good"), [("yes", True), (" Y ", True), ("", False), ("no", False), ("a", False)]
+)
+def test_only_a_yes_takes_the_certificate_that_is_shown(answer: str, *, is_good: bool) -> None:
+    written: list[str] = []
+    assert is_accepted("wss://h", "it is bad", HEX, lambda question: answer, written.append) is is_good
+    assert HEX in "".join(written).replace(" ", "")
+    assert written[0].startswith("wss://h: it is bad")
+
+
+async def test_who_shows_a_certificate_is_told_nothing(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    async with fake_server(tls=authority.certificate.context) as server:
+        assert await certificate_at(server.url) == authority.certificate.fingerprint
+        assert not server.heard
+    assert await certificate_at(server.url) is None

@@ -13,7 +13,7 @@ from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
-from ttt_net.sdk.connection import ClientConnection
+from ttt_net.sdk.client_connection import ClientConnection
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer

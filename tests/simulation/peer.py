@@ -19,11 +19,10 @@ from tests.simulation.network import Link
 from tests.simulation.swarm import seek_of
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
-from ttt_net.sdk.connection import delay_ms
-from ttt_net.sdk.events import Answered, Garbled, Lost
-from ttt_net.sdk.matches import follow
-from ttt_net.sdk.protocol import ClientProtocol, FrameReceived, TokenIssued
-from ttt_net.sdk.session import BotProfile, ClientSession, Reaction
+from ttt_net.sdk.client_connection import delay_ms
+from ttt_net.sdk.client_protocol import ClientProtocol, FrameReceived, TokenIssued
+from ttt_net.sdk.client_session import BotProfile, ClientSession, Reaction
+from ttt_net.sdk.received import Answered, Garbled, Lost, follow
 
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage

@@ -25,8 +25,8 @@ from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import SeekIndex, StandingSeeks
-from ttt_net.sdk.protocol import ClientProtocol, Patience
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_protocol import ClientProtocol, Patience
+from ttt_net.sdk.client_session import ClientSession
 from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session

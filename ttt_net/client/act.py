@@ -56,7 +56,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 
 _WRITING = {
     "c-m": Command.PLACE,

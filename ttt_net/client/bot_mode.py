@@ -15,9 +15,8 @@ from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.user_io import Ending, writer_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Opponents, SeekRequest
-from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.identity import Identity
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Farewell, Tally
 
 _HINT = "It plays people only; --opponents any lets it play bots, too."
 

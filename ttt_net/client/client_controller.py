@@ -40,7 +40,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered, Farewell, Parting
+from ttt_net.sdk.received import Answered, Farewell, Parting
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ttt_net.sdk.events import ConnectionEvent
+from ttt_net.sdk.received import ConnectionEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ from ttt_net.messages import (
 from ttt_net.names import checked_name
 from ttt_net.sdk import identity
 from ttt_net.sdk.client import Client, DisconnectedError, connect
-from ttt_net.sdk.connection import ReconnectLimits
-from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.client_connection import ReconnectLimits
+from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.text import clean, name_key
 
 PIPE_WIDTH = 500

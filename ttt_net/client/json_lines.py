@@ -4,8 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 from ttt_net.client.events import WorldEvent
-from ttt_net.sdk.events import Back, ConnectionEvent, Lost, Retrying
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Back, ConnectionEvent, Lost, Retrying, Tally
 
 _DEEPEST = 32
 

@@ -37,8 +37,8 @@ from ttt_net.client.user_io import (
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
-from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.sdk.identity import Identity
+from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.sdk.trust import trust_of
 
 Serve = Callable[[Options], AbstractContextManager[Served]]

@@ -15,8 +15,9 @@ from ttt_net.client.finding.address import Place
 from ttt_net.client.options import EngineOptions, Inquiry, Options
 from ttt_net.client.user_io import Ending, is_on_screen, signals_raised, writer_of
 from ttt_net.messages import AnyServerMessage, Request
-from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.identity import Identity
+from ttt_net.sdk.received import Farewell
+from ttt_net.sdk.trust import pinned_fingerprint
 
 if TYPE_CHECKING:
     from ttt_net.client.local.local_connection import Others
@@ -140,8 +141,6 @@ def with_pin(options: Options) -> Options:
     """Return the options with the pinned certificate of their server, if it is encrypted and no other was named."""
     if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
         return options
-    from ttt_net.sdk.certificate_pinning import pinned_fingerprint
-
     return replace(options, trust=replace(options.trust, fingerprint=pinned_fingerprint(options.server)))
 
 

@@ -11,16 +11,15 @@ from ttt_net.client.mailbox import post
 from ttt_net.client.options import Options
 from ttt_net.client.user_io import json_writer_of
 from ttt_net.messages import Welcome
-from ttt_net.sdk.certificate_pinning import (
-    certificate_at,
+from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits, certificate_at
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.identity import Identity, home
+from ttt_net.sdk.trust import (
     note_vouched,
     pin,
     replace_pin,
     was_vouched,
 )
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.identity import Identity, home
-from ttt_net.sdk.session import BotProfile, ClientSession
 
 _NO_QUESTION = (
     "An authority vouched for this server when you were here last, and none does now: somebody may stand between you "

@@ -42,7 +42,7 @@ from ttt_net.messages import (
     Tookback,
     UnseekRequest,
 )
-from ttt_net.sdk.events import Answered, Back, Garbled
+from ttt_net.sdk.received import Answered, Back, Garbled
 
 _OF_A_RESTART = "The server restarts in "
 """How the line begins that the server itself writes of a restart."""

@@ -18,8 +18,7 @@ from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.names import RULE, checked_name, fitting_name
 from ttt_net.programs import CLIENT, SERVE
 from ttt_net.sdk import identity
-from ttt_net.sdk.events import Farewell, Parting
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Farewell, Parting, Tally
 from ttt_net.text import clean
 
 try:

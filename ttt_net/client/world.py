@@ -41,8 +41,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered, Back, Farewell, Lost, Retrying
-from ttt_net.sdk.matches import Tally, follow
+from ttt_net.sdk.received import Answered, Back, Farewell, Lost, Retrying, Tally, follow
 from ttt_net.sdk.trust import Trust
 
 Reply = TypeVar("Reply", bound=ServerMessage)

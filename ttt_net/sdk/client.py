@@ -17,9 +17,9 @@ from typing import TypeVar, cast
 
 from ttt_net.errors import Code, Refusal, TttNetError
 from ttt_net.messages import Refused, Request, Snapshot, Welcome
-from ttt_net.sdk.connection import FOREVER, ClientConnection, ReconnectLimits
-from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell, Lost, Retrying
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection, ReconnectLimits
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Lost, Retrying
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 

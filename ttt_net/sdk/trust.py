@@ -2,12 +2,18 @@
 
 An address of the local network may be spoken to in clear. Beyond it there is TLS, with a certificate that the system
 trusts or that has the fingerprint which the host gave; or else a flag that says one knows better.
+
+A certificate that a person has compared and accepted is pinned: its fingerprint is kept in a file. Nothing is trusted
+at first sight. Another certificate at an address with a pin is refused, and so is one that no authority signed at an
+address where one did before.
 """
 
 import hashlib
 import ipaddress
+import json
 import re
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,6 +21,8 @@ from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.networks import is_address, is_private
+from ttt_net.private_files import write_private
+from ttt_net.sdk import identity
 from ttt_net.text import clean
 
 if TYPE_CHECKING:  # a first picture does not wait for them
@@ -106,3 +114,49 @@ def encrypting() -> "ssl.SSLContext":
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+FILE = "certificates.json"
+MAX_CERTIFICATES = 256
+_VOUCHED = "vouched"
+"""Stored in place of a fingerprint for a server whose certificate an authority signed."""
+
+
+def pinned_fingerprint(server: str) -> str | None:
+    """Return the fingerprint that is pinned for a host and port, or None."""
+    fingerprint = _read_pins().get(server)
+    return fingerprint if fingerprint is not None and FINGERPRINT.fullmatch(fingerprint) else None
+
+
+def was_vouched(server: str) -> bool:
+    """Tell whether an authority vouched for the host and port when it was joined last."""
+    return _read_pins().get(server) == _VOUCHED
+
+
+def note_vouched(server: str) -> None:
+    """Remember that an authority vouched for the host and port: it has no need of a certificate of its own making."""
+    if not was_vouched(server):
+        pin(server, _VOUCHED)
+
+
+def pin(server: str, fingerprint: str) -> None:
+    """Pin a fingerprint for a host and port; where the disk refuses, it is asked for again."""
+    others = {known: each for known, each in _read_pins().items() if known != server}
+    newest = dict([*others.items(), (server, fingerprint)][-MAX_CERTIFICATES:])
+    with suppress(OSError):
+        write_private(identity.home() / FILE, json.dumps(newest))
+
+
+def replace_pin(server: str, fingerprint: str) -> None:
+    """Pin a fingerprint in place of another one: hosts make new certificates, and give out their fingerprints."""
+    if _read_pins().get(server) not in (None, fingerprint):
+        pin(server, fingerprint)
+
+
+def _read_pins() -> dict[str, str]:
+    try:
+        kept = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    pairs = kept.items() if isinstance(kept, dict) else ()
+    return {server: fingerprint for server, fingerprint in pairs if isinstance(fingerprint, str)}

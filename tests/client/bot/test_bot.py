@@ -38,10 +38,9 @@ from ttt_net.messages import (
     Tookback,
     UnseekRequest,
 )
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.events import Parting
-from ttt_net.sdk.matches import Tally
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Parting, Tally
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit
 
 SEEK = SeekRequest(0, ["tictactoe"])

@@ -12,7 +12,7 @@ from ttt_net.client.json_lines import line_of_link
 from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
-from ttt_net.sdk.events import Answered, Back, Lost, Retrying
+from ttt_net.sdk.received import Answered, Back, Lost, Retrying
 
 BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)

@@ -47,7 +47,7 @@ from ttt_net.messages import (
     Snapshot,
     WatchRequest,
 )
-from ttt_net.sdk.events import Lost, Retrying
+from ttt_net.sdk.received import Lost, Retrying
 
 DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]

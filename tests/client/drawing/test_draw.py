@@ -23,7 +23,7 @@ from ttt_net.client.events import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)

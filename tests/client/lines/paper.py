@@ -13,8 +13,8 @@ from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.mailbox import Mailbox
 from ttt_net.messages import SeekRequest
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
 
 
 class Paper:

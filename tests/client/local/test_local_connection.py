@@ -27,7 +27,7 @@ from ttt_net.messages import (
     Tookback,
     Welcome,
 )
-from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell
 
 ANN, BEN = PlayerInfo("Ann"), PlayerInfo("Ben")
 

@@ -35,7 +35,7 @@ from ttt_net.messages import (
     SeekRequest,
     Snapshot,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 
 MIA = PlayerInfo("Mia", "alphabeta", 1)
 LOST = [8, 0, 5, 1, 3, 2]

@@ -32,9 +32,9 @@ from ttt_net.messages import (
     Refused,
     SeekRequest,
 )
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.events import Parting
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Parting
 from ttt_net.sdk.trust import Trust
 
 

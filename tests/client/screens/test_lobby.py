@@ -52,7 +52,7 @@ from ttt_net.messages import (
     UnseekRequest,
     WatchRequest,
 )
-from ttt_net.sdk.events import Answered, Lost
+from ttt_net.sdk.received import Answered, Lost
 
 
 def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:

@@ -27,7 +27,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
-from ttt_net.sdk.events import Answered, Lost
+from ttt_net.sdk.received import Answered, Lost
 
 
 def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:

@@ -38,7 +38,7 @@ from ttt_net.messages import (
     SeekRequest,
     WatchRequest,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 
 WON = [4, 0, 2, 1, 6]
 

@@ -22,8 +22,8 @@ from ttt_net.client.screens.registry import HELP, SCREENS, WORDS
 from ttt_net.client.screens.screen import BACK, CHOOSE, ListQuery, Row, Screen, list_hints
 from ttt_net.client.update import update
 from ttt_net.messages import AnalysedMove, AnalyseRequest, AnalysisReply, Request
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
 
 CLIENT = Path(client.__path__[0])
 REGISTRY = "screens/registry.py"

@@ -24,7 +24,7 @@ from ttt_net.messages import (
     Sanctioned,
     SeekRequest,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 
 MATCH = snapshot("connect4", [38], opponent=BEN)
 

@@ -18,7 +18,7 @@ from ttt_net.errors import Code
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
 from ttt_net.matches.description import describe_rules
 from ttt_net.messages import Ended, Refused, RuleExample, RulesReply, RulesRequest, SeekRequest
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 
 EVIL = "\x1b[2J\x1b]0;PWNED\x07\u202e"
 NAMED = [*NAMES, *(f"{name}+swap" for name in SWAPPABLE if ":" not in name)]

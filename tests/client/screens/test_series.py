@@ -15,8 +15,8 @@ from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens import replay
 from ttt_net.messages import Ended, OutcomeInfo, Rematched, Request, UnwatchRequest, WatchRequest
-from ttt_net.sdk.connection import FOREVER, ClientConnection
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
 
 ENDED = Ended("m1", 2, 0, winner=1, reason="resign")
 REMATCHED = Rematched("m1", 3, 0, next="m1-2")

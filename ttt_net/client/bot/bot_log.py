@@ -7,8 +7,7 @@ from ttt_net.client.events import WorldEvent
 from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
-from ttt_net.sdk.events import Answered, Back, Lost, Retrying
-from ttt_net.sdk.matches import Tally, follow
+from ttt_net.sdk.received import Answered, Back, Lost, Retrying, Tally, follow
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000

@@ -22,9 +22,9 @@ from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.events import Farewell, Parting
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.sdk.trust import Trust
 
 STRATEGY = "alphabeta"

@@ -42,8 +42,8 @@ from ttt_net.messages import (
     UnseekRequest,
     Welcome,
 )
-from ttt_net.sdk.connection import ClientConnection
-from ttt_net.sdk.events import Answered, Farewell, Parting
+from ttt_net.sdk.client_connection import ClientConnection
+from ttt_net.sdk.received import Answered, Farewell, Parting
 
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""

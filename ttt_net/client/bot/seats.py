@@ -21,10 +21,9 @@ from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.names import fitting_name
 from ttt_net.sdk import identity
-from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.events import Farewell, Parting
-from ttt_net.sdk.matches import Tally
-from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.received import Farewell, Parting, Tally
 from ttt_net.sdk.trust import Trust
 
 _NAMELESS = "engine"

@@ -58,7 +58,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered, Back
+from ttt_net.sdk.received import Answered, Back
 
 LEAVE_S = 2.0
 _OF_ONE_MATCH = ("players", "board", "status", "offers")

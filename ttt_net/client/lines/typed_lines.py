@@ -63,7 +63,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.events import Answered
+from ttt_net.sdk.received import Answered
 from ttt_net.text import clean
 
 MOST = 20

@@ -53,7 +53,7 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.programs import beside_us
-from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell, Parting
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting
 from ttt_net.sdk.trust import Trust
 
 ANALYSIS_S = 20.0

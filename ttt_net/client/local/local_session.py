@@ -19,7 +19,7 @@ from ttt_net.client.progress import Achievements, is_first_match_of, load_achiev
 from ttt_net.client.user_io import Ending, json_writer_of, writer_of
 from ttt_net.client.world import LinkState, World, update_world
 from ttt_net.messages import Notice, PlayerInfo, SeekRequest, WatchRequest
-from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.received import Farewell
 
 _PAUSE_S = 1.5
 """How long the end of their game stays to be seen before the next."""

@@ -22,7 +22,7 @@ from ttt_net.client.screens.screen import (
     default_prompt,
 )
 from ttt_net.messages import PlayerInfo, PlayRequest, PuzzleReply, PuzzleRequest, SeekRequest, Snapshot
-from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.received import Tally
 from ttt_net.text import clean, counted
 
 _NAME = "puzzle"

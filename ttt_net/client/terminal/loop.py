@@ -40,7 +40,7 @@ from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import InvitationReply, Notice, RecordReply
-from ttt_net.sdk.events import Back
+from ttt_net.sdk.received import Back
 from ttt_net.text import clean
 
 ESCAPE_S = 0.05

@@ -19,8 +19,8 @@ from ttt_net.messages import (
     decode_request,
     encode,
 )
-from ttt_net.sdk.disconnect import BROKEN
-from ttt_net.sdk.protocol import (
+from ttt_net.sdk.client_protocol import (
+    BROKEN,
     HURRIED,
     OPEN_TIMEOUT_MS,
     PING_INTERVAL_MS,
@@ -31,7 +31,7 @@ from ttt_net.sdk.protocol import (
     ProtocolEvent,
     TokenIssued,
 )
-from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.client_session import ClientSession
 
 
 class Wire:

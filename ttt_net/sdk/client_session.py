@@ -63,8 +63,7 @@ from ttt_net.messages import (
     Welcome,
     WhoRequest,
 )
-from ttt_net.sdk.events import Answered, ConnectionEvent, Garbled
-from ttt_net.sdk.validation import check_clock, check_played, check_snapshot
+from ttt_net.sdk.received import Answered, ConnectionEvent, Garbled, check_clock, check_played, check_snapshot
 
 MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
@@ -318,36 +317,56 @@ class ClientSession:
         return Reaction(say=again, tell=[notice, *cancelled])
 
     def _answered(self, answer: Ok | Refused) -> Reaction:
-        if answer.id is not None and answer.id == self._hello_id:
+        if answer.id is None:
+            return Reaction(tell=[answer])
+        if answer.id == self._hello_id:
             return self._hello_answered(answer)
-        request = self._pending.get(answer.id) if answer.id is not None else None
+        request = self._pending.get(answer.id)
         if request is None:
-            return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
-        if isinstance(answer, Refused) and (wait_ms := self._wait_ms(request, answer)) is not None:
+            return Reaction()
+        put_off = self._put_off_refused(request, answer) if isinstance(answer, Refused) else None
+        if put_off is not None:
+            return put_off
+        del self._pending[request.id]
+        self._tries.pop(request.id, None)
+        kept: list[Request] = []
+        match request:
+            case ResumeRequest() | WatchRequest():
+                if (known := self._matches.get(request.match)) is not None:
+                    known.is_resuming = False
+                if isinstance(answer, Refused):
+                    kept = self._note_not_followed(request)
+            case SeekRequest() | UnseekRequest():
+                self._note_seek(request, answer)
+            case _:
+                pass
+        if isinstance(answer, Refused) and answer.code == Code.UNKNOWN_MATCH:
+            self._matches.pop(getattr(request, "match", ""), None)
+        return Reaction(say=kept, tell=[Answered(request, answer)])
+
+    def _put_off_refused(self, request: Request, refusal: Refused) -> Reaction | None:
+        """Keep a request that is refused for a moment, to repeat it; None if the refusal is an answer to tell."""
+        if (wait_ms := self._wait_ms(request, refusal)) is not None:
             self._tries[request.id] = self._tries.get(request.id, 0) + 1
             self._put_off.add(request.id)
             return Reaction(later=[(wait_ms, request)])
+        if refusal.code != Code.RESTARTING or not isinstance(request, _KEPT):
+            return None
         del self._pending[request.id]
         self._tries.pop(request.id, None)
-        if isinstance(answer, Refused) and answer.code == Code.RESTARTING and isinstance(request, _KEPT):
-            self._unsent[request.id] = request
-            if answer.retry_after_ms is None:
-                return Reaction()
-            self._put_off.add(request.id)  # nothing restarts where only another node takes the lobby over
-            return Reaction(later=[(max(RESTART_RETRY_MS, answer.retry_after_ms), request)])
-        if isinstance(request, ResumeRequest | WatchRequest) and (known := self._matches.get(request.match)):
-            known.is_resuming = False
-        if isinstance(answer, Refused):
-            if isinstance(request, WatchRequest) and self._is_watched(request.match):
-                self._watched = None
-            if answer.code == Code.UNKNOWN_MATCH:
-                self._matches.pop(getattr(request, "match", ""), None)
-        if isinstance(request, SeekRequest | UnseekRequest):
-            self._note_seek(request, answer)
-        kept: list[Request] = []
-        if isinstance(request, ResumeRequest) and isinstance(answer, Refused):
-            kept = self._sendable(request.match)  # no snapshot will come before them
-        return Reaction(say=kept, tell=[Answered(request, answer)])
+        self._unsent[request.id] = request
+        if refusal.retry_after_ms is None:
+            return Reaction()
+        self._put_off.add(request.id)  # nothing restarts where only another node takes the lobby over
+        return Reaction(later=[(max(RESTART_RETRY_MS, refusal.retry_after_ms), request)])
+
+    def _note_not_followed(self, request: ResumeRequest | WatchRequest) -> list[Request]:
+        """Take note that a match is not resumed or watched. Return its kept requests: no snapshot comes before them."""
+        if isinstance(request, ResumeRequest):
+            return self._sendable(request.match)
+        if self._is_watched(request.match):
+            self._watched = None
+        return []
 
     def _note_seek(self, request: SeekRequest | UnseekRequest, answer: Ok | Refused) -> None:
         """Take note of which seek stands: one that is refused leaves the last as it is."""

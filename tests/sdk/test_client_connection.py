@@ -20,8 +20,8 @@ from ttt_net.messages import (
     Snapshot,
     Welcome,
 )
-from ttt_net.sdk.connection import DELAYS_MS, LIVE_DELAY_MS, MAX_NODES, ReconnectLimits, addresses, delay_ms
-from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.sdk.client_connection import DELAYS_MS, LIVE_DELAY_MS, MAX_NODES, ReconnectLimits, addresses, delay_ms
+from ttt_net.sdk.received import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
 
 
 async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.client.samples import snapshot
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Snapshot, TargetInfo
-from ttt_net.sdk.validation import check_snapshot
+from ttt_net.sdk.received import check_snapshot
 
 SOUND = {
     "vanishing": snapshot("vanishing", [0, 2, 4, 7, 3, 5]),

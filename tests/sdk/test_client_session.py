@@ -36,9 +36,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
-from ttt_net.sdk.events import Answered, Garbled
-from ttt_net.sdk.matches import follow
-from ttt_net.sdk.session import (
+from ttt_net.sdk.client_session import (
     MAX_MATCHES,
     MAX_PENDING,
     MAX_RETRY_MS,
@@ -47,6 +45,7 @@ from ttt_net.sdk.session import (
     BotProfile,
     ClientSession,
 )
+from ttt_net.sdk.received import Answered, Garbled, follow
 
 TICTACTOE = SeekRequest(0, ["tictactoe"])
 

@@ -1,0 +1,241 @@
+"""The events of a connection, the checks of a server's numbers, and the snapshot of a match as events change it.
+
+Knows no rules of play, no sockets and no clock.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from msgspec import structs
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import (
+    Adjourned,
+    AnyServerMessage,
+    ClockInfo,
+    Declined,
+    Ended,
+    GameInfo,
+    MatchEvent,
+    Offered,
+    OfferInfo,
+    Ok,
+    OutcomeInfo,
+    Played,
+    PlayerRenamed,
+    Position,
+    Refused,
+    Rematched,
+    Request,
+    Snapshot,
+    Tookback,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The one answer to a request of ours."""
+
+    request: Request
+    answer: Ok | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """The server said something that makes no sense; it was left out."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The link is gone, for the reason given; it is being looked after."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The link will be tried for the `attempt`-th time after `in_ms`."""
+
+    attempt: int
+    in_ms: int
+    reason: str = ""
+    """The reason of the last failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The link stands again; what was missed is on its way."""
+
+    url: str = ""
+    """Where it leads now, if that is another node than before."""
+
+
+class Parting(Enum):
+    """Why a client comes to its end."""
+
+    DONE = "done"
+    UNREACHABLE = "unreachable"
+    DISTRUSTED = "distrusted"
+    REPLACED = "replaced"
+    GIVEN_UP = "given up"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """The last event of all: why there will be no other, and a sentence for people.
+
+    `code` is the refusal's, when the server did not accept who we said we are.
+    """
+
+    why: Parting
+    sentence: str
+    code: str | None = None
+
+
+ConnectionEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell
+"""All that a connection tells."""
+
+
+MAX_CELLS = 4096
+MAX_MOVES = 65_536
+_SIDES = (0, 1)
+
+
+def check_snapshot(snapshot: Snapshot) -> None:
+    """Raise `Refusal` when the numbers of a snapshot do not fit one another."""
+    game = snapshot.game
+    cells = prod(game.shape) if 2 <= len(game.shape) <= 3 and min(game.shape) >= 1 else 0
+    _claim(0 < cells <= MAX_CELLS, f"shape {game.shape[:4]}")
+    _claim(len(game.move_cells) == len(game.move_names) <= MAX_MOVES, "moves without names, or too many")
+    _claim(all(-1 <= cell < cells for cell in game.move_cells), "a move outside the board")
+    _claim(all(0 <= move < len(game.move_cells) for move in snapshot.moves), "a move that the game does not have")
+    _claim(snapshot.you in (None, *_SIDES), f"side {snapshot.you}")
+    _claim(all(offer.side in _SIDES for offer in snapshot.offers), "an offer from nobody")
+    _claim(snapshot.outcome is None or snapshot.outcome.winner in (None, *_SIDES), "a winner who does not play")
+    _claim(snapshot.last is None or 0 <= snapshot.last < len(game.move_cells), "a last move that does not exist")
+    _claim(snapshot.away is None or snapshot.away.side in _SIDES, "somebody away who does not play")
+    _claim(_is_block(game), f"blocks of {(game.block or [])[:4]}")
+    check_clock(snapshot.clock)
+    check_position(game, snapshot.position)
+
+
+def _is_block(game: GameInfo) -> bool:
+    """Tell whether the small boards, if there are any, fill the board."""
+    if game.block is None:
+        return True
+    sizes = zip(game.shape, game.block, strict=False)
+    return len(game.block) == len(game.shape) == 2 and all(part >= 1 and size % part == 0 for size, part in sizes)
+
+
+def _blocks_of(game: GameInfo) -> int:
+    """Return the number of small boards that the board consists of; 0 if it consists of none."""
+    return 0 if game.block is None else prod(game.shape) // prod(game.block)
+
+
+def check_position(game: GameInfo, position: Position) -> None:
+    """Raise `Refusal` when a position is not one of the game's board."""
+    cells = prod(game.shape)
+    _claim(len(position.board) == cells, f"a board of {len(position.board)} cells instead of {cells}")
+    _claim(position.to_move in (None, *_SIDES), f"side {position.to_move} to move")
+    _claim(all(0 <= move < len(game.move_cells) for move in position.legal), "a legal move that does not exist")
+    _claim(all(0 <= cell < cells for cell in position.line), "a line outside the board")
+    _claim(position.line_by in (None, *_SIDES), f"a line of side {position.line_by}")
+    _claim(position.vanishing is None or 0 <= position.vanishing < cells, "a vanishing mark outside the board")
+    _claim(position.takeover is None or position.takeover in position.legal, "a takeover that is no legal move")
+    _claim(position.target is None or 1 <= position.target.board <= _blocks_of(game), "a target that is no small board")
+
+
+def check_played(game: GameInfo, played: Played | Tookback) -> None:
+    """Raise `Refusal` when a move, or moves taken back, do not fit the game that they are part of."""
+    _claim(played.side in _SIDES, f"side {played.side}")
+    _claim(isinstance(played, Tookback) or 0 <= played.move < len(game.move_cells), "a move that does not exist")
+    check_clock(played.clock)
+    if played.position is not None:
+        _claim(played.position.ply == played.ply, f"ply {played.ply} with the position of another")
+        check_position(game, played.position)
+
+
+def check_clock(clock: ClockInfo | None) -> None:
+    """Raise `Refusal` when the running side is not a side."""
+    _claim(clock is None or clock.running in (None, *_SIDES), "a clock that runs for nobody")
+
+
+def _claim(fits: bool, what: str) -> None:
+    if not fits:
+        raise Refusal(Code.BAD_MESSAGE, f"the server sent {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The matches that ended while we looked on as a player, without the aborted ones."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+
+    @property
+    def games(self) -> int:
+        """How many there were."""
+        return self.won + self.drawn + self.lost
+
+
+def follow(match: Snapshot, event: MatchEvent | PlayerRenamed) -> Snapshot:
+    """Return the snapshot of the match as it is after the event, or after a player of it has taken another name."""
+    match event:
+        case PlayerRenamed():
+            first, second = (
+                structs.replace(player, name=event.name) if side == event.side else player
+                for side, player in enumerate(match.players)
+            )
+            return structs.replace(match, players=(first, second))
+        case Played():
+            return structs.replace(
+                match,
+                seq=event.seq,
+                moves=[*match.moves, event.move],
+                last=event.move,
+                position=event.position or match.position,
+                clock=event.clock or match.clock,
+                offers=[],
+                adjourned=False,
+            )
+        case Tookback():
+            moves = match.moves[: event.ply]
+            return structs.replace(
+                match,
+                seq=event.seq,
+                moves=moves,
+                last=moves[-1] if moves else None,
+                position=event.position or match.position,
+                clock=event.clock or match.clock,
+                offers=[],
+                adjourned=False,
+            )
+        case Adjourned():
+            return structs.replace(match, seq=event.seq, adjourned=True, clock=event.clock or match.clock, offers=[])
+        case Offered():
+            offers = [*match.offers, OfferInfo(event.side, event.kind, event.seq)]
+            return structs.replace(match, seq=event.seq, offers=offers)
+        case Declined():
+            # An offer that is turned down is gone, whichever of the two players ended it.
+            offers = [offer for offer in match.offers if offer.kind != event.kind]
+            return structs.replace(match, seq=event.seq, offers=offers)
+        case Ended():
+            position = structs.replace(match.position, to_move=None, legal=[])
+            return structs.replace(
+                match,
+                seq=event.seq,
+                outcome=OutcomeInfo(event.winner, event.reason),
+                clock=event.clock or match.clock,
+                position=position,
+                offers=[],
+                away=None,
+            )
+        case Rematched():
+            return structs.replace(match, seq=event.seq, next=event.next, offers=[])
+        case _:
+            return structs.replace(match, seq=event.seq)
