@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.server.running import running
 from ttt_net.names.filtered import MAX_BYTES, MAX_STARS, MAX_WORDS, FilteredWords, WordFilter
 
-LIST = WordFilter(["# a remark", "", "Fool", "ninny  # mild", "numb*", "*twit*", "дурак", "x"])
+LIST = WordFilter(["# a remark", "", "Fool", "crook", "ninny  # mild", "numb*", "*twit*", "дурак", "x"])
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,8 @@ LIST = WordFilter(["# a remark", "", "Fool", "ninny  # mild", "numb*", "*twit*",
         "nitwits all",
         "ДУРАК",
         "FООL",
+        "\u03f2rook",
+        "\u03f9ROOK",
     ],
 )
 def test_a_word_is_found(text: str) -> None:

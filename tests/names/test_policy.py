@@ -114,14 +114,22 @@ def test_spaces_hide_no_reserved_word(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Mod Anna", "Anna-mod", "Moderation", "M0derator Bob", "модератор", "Админ", "管理员", "官方"]
-)
+    "name",
+    [
+        "Mod Anna", "Anna-mod", "ModAnna", "annaMod", "MOD_7", "Mods", "Moderation", "Moderators", "M0derator Bob",
+        "Sysadmin", "Moderador Rui", "Modérateur", "модератор", "МОДЕРАТОР", "Модератор Анна", "МодераторАнна",
+        "модерация", "Админ", "Администрация", "Адмін", "管理员", "管理員", "管理员小王", "小王版主", "版主", "官方",
+        "官方 客服", "站长", "運営です", "운영자", "관리자 김", "مشرف", "المشرف",
+    ],
+)  # fmt: skip
 def test_nobody_has_an_office_in_their_name_in_any_script(name: str) -> None:
     with pytest.raises(Refusal, match="reserved"):
         checked_name(name)
 
 
-@pytest.mark.parametrize("name", ["Modest", "Modular Man", "Stafford", "Square Root", "Adminka2"])
+@pytest.mark.parametrize(
+    "name", ["Modest", "Modular Man", "Stafford", "Square Root", "Adminka2", "McModest", "Модест", "小王", "Commodore"]
+)
 def test_names_that_only_contain_such_letters_are_taken(name: str) -> None:
     assert checked_name(name) == name
 
@@ -192,6 +200,13 @@ def test_digits_around_a_word_may_be_letters_of_it(digits: str) -> None:
 )  # fmt: skip
 def test_names_that_people_confuse_have_a_look_in_common(one: str, other: str) -> None:
     assert looks(one) & looks(other) or name_key(one) == name_key(other)
+
+
+def test_a_lunate_sigma_is_kept_as_a_sigma_and_else_taken_for_the_c_that_it_looks_like() -> None:
+    assert checked_name("\u03f2\u03bf\u03f2") == "ςος"
+    assert checked_name("\u03f9\u039f\u03a6\u0399\u0391") == "ΣΟΦΙΑ"
+    for lunate, other in [("\u03f2\u03bf\u03f2\u03bf", "coco"), ("\u03f9\u039f\u03f9\u039f", "СОСО")]:  # fmt: skip
+        assert looks(lunate) & looks(other), "where a host allows any name, it is shown as it was typed"
 
 
 @pytest.mark.parametrize(

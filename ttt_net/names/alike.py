@@ -24,8 +24,12 @@ def looks_as_written(name: str) -> tuple[str, str]:
     return _skeleton(name), _skeleton(name.casefold())
 
 
+LUNATE_SIGMA = str.maketrans("ϲϹ", "cC")
+"""Compatibility forms turn these letters into ordinary sigmas, which look different."""
+
+
 def _skeleton(name: str) -> str:
-    once = _stand_ins(name.replace(" ", "")).casefold()
+    once = _stand_ins(name.replace(" ", "").translate(LUNATE_SIGMA)).casefold()
     return _stand_ins(once)  # a capital that stands for its class may, as a small letter, be in another
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.names.alike import looks_as_written
+from ttt_net.names.alike import LUNATE_SIGMA, looks_as_written
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def _bare(text: str) -> str:
     """Return the text without the marks on its letters, in the form in which look-alikes are compared."""
     if text.isascii():
         return text
-    parts = unicodedata.normalize("NFKD", text)
+    parts = unicodedata.normalize("NFKD", text.translate(LUNATE_SIGMA))
     return "".join(character for character in parts if unicodedata.category(character) != "Mn")
 
 

@@ -28,14 +28,20 @@ _JOINERS = " _-"
 _DIGITS = "0123456789"
 _OFFICES = [
     "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
-    "official", "system", "server", "ttt_net", "moderation", "administration", "модератор",
-    "админ", "администратор", "管理员", "管理員", "版主", "官方",
+    "official", "system", "server", "ttt_net", "moderation", "administration", "moderators", "mods", "admins",
+    "sysadmin", "moderador", "modérateur", "moderateur", "administrador", "administrateur",
+    "модератор", "модераторы", "модерация", "админ", "админы", "администратор", "администрация", "адмін",
+    "管理员", "管理員", "管理者", "管理人", "版主", "官方", "站长", "站長", "客服", "運営",
+    "운영자", "관리자", "مشرف", "المشرف",
 ]  # fmt: skip
 _TITLES = {
-    "admin", "administrator", "administration", "moderator", "mod", "moderation", "staff", "official",
+    "admin", "administrator", "administration", "moderator", "mod", "moderation", "staff", "official", "moderators",
+    "mods", "admins", "sysadmin", "moderador", "moderateur", "administrador", "administrateur",
     *(word for word in _OFFICES if not word.isascii()),
 }  # fmt: skip
-"""Offices that a name may not even have as one of its words: `Mod Anna`."""
+"""Offices that a name may not even have as one of its words: `Mod Anna`, `ModAnna`."""
+_WITHOUT_SPACES = tuple(word for word in _OFFICES if word[0] >= "\u3000")
+"""Offices in scripts that are written without spaces; a name may not contain them at all."""
 RESERVED = [
     *_OFFICES, "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
     "everyone", "all", "any", "none", "null", "deleted", "you", "me",
@@ -57,8 +63,8 @@ def checked_name(text: str) -> str:
 
 def is_like_an_office(text: str) -> bool:
     """Tell whether a word of a text, or all of it, looks like the name of an office: admin, moderator, server."""
-    words = [*text.replace("-", " ").replace("_", " ").split(), text.replace(" ", "")]
-    return any(_reserved_word(word) in _OFFICES for word in words)
+    words = [*_words(text), text.replace(" ", "")]
+    return any(_reserved_word(word) in _OFFICES for word in words) or _office_within(text) is not None
 
 
 def fitting_name(text: str) -> str | None:
@@ -116,9 +122,24 @@ def _letters_fault(name: str) -> str | None:
 def _word_fault(name: str) -> str | None:
     word = _reserved_word(name)
     if word is None:
-        parts = name.replace("-", " ").replace("_", " ").split()
-        word = next((found for part in parts if (found := _reserved_word(part)) in _TITLES), None)
+        word = next((found for part in _words(name) if (found := _reserved_word(part)) in _TITLES), None)
+    word = word or _office_within(name)
     return f"{name!r} is reserved, as is all that looks like {word!r}" if word else None
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, those within `aWordLikeThis` too."""
+    spaced = "".join(
+        f" {one}" if before.islower() and one.isupper() else one for before, one in zip(" " + text, text, strict=False)
+    )
+    parts = text.replace("-", " ").replace("_", " ").split()
+    return [*parts, *(part for part in spaced.replace("-", " ").replace("_", " ").split() if part not in parts)]
+
+
+def _office_within(text: str) -> str | None:
+    """Return the office that a text contains in a script without spaces between words; None if there is none."""
+    bare = "".join(character for character in text if character not in _JOINERS)
+    return next((word for word in _WITHOUT_SPACES if word in bare), None)
 
 
 def _reserved_word(name: str) -> str | None:
