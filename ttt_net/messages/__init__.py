@@ -1,256 +1,69 @@
 """Requests of clients and messages of the server: two closed unions of tagged structs, and their JSON.
 
-Requests are in `requests`, what happens in a match in `events`, all else that the server says in `server_messages`,
-their parts in `types`; `codec` writes and reads them. docs/protocol.md is generated from them.
+Requests are in `requests`, the server's messages in `server_messages`, and the parts of both in `types`. A frame is one
+JSON object with a `type`. The types are the validators: a value that `decode_request` returns has been checked.
+docs/protocol.md is generated from them.
 """
 
-from ttt_net.messages.codec import decode_event, decode_request, decode_server_message, encode, refused, request_id
-from ttt_net.messages.events import (
-    Adjourned,
-    Declined,
-    Ended,
-    MatchEvent,
-    Offered,
-    Played,
-    Rematched,
-    Started,
-    Tookback,
-)
-from ttt_net.messages.requests import (
-    AbortRequest,
-    AcceptRequest,
-    AgreeRequest,
-    AnalyseRequest,
-    AnswerRequest,
-    AnyRequest,
-    ChallengeRequest,
-    ChatRequest,
-    ClaimRequest,
-    DeclineRequest,
-    ForgetRequest,
-    HelloRequest,
-    HintRequest,
-    HistoryRequest,
-    InviteRequest,
-    JoinRequest,
-    LeaderboardRequest,
-    LobbyRequest,
-    MatchesRequest,
-    MuteRequest,
-    OfferRequest,
-    PingRequest,
-    PlayRequest,
-    ProfileRequest,
-    PuzzleRequest,
-    RecordRequest,
-    RenameRequest,
-    ReplayRequest,
-    ReportRequest,
-    Request,
-    ResignRequest,
-    ResumeRequest,
-    RulesRequest,
-    SeekRequest,
-    UnseekRequest,
-    UnwatchRequest,
-    WatchRequest,
-    WhoRequest,
-)
-from ttt_net.messages.server_messages import (
-    AnalysisReply,
-    AnyServerMessage,
-    ChallengeAccepted,
-    Challenged,
-    ChallengeOver,
-    Chatted,
-    HintReply,
-    HistoryReply,
-    InvitationReply,
-    LeaderboardReply,
-    LiveList,
-    Notice,
-    Ok,
-    PlayerList,
-    PlayerRenamed,
-    Presence,
-    ProfileReply,
-    PuzzleReply,
-    Rated,
-    RecordReply,
-    Refused,
-    Renamed,
-    ReplayReply,
-    Restarting,
-    RulesReply,
-    Sanctioned,
-    SeekList,
-    Snapshot,
-    Suggestion,
-    Watching,
-    Welcome,
-)
-from ttt_net.messages.types import (
-    MAX_MESSAGE_BYTES,
-    MAX_NAME_CELLS,
-    MAX_POSITION_LENGTH,
-    PROTOCOL,
-    AnalysedMove,
-    AwayInfo,
-    ChallengeEnd,
-    ClaimKind,
-    ClockInfo,
-    DeclineReason,
-    ExplanationInfo,
-    FinishedMatch,
-    GameInfo,
-    HeadToHead,
-    HintKind,
-    Leader,
-    ListedPlayer,
-    LiveMatch,
-    MatchLesson,
-    OfferInfo,
-    OfferKind,
-    Opponents,
-    OutcomeInfo,
-    Phrase,
-    PlayerInfo,
-    Position,
-    PuzzleKind,
-    RatingChange,
-    RatingInfo,
-    ReportReason,
-    Room,
-    RuleExample,
-    SanctionAct,
-    SeekInfo,
-    ServerMessage,
-    Side,
-    TargetInfo,
-    ThreatRow,
-)
+from typing import Any
 
-__all__ = [
-    "MAX_MESSAGE_BYTES",
-    "MAX_NAME_CELLS",
-    "MAX_POSITION_LENGTH",
-    "PROTOCOL",
-    "AbortRequest",
-    "AcceptRequest",
-    "Adjourned",
-    "AgreeRequest",
-    "AnalyseRequest",
-    "AnalysedMove",
-    "AnalysisReply",
-    "AnswerRequest",
-    "AnyRequest",
-    "AnyServerMessage",
-    "AwayInfo",
-    "ChallengeAccepted",
-    "ChallengeEnd",
-    "ChallengeOver",
-    "ChallengeRequest",
-    "Challenged",
-    "ChatRequest",
-    "Chatted",
-    "ClaimKind",
-    "ClaimRequest",
-    "ClockInfo",
-    "DeclineReason",
-    "DeclineRequest",
-    "Declined",
-    "Ended",
-    "ExplanationInfo",
-    "FinishedMatch",
-    "ForgetRequest",
-    "GameInfo",
-    "HeadToHead",
-    "HelloRequest",
-    "HintKind",
-    "HintReply",
-    "HintRequest",
-    "HistoryReply",
-    "HistoryRequest",
-    "InvitationReply",
-    "InviteRequest",
-    "JoinRequest",
-    "Leader",
-    "LeaderboardReply",
-    "LeaderboardRequest",
-    "ListedPlayer",
-    "LiveList",
-    "LiveMatch",
-    "LobbyRequest",
-    "MatchEvent",
-    "MatchLesson",
-    "MatchesRequest",
-    "MuteRequest",
-    "Notice",
-    "OfferInfo",
-    "OfferKind",
-    "OfferRequest",
-    "Offered",
-    "Ok",
-    "Opponents",
-    "OutcomeInfo",
-    "Phrase",
-    "PingRequest",
-    "PlayRequest",
-    "Played",
-    "PlayerInfo",
-    "PlayerList",
-    "PlayerRenamed",
-    "Position",
-    "Presence",
-    "ProfileReply",
-    "ProfileRequest",
-    "PuzzleKind",
-    "PuzzleReply",
-    "PuzzleRequest",
-    "Rated",
-    "RatingChange",
-    "RatingInfo",
-    "RecordReply",
-    "RecordRequest",
-    "Refused",
-    "Rematched",
-    "RenameRequest",
-    "Renamed",
-    "ReplayReply",
-    "ReplayRequest",
-    "ReportReason",
-    "ReportRequest",
-    "Request",
-    "ResignRequest",
-    "Restarting",
-    "ResumeRequest",
-    "Room",
-    "RuleExample",
-    "RulesReply",
-    "RulesRequest",
-    "SanctionAct",
-    "Sanctioned",
-    "SeekInfo",
-    "SeekList",
-    "SeekRequest",
-    "ServerMessage",
-    "Side",
-    "Snapshot",
-    "Started",
-    "Suggestion",
-    "TargetInfo",
-    "ThreatRow",
-    "Tookback",
-    "UnseekRequest",
-    "UnwatchRequest",
-    "WatchRequest",
-    "Watching",
-    "Welcome",
-    "WhoRequest",
-    "decode_event",
-    "decode_request",
-    "decode_server_message",
-    "encode",
-    "refused",
-    "request_id",
-]
+import msgspec
+from msgspec import Struct
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages.requests import *
+from ttt_net.messages.requests import AnyRequest
+from ttt_net.messages.server_messages import *
+from ttt_net.messages.server_messages import AnyServerMessage, MatchEvent, Refused
+from ttt_net.messages.types import *
+from ttt_net.messages.types import RequestId
+
+_request_decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
+_server_message_decoder: msgspec.json.Decoder[AnyServerMessage] = msgspec.json.Decoder(AnyServerMessage)
+_event_decoder: msgspec.json.Decoder[MatchEvent] = msgspec.json.Decoder(MatchEvent)
+_encoder = msgspec.json.Encoder()
+
+encode = _encoder.encode
+"""Write a message as the UTF-8 bytes of one JSON object."""
+
+
+class _Envelope(Struct):
+    id: RequestId | None = None
+    type: Any = None
+
+
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+
+
+def decode_request(data: bytes | str) -> AnyRequest:
+    """Return the request in a frame, checked. Raises `Refusal` if it is none: BAD_MESSAGE, with the place."""
+    try:
+        return _request_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def request_id(data: bytes | str) -> int | None:
+    """Return the `id` of a frame that may not be a request at all, so that even its refusal can name it."""
+    try:
+        return _envelope_decoder.decode(data).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def refused(request: int | None, refusal: Refusal) -> Refused:
+    """Return the answer that a refusal is written as."""
+    return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
+
+
+def decode_server_message(data: bytes | str) -> AnyServerMessage:
+    """Return the message of the server. Raises `Refusal` if this client does not know it: BAD_MESSAGE."""
+    try:
+        return _server_message_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def decode_event(data: bytes) -> MatchEvent:
+    """Return an event as the journal kept it."""
+    return _event_decoder.decode(data)

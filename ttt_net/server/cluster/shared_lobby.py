@@ -12,7 +12,7 @@ from itertools import islice
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal, UnknownOutcomeError
-from ttt_net.messages.codec import refused
+from ttt_net.messages import refused
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.session import Session

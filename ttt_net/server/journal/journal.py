@@ -9,8 +9,7 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import MatchEvent, Started
-from ttt_net.messages.types import UNSCORED
+from ttt_net.messages import UNSCORED, MatchEvent, Started
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.fair_shares import FairShares, Payer
