@@ -904,3 +904,17 @@ def test_a_match_that_was_called_a_draw_because_one_was_gone_can_be_kept() -> No
         match.evolve(event)
     record = record_of(match.events)
     assert read_record(write_record(record)) == record
+
+
+def test_time_beyond_the_grace_still_counts_after_the_waiting_player_was_away_too() -> None:
+    absences = Absences(None)
+    absences.went(0, 0, on_purpose=False)
+    gone = absences.of(0)
+    assert gone is not None
+    assert gone.claim_at_ms is not None
+    late_ms = gone.claim_at_ms + 1_500
+    absences.went(1, late_ms, on_purpose=False)
+    absences.returned(1, late_ms + 1)
+    gone = absences.of(0)
+    assert gone is not None
+    assert (gone.left_ms(late_ms + 1), gone.claim_at_ms) == (0, late_ms + 1 - 1_500)

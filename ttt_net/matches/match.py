@@ -310,7 +310,7 @@ class Absence:
 
     on_purpose: bool
     grace_ms: int
-    """The rest of the grace when the absence last began to count, or stopped counting."""
+    """The rest of the grace when the absence last began to count, or stopped counting; below 0 after its end."""
     counts_since_ms: int | None
     """Since when the absence counts; None while the other player is away, too."""
     went_ms: int
@@ -319,8 +319,12 @@ class Absence:
 
     def left_ms(self, now_ms: int) -> int:
         """Return the rest of the grace; the other player can claim the match once it is 0."""
+        return max(0, self.rest_ms(now_ms))
+
+    def rest_ms(self, now_ms: int) -> int:
+        """Return the rest of the grace, below 0 by the time that has passed since its end."""
         spent_ms = 0 if self.counts_since_ms is None else max(0, now_ms - self.counts_since_ms)
-        return max(0, self.grace_ms - spent_ms)
+        return self.grace_ms - spent_ms
 
     @property
     def claim_at_ms(self) -> int | None:
@@ -358,7 +362,7 @@ class Absences:
         self._counts[side] += 1
         if len(self._away) == len(SIDES):
             for each, absence in self._away.items():
-                self._away[each] = replace(absence, grace_ms=absence.left_ms(now_ms), counts_since_ms=None)
+                self._away[each] = replace(absence, grace_ms=absence.rest_ms(now_ms), counts_since_ms=None)
 
     def returned(self, side: int, now_ms: int) -> None:
         """End the absence of `side`; if the other player is away, their absence counts from now on."""
