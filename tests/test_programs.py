@@ -14,7 +14,7 @@ from ttt_net import programs
 ROOT = Path(__file__).parent.parent
 GREETING = """
 from pathlib import Path
-from ttt_net.server.process.startup_banner import ServerAddress, greeting
+from ttt_net.server.process.announcing import ServerAddress, greeting
 print(*greeting(ServerAddress("test", "127.0.0.1", 7001, Path("data"))), sep="\\n")
 """
 

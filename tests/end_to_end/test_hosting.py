@@ -20,7 +20,7 @@ from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
 from ttt_net.__main__ import main
 from ttt_net.server.check import faults
-from ttt_net.server.settings.addresses import listen
+from ttt_net.server.settings.listening import listen
 from ttt_net.server.settings.sources import read_order
 
 FOR_PROXIES = ("--public", "--behind-proxy", "--no-announce")

@@ -16,7 +16,7 @@ from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, Peer, RawPeer, client
 from tests.server.running import Server, running, until
 from ttt_net.server.rooms import joining
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
 
 EMPTY = client_frame(CONT, fin=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import trustme
 
 from tests.server.peer import RawPeer
-from ttt_net.server.settings.certificate import Certificate
+from ttt_net.server.settings.listening import Certificate
 
 
 class Authority:

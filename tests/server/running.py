@@ -27,8 +27,8 @@ from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.listening import listen
 from ttt_net.server.wire.connection import Connection
 
 ENGINE = installed_engine()

@@ -8,7 +8,7 @@ from tests.server.running import running, until
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.main import disk_usage
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(

@@ -10,7 +10,7 @@ from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.errors import Closing
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 async def test_a_new_player_is_welcomed_with_a_token(tmp_path: Path) -> None:

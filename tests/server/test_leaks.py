@@ -14,7 +14,7 @@ from tests.patience import PATIENCE_S
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import Server, running
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 FAST = Limits(messages=Rate(1_000_000), dead_after_s=600)
 

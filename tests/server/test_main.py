@@ -1,11 +1,17 @@
-"""System calls of the server's process; tests/end_to_end tests the rest of it."""
+"""System calls of the server's process, and SIGHUP: live settings change at once, and faulty ones change nothing."""
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
+from tests.server.running import Server, running
 from ttt_net.server import main
-from ttt_net.server.main import loop_factory
+from ttt_net.server.main import loop_factory, reload_settings
+from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.setting import Rate
+from ttt_net.server.settings.sources import read_order
 
 
 def test_without_uvloop_the_loop_is_one_that_can_look_at_a_listening_socket_on_every_system(
@@ -13,3 +19,102 @@ def test_without_uvloop_the_loop_is_one_that_can_look_at_a_listening_socket_on_e
 ) -> None:
     monkeypatch.setattr(main, "uvloop", None)
     assert loop_factory() is asyncio.SelectorEventLoop, "the usual one of Windows has no add_reader"
+
+
+class File:
+    """A file of settings, and how a server reads it again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "server.toml"
+
+    def write(self, text: str) -> None:
+        self._path.write_text(text, encoding="utf-8")
+
+    def read(self, environment: Mapping[str, str] | None = None) -> Configuration:
+        return read_order(["--config", str(self._path)], environment or {}).configuration
+
+    def reload(self, server: Server) -> None:
+        reload_settings(server.hub, None, self.read)
+
+
+async def test_what_is_live_holds_at_once_for_all_who_are_here(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = File(tmp_path)
+    file.write('name = "test"\n[limits]\nchats = "1/h"\nunmetered = []')
+    async with running(tmp_path / "data", file.read().limits, configuration=file.read()) as server:
+        server.clock.stand_still()
+        ann, _, match = await server.pair()
+        await ann.ok("chat", match=match, text="hello")
+        assert await ann.refused("chat", match=match, text="hello?") == "too_fast"
+        file.write(
+            'name = "another"\norigins = ["https://play.example"]\n[limits]\nchats = "3/h"\nunmetered = []\n'
+            "max_live_matches = 1\nallow_guests = false"
+        )
+        file.reload(server)
+        for text in ("hello!", "there", "again"):
+            await ann.ok("chat", match=match, text=text)
+        assert await ann.refused("chat", match=match, text="and again") == "too_fast"
+        assert await ann.refused("seek", games=["qubic"]) == "too_many_matches"
+        guest = await server.connect()
+        assert await guest.refused("hello", protocols=[1]) == "no_guests"
+        welcome = await (await server.connect()).hello(name="Cid")
+        assert welcome["server"] == "test"
+        assert "guests" not in welcome["features"]
+        assert server.hub.services.configuration.origins == ("https://play.example",)
+    said = [record.getMessage() for record in caplog.records if record.getMessage().startswith("settings")]
+    assert said == [
+        'settings: name will be "another" from the next start on, it stays "test"',
+        'settings: origins is ["https://play.example"] now, it was []',
+        "settings: limits.max_live_matches is 1 now, it was 20",
+        "settings: limits.allow_guests is false now, it was true",
+        'settings: limits.chats is "3/h" now, it was "1/h"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[limits\n", "settings in use stay"),
+        ("[limits]\nchats = 'often'", "'often' is no rate"),
+        ("[limits]\nchatter = 3", "limits.chatter: there is no such setting"),
+        ("[limits]\nchats = '9/h'\nping_after_s = 9.0", "everybody who is silent would be dropped"),
+        ("public = true\n[limits]\nchats = '9/h'", "strangers' tokens would go"),
+    ],
+)
+async def test_of_a_file_that_is_broken_nothing_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, complaint: str
+) -> None:
+    file = File(tmp_path)
+    async with running(tmp_path / "data", Limits(chats=Rate(2, 10.0))) as server:
+        file.write(text)
+        file.reload(server)
+        assert server.hub.limits.chats == Rate(2, 10.0)
+        await (await server.join("Ann")).ok("ping")
+    (said,) = [record.getMessage() for record in caplog.records if "settings" in record.getMessage()]
+    assert said.startswith("the settings in use stay: ")
+    assert complaint in said
+
+
+async def test_a_file_that_is_gone_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = File(tmp_path)
+    async with running(tmp_path / "data", Limits(chats=Rate(2, 10.0))) as server:
+        file.reload(server)
+        assert server.hub.limits.chats == Rate(2, 10.0)
+    assert "cannot read" in caplog.text
+
+
+async def test_networks_that_are_not_metered_any_more_are_metered_when_they_come(tmp_path: Path) -> None:
+    file = File(tmp_path)
+    file.write('name = "test"\n[limits]\nopenings = "2/h"')
+    async with running(tmp_path / "data", file.read().limits, configuration=file.read()) as server:
+        server.clock.stand_still()
+        for name in ("Ann", "Bob", "Cid"):
+            await server.join(name)
+        file.write('name = "test"\n[limits]\nopenings = "2/h"\nunmetered = []')
+        file.reload(server)
+        await server.join("Dan")
+        await server.join("Eve")
+        late = await server.raw()
+        await late.send(b"GET / HTTP/1.1\r\n\r\n")
+        assert await late.status() == 429

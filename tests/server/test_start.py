@@ -84,7 +84,7 @@ class Served:
 def start(served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Start a server, and return its exit code."""
     monkeypatch.setattr("ttt_net.server.main.serve", served)
-    monkeypatch.setattr("ttt_net.server.settings.logs.set_up", lambda *_: None)  # those of the tests stay as they are
+    monkeypatch.setattr("ttt_net.server.start.set_up", lambda *_: None)  # those of the tests stay as they are
     return main(["--host", "127.0.0.1", "--port", "0", "--data", str(folder)])
 
 
@@ -114,7 +114,7 @@ def test_a_node_that_begins_anew_keeps_nothing_of_the_one_before(
         return len(left) < 3
 
     monkeypatch.setattr("ttt_net.server.main.serve", serve)
-    monkeypatch.setattr("ttt_net.server.settings.logs.set_up", lambda *_: None)
+    monkeypatch.setattr("ttt_net.server.start.set_up", lambda *_: None)
     gc.disable()
     try:
         assert main(["--host", "127.0.0.1", "--port", "0", "--data", str(tmp_path)]) == 0

@@ -23,7 +23,7 @@ from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
 from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.settings.cluster import SnapshotSchedule
+from ttt_net.server.settings.configuration import SnapshotSchedule
 
 FAULTS = (
     *PEER_FAULTS, "hop",

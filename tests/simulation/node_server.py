@@ -17,7 +17,7 @@ from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import AuditNote
-from ttt_net.server.settings.cluster import SnapshotSchedule
+from ttt_net.server.settings.configuration import SnapshotSchedule
 
 if TYPE_CHECKING:
     from tests.simulation.cluster import ClusterWorld

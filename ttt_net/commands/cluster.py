@@ -10,7 +10,7 @@ from ttt_net.server.cluster.entries import Batch, encode_batch
 from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import JOURNAL_FILE
-from ttt_net.server.settings.cluster import check_log
+from ttt_net.server.settings.configuration import check_log
 
 WARNING = """\
 This begins the log anew from the tables in {journal}.

@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admission.client_address import networks
-from ttt_net.server.settings.addresses import is_loopback, listen, local_addresses
-from ttt_net.server.settings.certificate import certificate_for, expires
 from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.listening import certificate_for, expires, is_loopback, listen, local_addresses
 
 try:
     import resource

@@ -17,11 +17,10 @@ from ttt_net.server.admin.listener import attending, open_listener
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.main import make_hub, serving
+from ttt_net.server.process.announcing import ServerAddress, announced
 from ttt_net.server.process.house_bots import house_bots
-from ttt_net.server.process.mdns import announced
-from ttt_net.server.process.startup_banner import ServerAddress
-from ttt_net.server.settings.addresses import is_loopback, listen
 from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.listening import is_loopback, listen
 
 END_S = 15.0
 """How long the end may take; a thread that hangs does not outlive the program either way."""

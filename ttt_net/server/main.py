@@ -18,29 +18,29 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ttt_net.errors import Closing
+from ttt_net.errors import Closing, ConfigurationError
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.names.filtered import WORDS_FILE
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
+from ttt_net.server.check import refuse_faults
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.ledger import RunningLedger
+from ttt_net.server.process.announcing import ServerAddress, announced, greet
 from ttt_net.server.process.house_bots import house_bots
+from ttt_net.server.process.logs import StartExtension, keep_alive, notify, set_up
 from ttt_net.server.process.maintenance import maintenance_jobs
-from ttt_net.server.process.mdns import announced
-from ttt_net.server.process.notify import StartExtension, keep_alive, notify
-from ttt_net.server.process.reloading import reload_settings
-from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.addresses import is_loopback
-from ttt_net.server.settings.certificate import Certificate
-from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.configuration import SETTINGS, Configuration
+from ttt_net.server.settings.listening import Certificate, is_loopback
+from ttt_net.server.settings.setting import Setting, Value
+from ttt_net.server.settings.sources import value_of
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.frames import Reader
@@ -187,6 +187,47 @@ async def _serve(
     log.info("stopped")
     gc.unfreeze()
     return not is_told
+
+
+def reload_settings(hub: Hub, certificate: Certificate | None, reread: Callable[[], Configuration] | None) -> None:
+    """Read the certificate and the settings again, and log each change. A faulty setting keeps all in use.
+
+    Live settings are read whenever they are needed, so changing them is enough. The others wait for the next start.
+    """
+    if certificate:
+        certificate.reload()
+    if not reread:
+        return
+    try:
+        wanted = reread()
+        refuse_faults(wanted)
+    except ConfigurationError as error:
+        log.error("the settings in use stay: %s", error)
+        return
+    configuration = hub.services.configuration
+    changed = [each for each in SETTINGS if value_of(wanted, each) != value_of(configuration, each)]
+    for each in changed:
+        value = value_of(wanted, each)
+        before, after = each.shown(value_of(configuration, each)), each.shown(value)
+        sentence = f"{each.key} is {after} now, it was {before}"
+        if each.is_live:
+            _put(configuration, each, value)
+        else:
+            sentence = f"{each.key} will be {after} from the next start on, it stays {before}"
+        log.warning("settings: %s", sentence)
+    if not changed:
+        log.warning("settings: nothing has changed")
+    if any(each.key.startswith("log_") for each in changed):
+        set_up(configuration.log_format, configuration.log_level)
+    hub.settings_changed([each.key for each in changed if each.is_live])
+
+
+def _put(configuration: Configuration, one: Setting, value: Value) -> None:
+    owner: object = configuration
+    *path, name = one.key.split(".")
+    for each in path:
+        owner = getattr(owner, each)
+    setattr(owner, name, value)
 
 
 def _has_terminal() -> bool:

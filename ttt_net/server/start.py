@@ -14,10 +14,9 @@ from importlib.util import find_spec
 from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.programs import SERVER, quick_to_end
 from ttt_net.server.check import named_for_nothing, refuse_faults, report
-from ttt_net.server.settings import logs
-from ttt_net.server.settings.addresses import inherited, listen
-from ttt_net.server.settings.certificate import certificate_for
+from ttt_net.server.process.logs import is_managed, set_up
 from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.listening import certificate_for, inherited, listen
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
 log = logging.getLogger(__name__)
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int:
     configuration = order.configuration
-    logs.set_up(configuration.log_format, configuration.log_level)
+    set_up(configuration.log_format, configuration.log_level)
     if order.is_print:
         print(as_file(configuration), end="")
         return 0
@@ -57,7 +56,6 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
         with inherited(os.environ) or listen(configuration.host or None, port) as listening:
             with quick_to_end():
                 from ttt_net.server.main import serve
-                from ttt_net.server.process.notify import is_managed
 
             port = listening.getsockname()[1]  # the same where any was asked for
             try:

@@ -9,7 +9,7 @@ import pytest
 from tests.server.running import running, until
 from ttt_net.server.journal.entries import AuditNote
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 async def test_a_player_takes_another_name_and_their_old_one_is_free(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.server.rated import rated_match
 from tests.server.running import Server, running, until
 from ttt_net.games.records import read_record
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 async def played_out(server: Server) -> tuple[Peer, Peer, str]:

@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.server.admin.attended import Admin, Attended, attended
 from tests.server.peer import Peer
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 METERED = Limits(unmetered=())
 """The loopback is an address like others."""

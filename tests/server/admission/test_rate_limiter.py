@@ -5,9 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.admission.rate_limiter import RateLimiter
+from ttt_net.server.admission.rate_limiter import Bucket, RateLimiter
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Bucket, Rate
+from ttt_net.server.settings.setting import Rate
 
 RATES = st.builds(Rate, st.integers(1, 1_000), st.sampled_from([0.5, 1.0, 2.0, 60.0, 3_600.0]))
 PAUSES_MS = st.lists(st.integers(0, 10_000), max_size=60)

@@ -13,7 +13,7 @@ from ttt_net.pairing.lobby import Pairing
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:

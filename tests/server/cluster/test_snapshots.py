@@ -20,7 +20,7 @@ from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
 from ttt_net.server.journal.reader import Worker
 from ttt_net.server.players import Player
-from ttt_net.server.settings.cluster import SnapshotSchedule
+from ttt_net.server.settings.configuration import SnapshotSchedule
 
 
 class Noted:

@@ -10,7 +10,7 @@ from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.sanctions import Sanction, of_player
 from ttt_net.server.rooms.chat import PHRASES
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 
 async def watched(server: Server) -> tuple[Peer, Peer, Peer, Peer, str]:

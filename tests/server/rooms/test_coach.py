@@ -10,7 +10,7 @@ from tests.server.running import Server, running, until
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.server.rooms import coach
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 SLEEPS = (sys.executable, "-c", "import sys, time; sys.stdin.readline(); time.sleep(600)")
 

@@ -12,7 +12,7 @@ from tests.server.peer import said
 from tests.server.running import Server, running, until
 from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import Rate
 
 FAST = Limits(messages=Rate(1_000_000))
 TIMED = {"initial_ms": 1_000, "increment_ms": 0}

@@ -17,7 +17,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.private_files import write_private
 from ttt_net.server.admin.admin_server import AdminServer
 from ttt_net.server.hub import Hub
-from ttt_net.server.settings.addresses import display, is_loopback, listen
+from ttt_net.server.settings.listening import display, is_loopback, listen
 from ttt_net.server.wire.connection import Connection
 
 OFF = "off"

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ttt_net.errors import Code, Refusal
+from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Bucket, Rate
+from ttt_net.server.settings.setting import Rate
 
 MAX_ACCOUNTS = 20_000
 """Accounts of addresses, and of players, that are kept. The least recently used one is forgotten, and full again."""

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Bucket, Rate
+from ttt_net.server.settings.setting import Rate
 
 Act = Literal[
     "codes", "challenges", "chats", "hints", "inquiries", "matches", "messages", "renames", "reports", "writes"
@@ -29,6 +29,48 @@ EVENT_BYTES = 150
 """Approximate bytes of an event in the journal, with its share of partly filled pages."""
 MATCH_BYTES = 500
 """Bytes for the start and the end of a match, for each of its players."""
+_ROUNDED_OFF_MS = 1e-6
+"""More than the rounding error of sums; without it, a client that waits as asked is sometimes 1 ms early."""
+
+
+class Bucket:
+    """A token bucket: each act takes a token, tokens come back at the rate, and a full bucket allows a burst."""
+
+    __slots__ = ("_at_ms", "_rate", "_tokens")
+
+    def __init__(self, rate: Rate, now_ms: int) -> None:
+        self._rate = rate
+        self._tokens = float(rate.count)
+        self._at_ms = now_ms
+
+    def take(self, now_ms: int, tokens: float = 1.0) -> int:
+        """Take tokens; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
+        left = self._tokens_at(now_ms) - tokens
+        self._at_ms = now_ms
+        if left >= 0:
+            self._tokens = left
+            return 0
+        self._tokens = max(left, -self._rate.count - 1.0)
+        return self.wait_ms(now_ms)
+
+    def wait_ms(self, now_ms: int, tokens: float = 1.0) -> int:
+        """Return after how many milliseconds there are so many tokens to take; 0 if there are now."""
+        missing = tokens - self._tokens_at(now_ms)
+        return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
+
+    def used(self, now_ms: int) -> float:
+        """Return how many tokens are missing to a full bucket; more than it holds if there is a debt."""
+        return self._rate.count - self._tokens_at(now_ms)
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether the debt is as large as the burst: one who goes on like that does not listen."""
+        return self._tokens < -self._rate.count
+
+    def _tokens_at(self, now_ms: int) -> float:
+        rate = self._rate
+        tokens = self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s
+        return tokens if tokens < rate.count else float(rate.count)
 
 
 class RateLimiter:

@@ -12,7 +12,7 @@ from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position, Retained
 from ttt_net.server.cluster.replica import NewerFormError, Replica, TablesImage
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
-from ttt_net.server.settings.cluster import SnapshotSchedule
+from ttt_net.server.settings.configuration import SnapshotSchedule
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,10 @@ from typing import Literal
 
 from ttt_net.messages import AnyServerMessage, encode
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Guard
 from ttt_net.server.players import PlayerId
-from ttt_net.server.settings.rate import Bucket, Rate
+from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.frames import frame
 
 Subject = Literal["seeks", "players", "live"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.programs import beside_us
-from ttt_net.server.process.startup_banner import ServerAddress
+from ttt_net.server.process.announcing import ServerAddress
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,12 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
-from ttt_net.server.settings.rate import Bucket, Rate
+from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import clean
 

@@ -3,29 +3,180 @@
 A new setting is one more field here (or in a part, such as `Limits`): its default, one sentence of help, its bounds.
 """
 
+import ipaddress
+import re
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
-from ttt_net.server.settings.addresses import check_url
-from ttt_net.server.settings.certificate import Tls
-from ttt_net.server.settings.cluster import Cluster, check_name
-from ttt_net.server.settings.logs import FORMATS, LEVELS
-from ttt_net.server.settings.rate import Rate
-from ttt_net.server.settings.setting import Setting, setting, settings_of
+from ttt_net.networks import without_login
+from ttt_net.server.settings.setting import Rate, Setting, setting, settings_of
 
+FORMATS = ("plain", "json")
+LEVELS = ("debug", "info", "warning", "error")
 DEFAULT_PORT = 8765
 DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+def check_name(text: str) -> None:
+    """Check that `text` can be the name of a node or of a log. Raises `ValueError` if it cannot."""
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"{text!r} is no name: 1 to 32 letters of ASCII, digits, - and _")
+
+
+def check_log(text: str) -> None:
+    """Check that `text` is the address of a server of NATS. Raises `ValueError` if it is not."""
+    try:
+        url = urlsplit(text)
+        is_one = url.scheme in ("nats", "tls") and bool(url.hostname) and url.path in ("", "/") and url.port != 0
+    except ValueError:  # says too much: it may be the password that is taken for a port
+        is_one = False
+    if not is_one:
+        shown = without_login(text)
+        raise ValueError(f"{shown!r} is no server of NATS; write nats://HOST:4222, or tls://HOST:4222 to encrypt")
+
+
+class SnapshotSchedule(NamedTuple):
+    """When a node makes another snapshot, and when it trims the log before it."""
+
+    every_places: int = 2_000
+    """Places of the log between two snapshots."""
+    rest_s: float = 600.0
+    """The least time between two snapshots."""
+    kept_places: int = 1_000
+    """Places before a snapshot that stay in the log, for nodes that are slightly behind."""
+    away_s: float = 60.0
+    """The age of a snapshot before the log is trimmed, so that a node that was away for less continues by itself."""
+
+
+_USUAL = SnapshotSchedule()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The log that this server shares with others (docs/cluster.md); without a `ledger` it is not in a cluster."""
+
+    ledger: tuple[str, ...] = setting(
+        (), "servers of NATS JetStream that store the log: nats://a:4222,nats://b:4222; empty: no cluster",
+        check=check_log, shown=without_login, is_live=False,
+    )  # fmt: skip
+    stream: str = setting("ttt_net", "name of the log on these servers", check=check_name, is_live=False)
+    replicas: int = setting(
+        3, "number of these servers that store the log; applies when the log is created", least=1, most=5, is_live=False
+    )
+    credentials: Path | None = setting(None, "file of NATS credentials that let this node write", is_live=False)
+    authority: Path | None = setting(
+        None, "certificate authorities (PEM) of those servers, besides the system's", is_live=False
+    )
+
+    snapshot_places: int = setting(
+        _USUAL.every_places, "writes between two snapshots of all tables, from which new nodes start",
+        least=1, is_live=False,
+    )  # fmt: skip
+    snapshot_rest_s: float = setting(_USUAL.rest_s, "least time between two snapshots", least=1, is_live=False)
+    kept_places: int = setting(
+        _USUAL.kept_places, "writes before a snapshot that stay in the log, for nodes that are slightly behind",
+        is_live=False,
+    )  # fmt: skip
+    away_s: float = setting(
+        _USUAL.away_s, "how long a node may be cut off and continue from the log; after that it loads a snapshot",
+        least=0.1, is_live=False,
+    )  # fmt: skip
+
+    @property
+    def schedule(self) -> SnapshotSchedule:
+        """The schedule of snapshots, and of trimming the log."""
+        return SnapshotSchedule(self.snapshot_places, self.snapshot_rest_s, self.kept_places, self.away_s)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether this server is one of several."""
+        return bool(self.ledger)
+
+    def faults(self, node: str, public_url: str) -> Iterator[str]:
+        """Yield the errors that keep a node from starting."""
+        if not self.is_on:
+            return
+        if find_spec("nats") is None:
+            yield "cluster.ledger: this needs the extra `cluster`: pip install 'ttt_net[cluster]'"
+        if not node:
+            yield "node: each node of a cluster needs a name of its own; set it, as in --node a"
+        if not public_url:
+            yield "public_url: players need to know each node's own address to go to another; set it"
+
+    def risks(self) -> Iterator[str]:
+        """Yield the risks that `check` reports."""
+        if not self.is_on:
+            return
+        urls = [urlsplit(text) for text in self.ledger]
+        away = [url.hostname for url in urls if url.hostname and not _is_here(url.hostname)]
+        if away and any(url.scheme != "tls" for url in urls):
+            yield f"cluster.ledger: what is written goes to {away[0]} in clear, and can be forged on its way; use tls"
+        if not self.credentials and not any(url.username for url in urls):
+            yield "cluster.credentials: the log lets in all who can reach it, and who writes there is the server"
+        if self.replicas < 3 or len(urls) < 3:
+            yield "cluster.replicas: fewer than three servers keep the log, so the loss of one stops or loses it"
+        if len({url.hostname for url in urls}) < len(urls):
+            yield "cluster.ledger: two servers of the log are on one machine, and die with it together"
+        yield "cluster.ledger: that the servers of NATS sync each write cannot be seen from here: sync_interval: always"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_url(text: str) -> None:
+    """Check that `text` is what a client takes as an address, with its scheme. Raises `ValueError` if it is not."""
+    url = urlsplit(text)
+    if (
+        url.scheme not in ("ws", "wss")
+        or not url.hostname
+        or url.path
+        or url.query
+        or url.fragment
+        or "@" in url.netloc
+    ):
+        raise ValueError(f"{text!r} is no address of a server; write wss://play.example.org or ws://192.0.2.7:8765")
+    _ = url.port  # raises too, where it is none
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The server's certificate; without one it does not encrypt."""
+
+    cert: Path | None = setting(None, "certificate chain as PEM; read again on SIGHUP", is_common=True, is_live=False)
+    key: Path | None = setting(None, "private key of the certificate as PEM", is_common=True, is_live=False)
+    self_signed: bool = setting(
+        False,
+        "make a self-signed certificate and print its fingerprint, for a trial",
+        is_common=True,
+        is_live=False,
+    )
+
+    @property
+    def is_on(self) -> bool:
+        """Whether connections are encrypted."""
+        return self.cert is not None or self.key is not None or self.self_signed
 
 
 @dataclass(slots=True)
 class Limits:
     """Limits for one connection, and for all of them together. Times are in seconds, sizes in bytes.
 
-    One object for all who keep them; only `reload_settings` changes it.
+    All parts of the server share one object; only `reload_settings` changes it.
     """
 
     max_connections: int = setting(5_000, "connections in total", least=1)
@@ -114,7 +265,7 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class Configuration:
-    """How a server is set up. Its parts read it whenever they need it; only `reload_settings` changes it."""
+    """The settings of a server. Its parts read them whenever they need them; only `reload_settings` changes them."""
 
     host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6", is_common=True, is_live=False)
     port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535, is_common=True, is_live=False)

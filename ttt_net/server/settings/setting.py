@@ -1,12 +1,44 @@
 """Define a setting of the server: name, default, bounds, help, and how its value is read and written."""
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ttt_net.server.settings.rate import Rate
+_PERIODS = {"s": 1.0, "min": 60.0, "h": 3_600.0}
+_WRITTEN = re.compile(r"(\d{1,9})/(\d{0,4})(s|min|h)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many at once, and as many again over the period."""
+
+    count: int
+    period_s: float = 1.0
+
+    @classmethod
+    def of(cls, text: str) -> "Rate":
+        """Return the rate that `20/s`, `10/min` or `5/10s` names. Raises `ValueError` if the text is any other."""
+        found = _WRITTEN.fullmatch(text.strip())
+        if not found or int(found[1]) == 0 or found[2] == "0":
+            raise ValueError(f"{text!r} is no rate; write 20/s, 10/min, 5/10s or 100/h")
+        return cls(int(found[1]), int(found[2] or 1) * _PERIODS[found[3]])
+
+    @property
+    def per_s(self) -> float:
+        """How many come back in a second."""
+        return self.count / self.period_s
+
+    def __str__(self) -> str:
+        """Return the text that `of` reads."""
+        for unit, seconds in reversed(_PERIODS.items()):
+            if self.period_s % seconds == 0:
+                periods = int(self.period_s / seconds)
+                return f"{self.count}/{periods if periods > 1 else ''}{unit}"
+        return f"{self.count}/{self.period_s:g}s"
+
 
 Value = bool | int | float | str | Path | Rate | tuple[str, ...] | None
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.option_parser import OptionParser, meant
 from ttt_net.programs import SERVE, SERVER
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
-from ttt_net.server.settings.rate import Rate
-from ttt_net.server.settings.setting import METAVARS, Setting, Value, as_toml
+from ttt_net.server.settings.setting import METAVARS, Rate, Setting, Value, as_toml
 from ttt_net.text import clean
 
 CONFIG_VARIABLE = "TTT_NET_CONFIG"

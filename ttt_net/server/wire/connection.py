@@ -26,9 +26,9 @@ from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutc
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
 from ttt_net.server.admission.fair_shares import MS_PER_MB, READ_MS, SETTLED_MS, TURN_MS, Account, FairShares
+from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Dropped, Metrics
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import (
     FrameBoundary,
     Heartbeat,

@@ -1,16 +1,38 @@
-"""Print the banner of a server that listens: one line for scripts, then for people how friends come to it."""
+"""Show friends the way to a server: the banner that it prints, and its announcement on the local network by mDNS.
 
+The first line of the banner is for scripts. The announcement goes out on every interface for as long as the server
+runs. It never keeps the server from serving: a failure is logged, and tried again.
+"""
+
+import asyncio
+import logging
 import os
+import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+import ttt_net
+from ttt_net.announcement import SERVICE, Announcement
 from ttt_net.networks import is_private
 from ttt_net.programs import PLAY
-from ttt_net.server.settings.addresses import display, local_addresses
 from ttt_net.server.settings.configuration import DEFAULT_PORT
+from ttt_net.server.settings.listening import display, local_addresses
 
+if TYPE_CHECKING:
+    from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 3.0
+"""How often to look for changed numbers or addresses."""
+RETRY_S = 30.0
+_GOODBYE_S = 1.0
+"""How long the end waits for the goodbye to be sent."""
 _MOST_ADDRESSES = 3
 _QR_MARGIN = 2
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
@@ -27,13 +49,13 @@ class ServerAddress(NamedTuple):
     data: Path
     scheme: str = "ws"
     fingerprint: str | None = None
-    """That of a certificate that nobody vouches for; clients are told it."""
+    """The fingerprint of a self-signed certificate, which clients need."""
     public_url: str = ""
-    """Where friends reach it, if that is elsewhere: ws:// or wss://, without a path."""
+    """The public address, if it is another: ws:// or wss://, without a path."""
 
 
 def greet(where: ServerAddress, out: TextIO | None = None) -> None:
-    """Print it all, with a QR code of the web address if there is a terminal that is tall enough for it.
+    """Print the banner, with a QR code of the web address if the terminal is tall enough for it.
 
     Characters that the encoding lacks are escaped. A program without any output prints nothing.
     """
@@ -126,3 +148,70 @@ def qr_lines(text: str, encoding: str | None, *, has_color: bool) -> list[str]:
         _BLACK_ON_WHITE + "".join(_HALVES[pair] for pair in zip(upper, lower, strict=True)) + _RESET
         for upper, lower in zip(rows[::2], rows[1::2], strict=True)
     ]
+
+
+@asynccontextmanager
+async def announced(
+    where: ServerAddress, census: Callable[[], tuple[int, int]], look_s: float = LOOK_S
+) -> AsyncIterator[None]:
+    """Keep the server announced inside the block; `census` returns its players and live matches."""
+
+    def describe() -> Announcement:
+        addresses = local_addresses() if where.host is None else [where.host]
+        players, matches = census()
+        is_secure = where.scheme == "wss"
+        return Announcement(where.name, where.port, tuple(addresses), players, matches, ttt_net.__version__, is_secure)
+
+    async with asyncio.TaskGroup() as tasks:
+        announcing = tasks.create_task(_keep_announced(describe, look_s))
+        try:
+            yield
+        finally:
+            announcing.cancel()
+
+
+async def _keep_announced(describe: Callable[[], Announcement], look_s: float) -> None:
+    complaint = ""
+    while True:
+        try:
+            await _announce(describe, look_s)
+        except Exception as error:  # noqa: BLE001 - a library between us and the network: whatever it is, play goes on
+            if str(error) != complaint:
+                complaint = str(error)
+                log.warning("cannot announce this server on the local network: %s", error or type(error).__name__)
+        await asyncio.sleep(RETRY_S)
+
+
+async def _announce(describe: Callable[[], Announcement], look_s: float) -> None:
+    """Announce the server, and keep the announcement true; returns only by an exception."""
+    # Loading the library takes a tenth of a second, during which matches go on.
+    library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
+    logging.getLogger("zeroconf").setLevel(logging.ERROR)
+    network: AsyncZeroconf = library.AsyncZeroconf()
+    try:
+        name = f"ttt-net-{secrets.token_hex(4)}"
+        announcement = describe()
+        await network.async_register_service(_info(library.AsyncServiceInfo, name, announcement))
+        while True:
+            await asyncio.sleep(look_s)
+            await network.async_update_interfaces()
+            before, announcement = announcement, describe()
+            if announcement != before:
+                await network.async_update_service(_info(library.AsyncServiceInfo, name, announcement))
+    finally:
+        try:
+            async with asyncio.timeout(_GOODBYE_S):
+                await network.async_close()
+        except TimeoutError:
+            log.info("the goodbye to the local network was cut short")
+
+
+def _info(make: "type[AsyncServiceInfo]", name: str, announcement: Announcement) -> "AsyncServiceInfo":
+    return make(
+        SERVICE,
+        f"{name}.{SERVICE}",
+        port=announcement.port,
+        parsed_addresses=list(announcement.addresses),
+        properties=announcement.properties(),
+        server=f"{name}.local.",
+    )

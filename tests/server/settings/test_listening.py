@@ -11,12 +11,12 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.settings.addresses import inherited, listen
+from ttt_net.server.settings.listening import inherited, listen
 
 HANDED_OVER = """
 import os, sys
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.settings.addresses import inherited
+from ttt_net.server.settings.listening import inherited
 os.dup2(int(sys.argv[1]), 3)
 environment = {"LISTEN_FDS": sys.argv[2], "LISTEN_PID": str(os.getpid()), "OTHER": "stays"}
 try:
