@@ -24,7 +24,7 @@ from websockets.asyncio.client import connect
 from benchmarks.soak import RandomEngine, serving
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.matches.match import Match

@@ -22,11 +22,10 @@ from typing import BinaryIO, NamedTuple
 
 from benchmarks.bad_link import BadLink
 from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game

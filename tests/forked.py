@@ -26,7 +26,7 @@ PROGRAMS = {"server.py": "ttt_net.server.start", "client.py": "ttt_net.commands.
 _LOADED = (
     *PROGRAMS.values(),
     "ttt_net.server.main",
-    "ttt_net.client.joining",
+    "ttt_net.client.online_play",
     "ttt_net.client.lines.line_client",
     "ttt_net.client.bot_mode",
 )

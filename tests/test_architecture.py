@@ -93,11 +93,11 @@ INSIDE = {
         main embedded start
     """,
     "client": """
-        events finding.address finding.local_choices finding.server_search json_lines film records named options
-        drawing.glyphs user_io mailbox progress world labels display commands words screens.screen screens.offers
+        address remembered server_search named options drawing.glyphs user_io mailbox saved_matches world display words
+        screens.screen screens.offers
         screens.lobby screens.games screens.people screens.coaching screens.board_play screens.replay screens.rules
-        screens screens.registry update act client_controller drawing terminal finding lines menu_controller bot
-        inquire server_link joining bot_mode local modes main
+        screens screens.registry update act client_controller drawing terminal lines menu_controller bot inquire
+        server_link online_play bot_mode local client_main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it.
@@ -324,8 +324,7 @@ def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
 
 LAZY = {
     "ttt_net.client.options": "the rules of all games, where one was named",
-    "ttt_net.client.finding.server_search": "a library for networks that lead nowhere else",
-    "ttt_net.client.modes": "the mode that was chosen",
+    "ttt_net.client.server_search": "a library for networks that lead nowhere else",
     "ttt_net.commands.cluster": "an optional library",
     "ttt_net.commands.play": "the server, for --host",
     "ttt_net.server.main": "a cluster, whose library is optional",

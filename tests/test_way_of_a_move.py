@@ -17,7 +17,7 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Event, Stop
+from ttt_net.client.mailbox import Event, Stop
 from ttt_net.client.terminal import loop
 from ttt_net.client.terminal.loop import play_on_screen
 from ttt_net.clock import TimeControl

@@ -2,11 +2,10 @@
 
 from tests.client.samples import welcome
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import AnyCommand
-from ttt_net.client.display import Display
+from ttt_net.client.display import AnyCommand, Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.registry import rows_of
 from ttt_net.client.update import update
 from ttt_net.client.world import World

@@ -20,12 +20,11 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import AnyCommand
-from ttt_net.client.display import Display
+from ttt_net.client.display import AnyCommand, Display
 from ttt_net.client.drawing.board import target_at
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
-from ttt_net.client.events import Key, WorldEvent
+from ttt_net.client.mailbox import Key, WorldEvent
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games import find_game

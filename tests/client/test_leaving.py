@@ -13,12 +13,10 @@ from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
 from tests.client.samples import BEN, knowing, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Command
-from ttt_net.client.display import Display, Overlay
-from ttt_net.client.events import LocalNotice
-from ttt_net.client.mailbox import Mailbox
+from ttt_net.client.display import Command, Display, Overlay
+from ttt_net.client.mailbox import LocalNotice, Mailbox
 from ttt_net.client.options import parse
-from ttt_net.client.progress import load_unfinished, save_unfinished
+from ttt_net.client.remembered import load_unfinished, save_unfinished
 from ttt_net.client.server_link import keeping_token
 from ttt_net.client.update import update
 from ttt_net.client.user_io import REFUSED, complain_of

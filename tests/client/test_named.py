@@ -5,7 +5,7 @@ import pytest
 from ttt_net import __version__
 from ttt_net.__main__ import PROGRAMS, VERBS
 from ttt_net.__main__ import main as verbs
-from ttt_net.client.finding.address import DEFAULT_URL
+from ttt_net.client.address import DEFAULT_URL
 from ttt_net.client.options import parse
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError

@@ -5,9 +5,9 @@ import shlex
 import pytest
 
 from tests.client.conftest import ROOT
-from ttt_net.client.finding.address import DEFAULT_URL, read_address, url_of
-from ttt_net.client.json_lines import line_of, summary_line
+from ttt_net.client.address import DEFAULT_URL, read_address, url_of
 from ttt_net.client.options import parse
+from ttt_net.client.user_io import line_of, summary_line
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
 from ttt_net.sdk.received import Tally

@@ -11,11 +11,10 @@ from tests.client.samples import BEN, knowing, played, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.act import answered
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Command, Move, Quick, Send, Show
-from ttt_net.client.display import Display
+from ttt_net.client.display import Command, Display, Move, Quick, Send, Show
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import ReachableAt
+from ttt_net.client.mailbox import ReachableAt
 from ttt_net.client.screens.board_play import waiting
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update import update

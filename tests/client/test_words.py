@@ -5,7 +5,7 @@ from msgspec import structs
 
 from tests.client.pressing import seen
 from tests.client.samples import BEN, BOT, knowing, snapshot
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.update import update
 from ttt_net.client.world import World
@@ -97,16 +97,16 @@ def test_what_a_position_demands_is_said_with_whose_turn_it_is(
 
 
 def test_names_are_cleaned_and_bots_marked() -> None:
-    assert labels.label_of(BOT) == "alphabeta [bot]"
-    assert labels.label_of(PlayerInfo("\x1b[31mEve\u202e\u200b")) == "[31mEve"
-    assert labels.label_of(PlayerInfo("\x1b\x07", bot="")) == "? [bot]"
+    assert words.label_of(BOT) == "alphabeta [bot]"
+    assert words.label_of(PlayerInfo("\x1b[31mEve\u202e\u200b")) == "[31mEve"
+    assert words.label_of(PlayerInfo("\x1b\x07", bot="")) == "? [bot]"
 
 
 @pytest.mark.parametrize(
     ("ms", "said"), [(None, ""), (12, "12 ms, good"), (250, "250 ms, fair"), (900, "900 ms, slow")]
 )
 def test_the_way_to_the_server_is_a_number_and_a_word(ms: int | None, said: str) -> None:
-    assert labels.latency(ms) == said
+    assert words.latency(ms) == said
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_way_to_the_server_is_a_number_and_a_word(ms: int | None, said: str)
     [(-1, "0 s"), (4_900, "4 s"), (119_000, "119 s"), (120_000, "2 min"), (3_600_000, "1 h"), (90_000_000, "1 d")],
 )
 def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
-    assert labels.duration(ms) == said
+    assert words.duration(ms) == said
 
 
 def test_only_who_plays_is_told_that_their_match_stays_as_it_is() -> None:

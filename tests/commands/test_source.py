@@ -7,7 +7,7 @@ import pytest
 
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
-from ttt_net.client.records import keep_record
+from ttt_net.client.saved_matches import keep_record
 from ttt_net.commands import source
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.players import Player

@@ -8,13 +8,12 @@ from typing import Any, Protocol, cast
 
 from websockets.exceptions import ConnectionClosed
 
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Command, Move, Send
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Stop, TerminalEvent
+from ttt_net.client.display import Command, Move, Send
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, Stop, TerminalEvent
 from ttt_net.errors import Refusal
 from ttt_net.messages import (
     AgreeRequest,

@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import asdict
 
-from ttt_net.client.finding.server_search import Sighting, look_around
+from ttt_net.client.server_search import Sighting, look_around
 
 
 def _print(sighting: Sighting) -> None:

@@ -16,7 +16,7 @@ from tests.client.conftest import CLIENT
 from tests.client.real_terminal import Terminal, end
 from tests.networks import ROOT, Machine, two_machines, two_networks
 from tests.patience import PATIENCE_S
-from ttt_net.client.finding.server_search import MAX_ANNOUNCED
+from ttt_net.client.server_search import MAX_ANNOUNCED
 
 __all__ = ["two_machines", "two_networks"]
 

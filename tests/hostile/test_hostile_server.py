@@ -36,7 +36,7 @@ from tests.client.samples import (
 from tests.patience import PATIENCE_S
 from tests.sdk.linked import Client, client_of
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Command
+from ttt_net.client.display import Command
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.lines.line_renderer import BoardRenderer

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import ClientSession
 from ttt_net.sdk.trust import Trust

@@ -7,7 +7,7 @@ from tests.client.samples import ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
 from tests.sdk.linked import Client, client_of
-from ttt_net.client.events import MAX_QUEUED_EVENTS
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS
 from ttt_net.errors import Closing, Code
 from ttt_net.messages import (
     HelloRequest,

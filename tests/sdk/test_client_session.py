@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AcceptRequest,

@@ -9,9 +9,9 @@ import pytest
 from tests.client.fake_server import FakeServer, fake_server
 from tests.sdk.linked import Client, client_of
 from tests.server.encrypted_peer import Authority
-from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.options import parse
 from ttt_net.client.server_link import is_accepted
+from ttt_net.client.server_search import shareable
 from ttt_net.errors import ConfigurationError
 from ttt_net.sdk import identity
 from ttt_net.sdk import trust as trusts

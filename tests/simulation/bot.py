@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import structs
 
 from ttt_net import messages as wire
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
 from ttt_net.sdk.client_connection import ClientConnection

@@ -6,16 +6,20 @@ Keys have the names of prompt_toolkit (`up`, `c-m`, `a`). An overlay gets a key 
 from dataclasses import replace
 
 from ttt_net.client import words
-from ttt_net.client.commands import (
+from ttt_net.client.display import (
     ON_LISTS,
     AnyCommand,
     Begin,
     Change,
     Choose,
     Command,
+    Display,
+    Entry,
     More,
     Move,
     Open,
+    Overlay,
+    Page,
     Pick,
     Point,
     Quick,
@@ -25,7 +29,6 @@ from ttt_net.client.commands import (
     Step,
     Type,
 )
-from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.screens.board_play import (
     PHRASES,
     act_in_match,

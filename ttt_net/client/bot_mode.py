@@ -4,8 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from ttt_net.client.bot.bot_log import score
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import playable_games, require
+from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_seats

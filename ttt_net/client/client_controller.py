@@ -7,10 +7,9 @@ from typing import Protocol
 from msgspec import structs
 
 from ttt_net.client.act import act, answered
-from ttt_net.client.commands import AnyCommand, Command, Send
-from ttt_net.client.display import Display
-from ttt_net.client.events import WorldEvent
-from ttt_net.client.progress import Achievements
+from ttt_net.client.display import AnyCommand, Command, Display, Send
+from ttt_net.client.mailbox import WorldEvent
+from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.board_play import followed, leads_on
 from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.offers import as_understood

@@ -1,17 +1,18 @@
-"""Hold the state of this terminal: its pages, the match it shows, the cursor and the typed text.
+"""Hold the state of this terminal: its pages, the match it shows, the cursor, the typed text; and name its commands.
 
-`update` returns the next display after an event, `act` after a command. This module knows no socket, no terminal and no
-rules of play.
+`update` returns the next display after an event, `act` after a command, each of which is a value. This module knows no
+socket, no terminal and no rules of play.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ttt_net.client.finding.server_search import ServerList
-from ttt_net.client.progress import Achievements
+from ttt_net.client.remembered import Achievements
+from ttt_net.client.server_search import ServerList
 from ttt_net.client.world import World
 from ttt_net.clock import Speed, TimeControl
-from ttt_net.messages import Chatted, Opponents, PlayRequest, Position, Side, Snapshot
+from ttt_net.messages import Chatted, ClaimKind, Opponents, PlayRequest, Position, Request, Side, Snapshot
 
 TIMES = (
     None,
@@ -262,3 +263,151 @@ def _first_cursor(snapshot: Snapshot) -> int:
     height, width = snapshot.game.shape[-2:]
     row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2
     return row * width + (width - 1) // 2
+
+
+class Command(Enum):
+    """An action that needs no more words."""
+
+    UP = (0, -1)
+    DOWN = (0, 1)
+    LEFT = (-1, 0)
+    RIGHT = (1, 0)
+    PLACE = "place"
+    MOVES = "moves"
+    REMATCH = "rematch"
+    DRAW = "draw"
+    TAKE_BACK = "take back"
+    CLAIM = "claim"
+    DECLINE = "decline"
+    RESIGN = "resign"
+    NEW = "new"
+    BOT = "bot"
+    LEAVE = "leave"
+    SERVE_ON = "leave, the server goes on"
+    LET_WAIT = "leave, the match waits"
+    HELP = "help"
+    SIDE_PANEL = "aside"
+    BACK = "back"
+    ERASE = "erase"
+    SECTION = "section"
+    COPY = "copy"
+    MUTE = "mute"
+    FIRST = "first"
+    LAST = "last"
+
+
+ON_LISTS = {
+    *(Command.UP, Command.DOWN, Command.LEFT, Command.RIGHT, Command.PLACE, Command.LEAVE),
+    *(Command.SECTION, Command.FIRST, Command.LAST),
+}
+"""Commands with another meaning on a list than at a board, or with a meaning only there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """More characters of a typed text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The `index`-th of the moves that are listed to choose from, counted from 0."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move by its name, whole."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """A move by one digit: the column where marks fall, the cell in reading order on a small board."""
+
+    digit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A cell was pointed at: the cursor goes there, and a mark if it may."""
+
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A request, said as it is; what it was chosen on closes."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A page is opened, on top of the one that is seen."""
+
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A match of ours comes on the screen."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reopen:
+    """A finished match comes on the screen: one of ours as a player, any other as a watcher."""
+
+    match: str
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Something begins to be typed on a line of its own."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A row of the list was pointed at: the cursor goes there, and what it stands for is done."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The cursor of a list moves by so many rows, a replay by so many moves."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """Another part of the list that is on a page is asked for."""
+
+    page: Page
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A command of one screen alone: `apply` returns the display after it, and what to say."""
+
+    apply: Callable[[Display], tuple[Display, tuple[Request, ...]]]
+
+
+AnyCommand = (
+    Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step | More | Change
+)
+
+
+def claims_in(match: Snapshot) -> tuple[ClaimKind, ...]:
+    """Return what may be claimed in a match whose opponent is away, in the order of the list."""
+    return ("win", "draw") if match.rated else ("win", "draw", "adjourn")

@@ -5,16 +5,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ttt_net.client.act import act
+from ttt_net.client.address import Place
 from ttt_net.client.client_controller import Answer, Controller
-from ttt_net.client.commands import AnyCommand
-from ttt_net.client.display import Display, Page
-from ttt_net.client.events import Event, Resized, WorldEvent
-from ttt_net.client.finding.address import Place
-from ttt_net.client.finding.local_choices import choices_for, save_choices
-from ttt_net.client.finding.server_search import ServerSearch
-from ttt_net.client.mailbox import Mailbox, delivered, post
+from ttt_net.client.display import AnyCommand, Display, Page
+from ttt_net.client.mailbox import Event, Mailbox, Resized, WorldEvent, delivered, post
 from ttt_net.client.options import Options
-from ttt_net.client.progress import Achievements, load_achievements, save_achievements
+from ttt_net.client.remembered import Achievements, choices_for, load_achievements, save_achievements, save_choices
+from ttt_net.client.server_search import ServerSearch
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen
 from ttt_net.client.update import update

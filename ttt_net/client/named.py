@@ -7,13 +7,13 @@ import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.finding.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
+from ttt_net.client.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
+from ttt_net.client.remembered import read_names
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.messages import MAX_NAME_CELLS
-from ttt_net.text import clean, name_key
+from ttt_net.text import clean
 
 _SIDES = 2
 
@@ -122,10 +122,10 @@ def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | Non
 
 
 def _names(text: str) -> tuple[str, str]:
-    names = [clean(name, MAX_NAME_CELLS) for name in text.split(",")]
-    if len(names) != _SIDES or not all(names) or name_key(names[0]) == name_key(names[1]):
-        raise ConfigurationError(f"--names {clean(text, 60)!r}: two different names with a comma between them")
-    return names[0], names[1]
+    try:
+        return read_names(text)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"--names {error}") from None
 
 
 def _usual_names(x: str, o: str) -> tuple[str, str]:

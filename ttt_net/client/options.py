@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import ttt_net
-from ttt_net.client.finding.address import (
+from ttt_net.client.address import (
     DEFAULT_PORT,
     DEFAULT_URL,
     HUMAN,

@@ -4,12 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from ttt_net.client import json_lines
-from ttt_net.client.events import Event, LocalNotice
-from ttt_net.client.finding.address import remember_server
-from ttt_net.client.mailbox import post
+from ttt_net.client.address import remember_server
+from ttt_net.client.mailbox import Event, LocalNotice, post
 from ttt_net.client.options import Options
-from ttt_net.client.user_io import json_writer_of
+from ttt_net.client.user_io import delivering, json_writer_of, tap_of
 from ttt_net.messages import Welcome
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits, certificate_at
 from ttt_net.sdk.client_session import BotProfile, ClientSession
@@ -72,9 +70,9 @@ def connection_of(
     """Return the connection to the server that was asked for, which delivers into the mailbox."""
     bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
     session = ClientSession(mine.name, mine.token(), bot)
-    limits, tap = ReconnectLimits(first_ms, later_ms), json_lines.tap_of(json_writer_of(options))
+    limits, tap = ReconnectLimits(first_ms, later_ms), tap_of(json_writer_of(options))
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
-    deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
+    deliver = delivering(json_writer_of(options), mailbox.put)
     return ClientConnection(
         options.url, session, deliver, limits, keeping_token(mine, mailbox), tap, options.trust, joined
     )

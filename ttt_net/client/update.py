@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
-from ttt_net.client.events import LocalNotice, WorldEvent
+from ttt_net.client.mailbox import LocalNotice, WorldEvent
 from ttt_net.client.screens.coaching import is_unasked
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.screens.registry import screen_of
@@ -163,13 +163,13 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
 
 def _with_best(display: Display, match: Snapshot) -> Display:
     """Note it if a bot of a higher level than ever was beaten at the game, without a hint and from its beginning."""
-    level, game = labels.opponent_of(match).level, match.game.name
+    level, game = words.opponent_of(match).level, match.game.name
     has_won = match.you is not None and match.outcome is not None and match.outcome.winner == match.you
     hint = display.world.reply(HintReply)
     is_helped = hint is not None and hint.match == match.match and hint.kind == "move"
     if not has_won or level is None or is_helped or match.start or level <= display.achieved.beaten.get(game, 0):
         return display
-    best = f"Your best yet: level {level} beaten at {labels.title_of(game)}!"
+    best = f"Your best yet: level {level} beaten at {words.title_of(game)}!"
     return replace(display, achieved=display.achieved.with_beaten(game, level), notice=best)
 
 
@@ -241,7 +241,7 @@ def _turned_down(display: Display, before: World, request: Request) -> Display:
     gone = _challenge(before, request.challenge) if isinstance(request, AnswerRequest) and not request.accept else None
     if gone is None:
         return display
-    theirs = f"You declined the challenge of {labels.label_of(gone.by)}."
+    theirs = f"You declined the challenge of {words.label_of(gone.by)}."
     return replace(display, notice="You took your challenge back." if _is_ours(before, gone) else theirs)
 
 

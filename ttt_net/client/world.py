@@ -11,8 +11,8 @@ from typing import TypeVar, assert_never
 
 from msgspec import structs
 
-from ttt_net.client.events import ReachableAt, WorldEvent
-from ttt_net.client.finding.address import server_at
+from ttt_net.client.address import server_at
+from ttt_net.client.mailbox import ReachableAt, WorldEvent
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AnswerRequest,

@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ttt_net import messages as wire
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
@@ -227,7 +227,7 @@ def result_of(match: wire.Snapshot) -> str:
 def _last_move(match: wire.Snapshot) -> str:
     if match.last is None:
         return "The first position."
-    return f"Move {len(match.moves)}: {labels.move_name(match, match.last)}"
+    return f"Move {len(match.moves)}: {words.move_name(match, match.last)}"
 
 
 def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]:

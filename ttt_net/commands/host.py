@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from logging.handlers import RotatingFileHandler
 
-from ttt_net.client.finding.address import Served
+from ttt_net.client.address import Served
 from ttt_net.client.options import Options
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER

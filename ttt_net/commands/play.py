@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from ttt_net.client import main as client
-from ttt_net.client.finding.address import Served
+from ttt_net.client import client_main
+from ttt_net.client.address import Served
 from ttt_net.client.options import Options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a client and return its exit code."""
-    return client.main(argv, _serve)
+    return client_main.main(argv, _serve)
 
 
 def _serve(options: Options) -> AbstractContextManager[Served]:

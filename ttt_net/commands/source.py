@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from ttt_net.client.records import records_file
+from ttt_net.client.saved_matches import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games.records import Record, read_each
 from ttt_net.matches.match import record_of

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot
 from tests.patience import PATIENCE_S
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, Thought, answer, playable_games
+from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought, answer, playable_games
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot, ThinkQueue
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.games import Game
 from ttt_net.messages import (

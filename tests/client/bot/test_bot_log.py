@@ -7,12 +7,12 @@ from msgspec import structs
 
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.bot_log import BotLog
-from ttt_net.client.events import WorldEvent
-from ttt_net.client.json_lines import line_of_link
+from ttt_net.client.mailbox import WorldEvent
+from ttt_net.client.user_io import line_of_link
 from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
-from ttt_net.sdk.received import Answered, Back, Lost, Retrying
+from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying
 
 BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)
@@ -99,6 +99,6 @@ def test_who_looks_on_is_told_of_both_sides_alike() -> None:
         (LET_IN, None),
     ],
 )
-def test_programs_are_told_of_the_link_as_well(event: WorldEvent, line: dict[str, str] | None) -> None:
+def test_programs_are_told_of_the_link_as_well(event: ConnectionEvent, line: dict[str, str] | None) -> None:
     told = line_of_link(event)
     assert (json.loads(told) if told is not None else None) == line

@@ -14,12 +14,11 @@ from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
 from tests.client.pressing import SEEK, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import Begin, Choose, Command, Point, Send, Type
-from ttt_net.client.display import Display, Entry, Overlay
+from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
 from ttt_net.client.drawing.board import aim, labels_of, target_at, without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, COLOURS, Glyphs, encodable, glyphs_for
-from ttt_net.client.events import Key
+from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest

@@ -8,10 +8,9 @@ from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import Line
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.mailbox import Mailbox
+from ttt_net.client.mailbox import Line, Mailbox
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import ClientSession

@@ -9,8 +9,8 @@ from tests.client.pressing import seen
 from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import Stop
 from ttt_net.client.lines.line_renderer import BoardRenderer
+from ttt_net.client.mailbox import Stop
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AgreeRequest,

@@ -11,8 +11,7 @@ from tests.client.lines.paper import Paper, plain_at
 from tests.client.samples import BEN, BOT, FINISHED, HISTORY, ok, played, position_after, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.act import act
-from ttt_net.client.commands import Command
-from ttt_net.client.display import Display
+from ttt_net.client.display import Command, Display
 from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.screens import replay
 from ttt_net.client.screens.replay import seen_at

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.events import Event, Line
 from ttt_net.client.lines.typed_lines import reading_lines
+from ttt_net.client.mailbox import Event, Line
 from ttt_net.client.user_io import ask_anew
 
 

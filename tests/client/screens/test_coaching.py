@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from tests.client.samples import ANN, BEN, played, position_after, snapshot, welcome
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import AnyCommand, Command
-from ttt_net.client.display import Display
+from ttt_net.client.display import AnyCommand, Command, Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.screens import replay

@@ -6,8 +6,7 @@ from tests.client.samples import (
     BLITZ,
 )
 from ttt_net.client.act import act
-from ttt_net.client.commands import Command, Open
-from ttt_net.client.display import Page, Purpose
+from ttt_net.client.display import Command, Open, Page, Purpose
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.screens.registry import screen_of

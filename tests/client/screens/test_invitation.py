@@ -20,10 +20,10 @@ from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
-from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.options import parse
+from ttt_net.client.server_search import shareable
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
     InvitationReply,

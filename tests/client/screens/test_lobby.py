@@ -21,11 +21,10 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import AnyCommand, Open, Send, Type
-from ttt_net.client.display import Display, Page
+from ttt_net.client.display import AnyCommand, Display, Open, Page, Send, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens import replay
 from ttt_net.client.update import update
 from ttt_net.clock import TimeControl

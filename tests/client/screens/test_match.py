@@ -8,8 +8,20 @@ from tests.client.pressing import SEEK, done, seen
 from tests.client.samples import BEN, knowing, layered, snapshot, swapping
 from ttt_net.client import words
 from ttt_net.client.act import act, answered, command_for
-from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
-from ttt_net.client.display import Entry, Overlay
+from ttt_net.client.display import (
+    AnyCommand,
+    Begin,
+    Choose,
+    Command,
+    Entry,
+    Move,
+    Overlay,
+    Point,
+    Quick,
+    Send,
+    Show,
+    Type,
+)
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.update import update

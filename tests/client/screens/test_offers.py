@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttt_net.client.commands import Send
+from ttt_net.client.display import Send
 from ttt_net.client.screens.offers import as_understood, in_terms
 from ttt_net.clock import TimeControl
 from ttt_net.messages import ChallengeRequest, SeekRequest

@@ -7,11 +7,10 @@ import pytest
 
 from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
 from ttt_net.client.act import act, command_for
-from ttt_net.client.commands import AnyCommand, Command, Open, Point, Quick, Type
-from ttt_net.client.display import Display, Overlay, Page
+from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Point, Quick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.progress import MAX_DAYS, Achievements, load_achievements, save_achievements
+from ttt_net.client.remembered import MAX_DAYS, Achievements, load_achievements, save_achievements
 from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World

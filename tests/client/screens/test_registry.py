@@ -12,8 +12,7 @@ from tests.client.pressing import SEEK, lobby, pressed
 from tests.client.samples import welcome
 from ttt_net.client.act import act
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Command, Open
-from ttt_net.client.display import Display, Page
+from ttt_net.client.display import Command, Display, Open, Page
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.typed_lines import NumberedMenu

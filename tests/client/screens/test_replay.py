@@ -13,7 +13,7 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client import words
-from ttt_net.client.records import save_record
+from ttt_net.client.saved_matches import save_record
 from ttt_net.client.screens.coaching import turning_point
 from ttt_net.client.update import update
 from ttt_net.games import Outcome, Reason

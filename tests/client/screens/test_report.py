@@ -9,8 +9,7 @@ from tests.client.pressing import SEEK, drawn, lobby, pressed, seen
 from tests.client.samples import BEN, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.act import act
-from ttt_net.client.commands import Open
-from ttt_net.client.display import Page
+from ttt_net.client.display import Open, Page
 from ttt_net.client.lines.typed_lines import command_of
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.update import update

@@ -8,11 +8,10 @@ import pytest
 from tests.client.pressing import SEEK, lobby, pressed
 from tests.client.samples import BEN, CHALLENGED, snapshot, welcome
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import Begin, Command, Send
-from ttt_net.client.display import Entry
+from ttt_net.client.display import Begin, Command, Entry, Send
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens import replay
 from ttt_net.messages import Ended, OutcomeInfo, Rematched, Request, UnwatchRequest, WatchRequest
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection

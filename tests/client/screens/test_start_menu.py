@@ -10,15 +10,20 @@ from tests.client.pressing import pressed
 from tests.client.real_terminal import Terminal
 from ttt_net.announcement import Announcement
 from ttt_net.client.act import act, command_for
-from ttt_net.client.bot.engine_worker import playable_games
+from ttt_net.client.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together, Used
+from ttt_net.client.bot.engine_process import playable_games
 from ttt_net.client.bot.house import CHARACTERS
-from ttt_net.client.commands import Type
-from ttt_net.client.display import Display, Entry, Page
+from ttt_net.client.display import Display, Entry, Page, Type
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together, Used
-from ttt_net.client.finding.local_choices import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
-from ttt_net.client.finding.server_search import (
+from ttt_net.client.lines.line_menu import server_lines
+from ttt_net.client.local.local_matches import answer_without_match
+from ttt_net.client.menu_controller import MenuController
+from ttt_net.client.remembered import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
+from ttt_net.client.screens.registry import rows_of
+from ttt_net.client.screens.screen import cursor_of
+from ttt_net.client.screens.start_menu import LOOKING
+from ttt_net.client.server_search import (
     Blocked,
     Found,
     Gone,
@@ -29,12 +34,6 @@ from ttt_net.client.finding.server_search import (
     sighted,
     tried,
 )
-from ttt_net.client.lines.line_menu import server_lines
-from ttt_net.client.local.local_matches import answer_without_match
-from ttt_net.client.menu_controller import MenuController
-from ttt_net.client.screens.registry import rows_of
-from ttt_net.client.screens.screen import cursor_of
-from ttt_net.client.screens.start_menu import LOOKING
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import SeekRequest
 

@@ -9,8 +9,7 @@ from tests.client.samples import ANN, BEN, BLITZ, BOT, knowing, snapshot
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
 from ttt_net.client.bot.house import CHARACTERS
-from ttt_net.client.commands import Command, Open, Pick, Type
-from ttt_net.client.display import Page
+from ttt_net.client.display import Command, Open, Page, Pick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.screens.offers import free_bots

@@ -2,7 +2,7 @@ import pytest
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 
-from ttt_net.client.events import Clicked, Focused, Key, Pasted, TerminalEvent
+from ttt_net.client.mailbox import Clicked, Focused, Key, Pasted, TerminalEvent
 from ttt_net.client.terminal.loop import event_of
 
 

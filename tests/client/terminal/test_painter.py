@@ -16,9 +16,8 @@ from rich.text import Text
 
 from tests.client.drawing.screens import SCREENS
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, played, snapshot, welcome
-from ttt_net.client import labels, words
-from ttt_net.client.commands import Command
-from ttt_net.client.display import Display, Page
+from ttt_net.client import words
+from ttt_net.client.display import Command, Display, Page
 from ttt_net.client.drawing.draw import draw, draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
 from ttt_net.client.screens.screen import Row
@@ -179,7 +178,7 @@ def is_only_text(text: str) -> bool:
 @pytest.mark.parametrize("what", ["name", "chat"])
 def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
     if what == "name":
-        texts = [labels.full_label(PlayerInfo(text)) for text in chunks(20)]
+        texts = [words.full_label(PlayerInfo(text)) for text in chunks(20)]
     else:
         texts = [words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
     rows = [Row((text, "beside it"), f"row:{number}", Command.PLACE) for number, text in enumerate(texts)]

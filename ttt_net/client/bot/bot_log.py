@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from ttt_net.client import labels, words
-from ttt_net.client.events import WorldEvent
+from ttt_net.client import words
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
@@ -75,7 +75,7 @@ class BotLog:
         if away_ms < self._remind_ms:
             return ""
         self._remind_ms *= 2
-        return f"Still no server after {labels.duration(away_ms)}: {clean(event.reason, 80)}."
+        return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
 
 
 def _was_live(name: str, world: World) -> bool:
@@ -86,11 +86,11 @@ def _was_live(name: str, world: World) -> bool:
 def _welcomed(welcome: Welcome, hint: str) -> str:
     server = clean(welcome.server, 40)
     where = f" on {server}" if server else ""
-    return f"Playing as {labels.label_of(welcome.you)}{where}; Ctrl-C stops it.\n{hint}".strip()
+    return f"Playing as {words.label_of(welcome.you)}{where}; Ctrl-C stops it.\n{hint}".strip()
 
 
 def _ended(match: Snapshot, tally: Tally) -> str:
-    whom = labels.label_of(match.players[1 - (match.you or 0)])
+    whom = words.label_of(match.players[1 - (match.you or 0)])
     return f"Against {whom}: {words.result(match)} So far {score(tally)}."
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import playable_games
+from ttt_net.client.bot.engine_process import EngineProcess, playable_games
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.seats import SeatsOrder, engines_in, play_seats
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ttt_net.client.bot.bot_log import BotLog
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question
+from ttt_net.client.bot.engine_process import EngineProcess, Question
 from ttt_net.client.bot.plan import BotPlan, budget_ms, is_drawable
-from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
+from ttt_net.client.mailbox import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (

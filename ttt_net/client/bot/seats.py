@@ -9,11 +9,10 @@ from pathlib import Path
 import msgspec
 
 from ttt_net.client.bot.bot_log import score
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import playable_games, require
+from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
 from ttt_net.client.bot.plan import BotPlan, ChallengeFilter
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Stop
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, Stop
 from ttt_net.clock import TimeControl, time_of
 from ttt_net.engines.external import as_word
 from ttt_net.engines.settings import EngineSettings, Seat, forty_moves_ms, read_engines

@@ -10,13 +10,12 @@ from msgspec import structs
 from rich.cells import cell_len
 from rich.text import Text
 
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.act import hints
-from ttt_net.client.commands import Pick, Point, claims_in
-from ttt_net.client.display import Display, Entry, Overlay, Page
+from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, claims_in
 from ttt_net.client.drawing.board import FORMS, LABELLED, aim, draw_board, place_of
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
-from ttt_net.client.events import Key
+from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
 from ttt_net.client.screens.lobby import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
@@ -141,7 +140,7 @@ _BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
 def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
     """Return a line for each player; in a small window one for both, which says no more than there is room for."""
     if is_roomy:
-        return [_seat(display, match, side, now_ms, labels.full_label(match.players[side])) for side in (0, 1)]
+        return [_seat(display, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
     line = Text()
     for is_brief in (False, True):
         for label in _LABELS:
@@ -154,19 +153,19 @@ def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_room
 
 def _short_label(player: PlayerInfo) -> str:
     """Return the beginning of the name, with its bot mark."""
-    return labels.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
+    return words.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
 
 
-_LABELS = (labels.full_label, labels.label_of, _short_label)
+_LABELS = (words.full_label, words.label_of, _short_label)
 
 
 def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
     """Return the mark, label and clock of a side, and whether it is to move, connected and, unless brief, ours."""
-    mark = labels.mark_of(match, side)
+    mark = words.mark_of(match, side)
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
     seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    if labels.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
+    if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief and not display.world.is_shared:
@@ -175,7 +174,7 @@ def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str,
         seat.append(" (away)", WARNING)
     left_ms = display.left_ms(side, now_ms)
     if left_ms is not None:
-        seat.append(f"  {labels.clock_face(left_ms)}", "" if is_to_move else "not bold")
+        seat.append(f"  {words.clock_face(left_ms)}", "" if is_to_move else "not bold")
     return seat
 
 
@@ -185,7 +184,7 @@ def board_alone(display: Display, match: Snapshot, width: int, height: int, glyp
     if board is None:
         whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
         size = "x".join(map(str, reversed(match.game.shape)))
-        last = f"; last: {labels.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
+        last = f"; last: {words.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
         board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, display.cursor, width, height - 1)]
     return centred(board, width)
 
@@ -251,7 +250,7 @@ def _panel_chat(display: Display) -> list[Text]:
 
 def _panel_moves(match: Snapshot) -> list[Text]:
     """Return the moves two by two, each side's in a column of its own, with the number of the first of each two."""
-    names = [labels.move_name(match, move) for move in match.moves]
+    names = [words.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
     begins = _first_side(match)
     lines = []
@@ -259,7 +258,7 @@ def _panel_moves(match: Snapshot) -> list[Text]:
         line = Text(f"{ply + 1:3}. ", style="dim")
         for side, name in enumerate(names[ply : ply + 2]):
             is_last = ply + side == len(names) - 1
-            colour = COLOURS.get(labels.mark_of(match, (side + begins) % 2), "default")
+            colour = COLOURS.get(words.mark_of(match, (side + begins) % 2), "default")
             line.append(name, f"not dim {colour} bold underline" if is_last else f"not dim {colour}")
             line.append(" " * max(1, columns - Text(name).cell_len))
         lines.append(line)
@@ -409,7 +408,7 @@ def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
 def _rights(display: Display) -> list[str]:
     """Return what may stand to the right of the title, the fullest first."""
     server = clean(display.world.server, 30) or display.world.address
-    latency = labels.latency(display.world.latency_ms) if display.has_lobby else ""
+    latency = words.latency(display.world.latency_ms) if display.has_lobby else ""
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
@@ -543,7 +542,7 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.overlay is Overlay.HOSTING:
         return Text(words.guests_left(display.world), style=f"bold {WARNING}")
     if display.overlay is Overlay.CHOICE and match is not None:
-        names = (f"{n}: {labels.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
+        names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
     if display.overlay is Overlay.CLAIM and match is not None:
         return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(claims_in(match), 1)), style="bold")

@@ -6,24 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from ttt_net.client import labels
+from ttt_net.client import words
 from ttt_net.client.client_controller import Controller
-from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send, claims_in
-from ttt_net.client.display import Display, Overlay
-from ttt_net.client.events import (
-    Clicked,
-    Event,
-    Focused,
-    Key,
-    Line,
-    LocalNotice,
-    Pasted,
-    ReachableAt,
-    Resized,
-    Stop,
-    WorldEvent,
-)
-from ttt_net.client.finding.server_search import shareable
+from ttt_net.client.display import AnyCommand, Choose, Command, Display, More, Move, Open, Overlay, Send, claims_in
 from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, BoardRenderer, LineRenderer, news_of, stayed, stopped
 from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.lines.typed_lines import (
@@ -37,13 +22,27 @@ from ttt_net.client.lines.typed_lines import (
     reading_lines,
     word_of,
 )
-from ttt_net.client.mailbox import delivered
+from ttt_net.client.mailbox import (
+    Clicked,
+    Event,
+    Focused,
+    Key,
+    Line,
+    LocalNotice,
+    Pasted,
+    ReachableAt,
+    Resized,
+    Stop,
+    WorldEvent,
+    delivered,
+)
 from ttt_net.client.options import Options
-from ttt_net.client.records import save_record
+from ttt_net.client.saved_matches import save_record
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
 from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
+from ttt_net.client.server_search import shareable
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
@@ -294,7 +293,7 @@ class LineClient:
         elif display.overlay is Overlay.CHOICE and display.match is not None:
             match = display.match
             self._controller.do(Command.BACK)
-            self._write(f"Which? Type {' or '.join(labels.move_name(match, move) for move in display.choices)}.")
+            self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in display.choices)}.")
 
     def _help(self) -> str:
         display = self._controller.display

@@ -3,17 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ttt_net.client.address import DEFAULT_URL, Alone, Go, LookOn, Place, Together
 from ttt_net.client.client_controller import Answer
-from ttt_net.client.commands import Send
-from ttt_net.client.display import Display
-from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, LookOn, Place, Together
-from ttt_net.client.finding.local_choices import CALLED, OPPONENTS, ORDERS, LocalChoices, read_names
-from ttt_net.client.finding.server_search import Destination, ServerList, explanation, read_place, search_for_a_moment
+from ttt_net.client.display import Display, Send
 from ttt_net.client.lines.line_renderer import LineRenderer, puzzle_told
 from ttt_net.client.named import checked_game, game_meant
-from ttt_net.client.progress import Achievements
+from ttt_net.client.remembered import CALLED, OPPONENTS, ORDERS, Achievements, LocalChoices, read_names
 from ttt_net.client.screens.puzzle import PUZZLE
 from ttt_net.client.screens.rules import told
+from ttt_net.client.server_search import Destination, ServerList, explanation, read_place, search_for_a_moment
 from ttt_net.client.update import update
 from ttt_net.errors import ConfigurationError
 from ttt_net.games.catalogue import NAMES

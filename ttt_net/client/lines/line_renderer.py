@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.client_controller import Controller
-from ttt_net.client.commands import AnyCommand, Command, Step
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import AnyCommand, Command, Display, Overlay, Step
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.events import WorldEvent
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.board_play import example_move, quick_moves
 from ttt_net.client.screens.coaching import as_told, hint_told, lesson_here, verdict
 from ttt_net.client.screens.offers import challenges
@@ -87,7 +86,7 @@ class BoardRenderer:
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name with its bot mark."""
-        return labels.label_of(player)
+        return words.label_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
         """Return what can be said, the board among it."""
@@ -180,7 +179,7 @@ def info(display: Display) -> str:
     match = display.match
     if match is None:
         return "There is no match yet."
-    moves = ", ".join(f"{number}. {labels.move_name(match, move)}" for number, move in enumerate(match.moves, start=1))
+    moves = ", ".join(f"{number}. {words.move_name(match, move)}" for number, move in enumerate(match.moves, start=1))
     return (
         ". ".join([*words.facts(display, match), f"Moves so far: {moves}" if moves else "No move was made yet"]) + "."
     )
@@ -218,14 +217,14 @@ def retold(display: Display, match: Snapshot) -> str:
 
 def _challenge(display: Display) -> str:
     waiting = display.world.challenge
-    return f"Type accept to play {labels.label_of(waiting.by)}, or decline." if waiting is not None else ""
+    return f"Type accept to play {words.label_of(waiting.by)}, or decline." if waiting is not None else ""
 
 
 def _challenged(ours: Challenged | None) -> str:
     if ours is None:
         return ""
-    wanted = labels.terms(ours.game, ours.time, is_rated=ours.rated)
-    return f"You challenge {labels.label_of(ours.to)}: {wanted}. Type stop to take it back."
+    wanted = words.terms(ours.game, ours.time, is_rated=ours.rated)
+    return f"You challenge {words.label_of(ours.to)}: {wanted}. Type stop to take it back."
 
 
 def _suggestion(display: Display) -> str:
@@ -233,7 +232,7 @@ def _suggestion(display: Display) -> str:
     if display.world.seeking is None or suggestion is None or not suggestion.bots:
         return ""
     bot = suggestion.bots[0]
-    name = labels.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    name = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     others = len(suggestion.bots) - 1
     if not others:
         return f"Nobody else waits yet. {name} would play you: type bot, or wait on."
@@ -263,7 +262,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
         case Played() if match is not None and match.match == event.match:
             is_ours = event.side == match.you and not controller.display.world.is_shared
             who = "You" if is_ours else renderer.name_of(match.players[event.side])
-            return [f"{who} played {labels.move_name(match, event.move)}."]
+            return [f"{who} played {words.move_name(match, event.move)}."]
         case RulesReply():
             return [told_rules(event, has_drawing=renderer.has_drawings)]
         case PuzzleReply():

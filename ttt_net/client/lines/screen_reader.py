@@ -6,7 +6,7 @@ Knows no terminal. Legal moves are those that the server listed; only `lines` lo
 import re
 from itertools import islice
 
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import TAKEOVER, info, parts_of, status
 from ttt_net.client.screens.board_play import layers_of
@@ -44,7 +44,7 @@ class ScreenReader:
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name alone: that it is a bot's was said at the beginning."""
-        return labels.name_of(player)
+        return words.name_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
         """Return what can be said, without the board."""
@@ -70,8 +70,8 @@ class ScreenReader:
 
 def _players(match: Snapshot, *, is_shared: bool) -> str:
     title = clean(match.game.title, 30)
-    marks = [labels.mark_of(match, side).replace("/", " or ") for side in (0, 1)]
-    if is_shared and all(labels.name_of(match.players[side]) == marks[side] for side in (0, 1)):
+    marks = [words.mark_of(match, side).replace("/", " or ") for side in (0, 1)]
+    if is_shared and all(words.name_of(match.players[side]) == marks[side] for side in (0, 1)):
         return f"{title}: {marks[0]} against {marks[1]}."
     if match.you is None or is_shared:
         commas = ["," * (player.bot is not None) for player in match.players]
@@ -82,7 +82,7 @@ def _players(match: Snapshot, *, is_shared: bool) -> str:
 
 def _name(match: Snapshot, side: int) -> str:
     player = match.players[side]
-    return f"{labels.name_of(player)}, a bot" if player.bot is not None else labels.name_of(player)
+    return f"{words.name_of(player)}, a bot" if player.bot is not None else words.name_of(player)
 
 
 def _status(display: Display) -> str:
@@ -96,7 +96,7 @@ def _status(display: Display) -> str:
         return f"Your turn, move {match.position.ply + 1}{words.demands(match, TAKEOVER)}."
     is_told = is_shared or match.position.ply == 0
     where = words.demands(match, TAKEOVER) if is_shared else ""
-    return f"{labels.name_of(match.players[to_move])} is to move{where}." if is_told else ""
+    return f"{words.name_of(match.players[to_move])} is to move{where}." if is_told else ""
 
 
 def board(match: Snapshot) -> str:
@@ -192,7 +192,7 @@ def lines(match: Snapshot) -> str:
 
 
 def _moves(match: Snapshot) -> str:
-    legal = list(dict.fromkeys(labels.move_name(match, move) for move in match.position.legal))
+    legal = list(dict.fromkeys(words.move_name(match, move) for move in match.position.legal))
     if not legal:
         return "No moves are possible."
     more = f" and {len(legal) - _MOST_MOVES} more" if len(legal) > _MOST_MOVES else ""
@@ -207,7 +207,7 @@ def _clock(display: Display, match: Snapshot, now_ms: int) -> str:
         who = (
             "You have"
             if side == match.you and not display.world.is_shared
-            else f"{labels.name_of(match.players[side])} has"
+            else f"{words.name_of(match.players[side])} has"
         )
         said.append(f"{who} {_duration(display.left_ms(side, now_ms) or 0)}")
     return f"{'; '.join(said)}."

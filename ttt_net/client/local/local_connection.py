@@ -1,24 +1,33 @@
-"""Connect a client with the matches at its keyboard: no server and no socket.
+"""Play at this keyboard: one or two people, or strategies that a person watches; no server and no socket.
 
-To a client it looks like the connection to a server: events answer requests, in order. It has strategies think, hints
-and analyses made in processes of low priority, flags fall, the next of several games begun, and records kept.
+To a client, `LocalConnection` looks like the connection to a server: events answer requests, in order. It lets flags
+fall, begins the next of several games, keeps records, and asks processes of low priority for hints and analyses.
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import secrets
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ttt_net.client.address import AT_HOME
+from ttt_net.client.bot.bot_log import BotLog
+from ttt_net.client.client_controller import ClientController, Controller
+from ttt_net.client.display import Send
 from ttt_net.client.local.local_matches import LocalMatches, Seating
-from ttt_net.client.records import keep_record
+from ttt_net.client.mailbox import Event, Mailbox, Stop, TerminalEvent, delivered
+from ttt_net.client.options import Options
+from ttt_net.client.remembered import Achievements, is_first_match_of, load_achievements, save_achievements
+from ttt_net.client.saved_matches import keep_record
+from ttt_net.client.user_io import Ending, json_writer_of, tap_of, writer_of
+from ttt_net.client.world import LinkState, World, update_world
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason
 from ttt_net.games.records import write_record
@@ -44,11 +53,15 @@ from ttt_net.messages import (
     HintReply,
     HintRequest,
     MatchLesson,
+    Notice,
     Offered,
     Ok,
+    PlayerInfo,
     Refused,
     Request,
+    SeekRequest,
     Tookback,
+    WatchRequest,
     Welcome,
     encode,
 )
@@ -92,7 +105,7 @@ async def analyse(match: Match) -> AnalysisReply:
     return AnalysisReply(match.id, judged, exact=is_exact and len(judged) == moves, lesson=lesson)
 
 
-@contextlib.asynccontextmanager
+@asynccontextmanager
 async def _process(command: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run a process inside the block, which gives way to everything else."""
     process = await asyncio.create_subprocess_exec(
@@ -104,11 +117,11 @@ async def _process(command: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
         start_new_session=True,  # Ctrl-C is for the client, which then ends it
     )
     try:
-        with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
+        with suppress(OSError, AttributeError):  # Windows has no such call
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
         yield process
     finally:
-        with contextlib.suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
 
@@ -117,7 +130,7 @@ class LocalCoach:
     """Gives hints, one after the other, by a process that is started for the first."""
 
     def __init__(self) -> None:
-        self._running = contextlib.AsyncExitStack()
+        self._running = AsyncExitStack()
         self._process: asyncio.subprocess.Process | None = None
 
     async def hint(self, match: Match, side: int, request: HintRequest) -> HintReply:
@@ -331,3 +344,100 @@ def _wall_ms() -> int:
 def _features(seating: Seating) -> list[str]:
     """Return what can be asked here: hints are for one person who plays a strategy."""
     return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle"]
+
+
+_PAUSE_S = 1.5
+"""How long the end of their game stays to be seen before the next."""
+Show = Callable[[Controller, asyncio.Queue[Event]], Awaitable[None]]
+"""Shows what a controller displays, on the screen or line by line, until it is done."""
+
+
+def play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
+    """Let those play who were asked for; `others` plays for strategies. Of two of these, lines tell only the ends."""
+    local = options.local
+    assert local is not None
+    if local.people:
+        return asyncio.run(_play(options, others, show, is_on_screen=is_on_screen))
+    return asyncio.run(_look_on(options, others, show) if is_on_screen else _tell(options, others))
+
+
+async def _play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
+    """Let one or two people play."""
+    mailbox = Mailbox()
+    seating = _seating(options, others)
+    series = Series(None if is_on_screen else options.games)
+    is_read = sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json
+    connection = LocalConnection(seating, series, mailbox.put, _tap(options), others)
+    connection.begin()
+    controller = ClientController(
+        connection,
+        SeekRequest(0, [seating.game], seating.time),
+        AT_HOME,
+        is_in_lines=not is_on_screen,
+        is_seeking=False,
+        is_shared=seating.is_shared,
+        is_first_match_of=is_first_match_of if is_read else None,
+        keep_achievements=save_achievements if is_read else None,
+    )
+    world = replace(controller.display.world, link=LinkState.ONLINE)
+    controller.display = replace(
+        controller.display,
+        world=world,
+        is_arriving=True,
+        has_server_picker=options.has_server_picker,
+        achieved=load_achievements() if is_read else Achievements(),
+    )
+    await show(controller, mailbox)
+    display = controller.display
+    return Ending(display.world.farewell, tally=display.world.tally, is_going_back=display.is_going_back)
+
+
+async def _look_on(options: Options, others: Others | None, show: Show) -> Ending:
+    """Let strategies play before a person who looks on; the end of the last game stays until they leave."""
+    mailbox = Mailbox()
+    series = Series(options.games or 1, _PAUSE_S, is_seen_at_leisure=True)
+    connection = LocalConnection(
+        replace(_seating(options, others), has_onlooker=True), series, mailbox.put, None, others
+    )
+    controller = ClientController(connection, SeekRequest(0), AT_HOME, is_seeking=False)
+    controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
+    connection.began = lambda match: controller.do(Send(WatchRequest(0, match=match)))
+    connection.begin()
+    await show(controller, mailbox)
+    return Ending(controller.display.world.farewell, is_going_back=controller.display.is_going_back)
+
+
+async def _tell(options: Options, others: Others | None) -> Ending:
+    """Let strategies play, and tell of each game who plays and how it ends, or as JSON all that X hears."""
+    mailbox = Mailbox()
+    connection = LocalConnection(
+        _seating(options, others), Series(options.games or 1), mailbox.put, _tap(options), others
+    )
+    connection.begin()
+    log, write, world = BotLog(is_for_onlookers=True), writer_of(options), World()
+    with delivered(mailbox):
+        async with asyncio.TaskGroup() as group:
+            playing = group.create_task(connection.run())
+            while not isinstance(event := await mailbox.get(), Stop | Farewell):
+                if isinstance(event, TerminalEvent):
+                    continue
+                before, world = world, update_world(world, event, now_ms())
+                if said := event.text if isinstance(event, Notice) else log.line_of(event, before, world, now_ms()):
+                    write(said)
+            playing.cancel()
+    return Ending(None, tally=world.tally)
+
+
+def _seating(options: Options, others: Others | None) -> Seating:
+    local = options.local
+    assert local is not None
+    labels = others.labels if others is not None else {}
+    first, second = (
+        PlayerInfo(name, labels[side], options.level) if side in labels else PlayerInfo(name)
+        for side, name in enumerate(local.names)
+    )
+    return Seating(local.game, (first, second), options.time, local.start)
+
+
+def _tap(options: Options) -> Callable[[str], None] | None:
+    return tap_of(json_writer_of(options))

@@ -3,10 +3,9 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, Thought, label_of, require
+from ttt_net.client.address import HUMAN
+from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought, label_of, require
 from ttt_net.client.bot.plan import budget_ms
-from ttt_net.client.finding.address import HUMAN
 from ttt_net.client.local.local_connection import LocalConnection, Others, now_ms
 from ttt_net.client.options import Options
 from ttt_net.client.user_io import is_on_screen

@@ -5,14 +5,12 @@ Moves are found by cell, by digit or by name in any game that a server lists. Kn
 
 from dataclasses import replace
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
-from ttt_net.client.display import Display, Entry, Overlay
-from ttt_net.client.labels import cell_name, move_name, name_of, opponent_of
+from ttt_net.client import words
+from ttt_net.client.display import AnyCommand, Choose, Command, Display, Entry, Move, Overlay, Point, Quick, claims_in
 from ttt_net.client.screens.coaching import hint_told, lesson_told
 from ttt_net.client.screens.offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import Effect, default_prompt
-from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES
+from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES, cell_name, move_name, name_of, opponent_of
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     MAX_NAME_CELLS,
@@ -497,7 +495,7 @@ def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
 
 def _somebody_waits(player: PlayerInfo) -> str:
     """Return that there is a person in the lobby to be played."""
-    return f"Esc: {labels.name_of(player)} waits for an opponent."
+    return f"Esc: {words.name_of(player)} waits for an opponent."
 
 
 def waiting(display: Display, match: Snapshot, now_ms: int) -> str:

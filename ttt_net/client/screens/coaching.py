@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client import labels
-from ttt_net.client.commands import Change
-from ttt_net.client.display import Display
-from ttt_net.client.events import WorldEvent
+from ttt_net.client import words
+from ttt_net.client.display import Change, Display
+from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.offers import free_bots
 from ttt_net.client.screens.screen import Effect, MatchAction
 from ttt_net.messages import (
@@ -68,12 +67,12 @@ def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
     move = _chosen(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else "?"
     better = _any_of(lesson.better)
     was_better = f" {better} was better." if better else " It decided the match."
-    return f"Move {lesson.ply}: {labels.name_of(match.players[lesson.side])} chose {move}.{was_better}"
+    return f"Move {lesson.ply}: {words.name_of(match.players[lesson.side])} chose {move}.{was_better}"
 
 
 def _chosen(match: Snapshot, move: int) -> str:
     """Return a move as a choice: where marks fall, it is a column."""
-    name = labels.move_name(match, move)
+    name = words.move_name(match, move)
     return f"column {name}" if match.game.gravity and name.isdecimal() else name
 
 
@@ -101,7 +100,7 @@ def lesson_here(display: Display, match: Snapshot) -> str:
         said, _, follows = found.text.partition(_FOLLOWS)
         return clean(found.text if " " in follows else said, _MAX_TEXT)
     better = _any_of(found.better)
-    name = labels.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
+    name = words.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
     return f"Here {name} went wrong.{f' {better} was better.' if better else ''}"
 
 
@@ -159,7 +158,7 @@ def objection(display: Display) -> str:
     match = display.match
     if match is None or not display.is_live:
         return "A hint is for a match that you play."
-    if labels.opponent_of(match).bot is None:
+    if words.opponent_of(match).bot is None:
         return "Hints are for matches against a bot."
     if "hint" not in display.world.features:
         return "This server gives no hints."
@@ -168,7 +167,7 @@ def objection(display: Display) -> str:
 
 def is_easy(display: Display) -> bool:
     """Tell whether warnings are worth naming: the opponent is a weak bot, and they can be had."""
-    level = labels.opponent_of(display.match).level if display.match is not None else None
+    level = words.opponent_of(display.match).level if display.match is not None else None
     return not objection(display) and level is not None and level <= EASY_LEVEL
 
 
@@ -235,7 +234,7 @@ def _try_again(display: Display) -> Effect:
     bot = _bot_for(display, opponent, game)
     if bot is None:
         return replace(display, notice="No bot is free now; look into the lobby again."), ()
-    display = replace(_gone(display), notice=f"{labels.name_of(bot)} plays on with you from there.")
+    display = replace(_gone(display), notice=f"{words.name_of(bot)} plays on with you from there.")
     return display, (ChallengeRequest(0, bot.name, game, level=bot.level, start=start, side=ours),)
 
 
@@ -289,7 +288,7 @@ def verdict(display: Display, match: Snapshot) -> str:
     moves = {each.ply: each for each in analysis.moves}
     if (move := moves.get(ply)) is None:
         return ""
-    mover, other = labels.mark_of(match, move.side % 2), labels.mark_of(match, 1 - move.side % 2)
+    mover, other = words.mark_of(match, move.side % 2), words.mark_of(match, 1 - move.side % 2)
     result = {1: f"{mover} wins", 0: "a draw", -1: f"{other} wins"}.get(move.value, "")
     if move.score is not None:
         result = f"about {move.score:+.1f} for {mover}"
@@ -330,7 +329,7 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
 
 
 def _turn(match: Snapshot, move: AnalysedMove, before: AnalysedMove | None) -> str:
-    name = labels.move_name(match, match.moves[move.ply - 1])
+    name = words.move_name(match, match.moves[move.ply - 1])
     return f"Move {move.ply}, {name}: {turning_point(move, before)}"
 
 

@@ -5,9 +5,8 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
-from ttt_net.client.display import TIMES, Display, Entry, Page, Purpose
+from ttt_net.client import words
+from ttt_net.client.display import TIMES, AnyCommand, Begin, Change, Command, Display, Entry, Page, Pick, Purpose, Send
 from ttt_net.client.screens.offers import MAX_NAME_CELLS, by_default, game_of, in_terms
 from ttt_net.client.screens.screen import (
     BACK,
@@ -40,7 +39,7 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
     invitation = display.world.lobby.invitation
     if invitation is None:
         return [Row(("The invitation has been used, or was taken back.",))]
-    wanted = labels.terms(invitation.game, invitation.time, is_rated=False)
+    wanted = words.terms(invitation.game, invitation.time, is_rated=False)
     return [
         *(Row((line,)) for line in _large_code(invitation.code)),
         Row(("A friend types:",)),
@@ -54,7 +53,7 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
 
 def _large_code(code: str) -> list[str]:
     """Return an invitation code to be read out from across the room."""
-    letters = clean(code, labels.MAX_CODE)
+    letters = clean(code, words.MAX_CODE)
     rule = "+---" * len(letters) + "+"
     return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
 
@@ -87,7 +86,7 @@ def _status(display: Display) -> str:
     page = display.page
     time = TIMES[page.time]
     kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {_KINDS[page.is_rated]}"
-    return f"Clock: {labels.clock_name(time) if time is not None else 'none'}{kind}"
+    return f"Clock: {words.clock_name(time) if time is not None else 'none'}{kind}"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
@@ -96,7 +95,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     rows = []
     for number, name in enumerate(page.games or NAMES, start=1):
         digit = str(number % 10) if number <= 10 else ""
-        title, rule = labels.title_and_rule(name)
+        title, rule = words.title_and_rule(name)
         rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]

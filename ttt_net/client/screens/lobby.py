@@ -10,9 +10,8 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
-from ttt_net.client.display import Display, Entry, Page, Purpose
+from ttt_net.client import words
+from ttt_net.client.display import AnyCommand, Begin, Change, Command, Display, Entry, Open, Page, Purpose, Send
 from ttt_net.client.screens.offers import (
     AT_ITS_BEST,
     MAX_NAME_CELLS,
@@ -91,7 +90,7 @@ def lobby_rows(display: Display, now_ms: int) -> list[Row]:
     whole = display.with_page(replace(display.page, unfolded=LONG_SECTIONS | {_BUSY}))
     rows = [row for row in _sections(whole, now_ms) if row.is_heading or _has(row, wanted)]
     found = [row for row, after in zip(rows, [*rows[1:], None], strict=True) if not _is_bare(row, after)]
-    return found or [Row((f"Nothing in the lobby has {clean(filter_of(display), labels.MAX_CODE)}.",))]
+    return found or [Row((f"Nothing in the lobby has {clean(filter_of(display), words.MAX_CODE)}.",))]
 
 
 def filter_of(display: Display) -> str:
@@ -226,10 +225,10 @@ def _puzzle(display: Display) -> list[Row]:
 def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
     for each in display.world.lobby.challenges:
         challenge = each.challenge
-        wanted = labels.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-        left = labels.duration(each.left_ms(now_ms))
+        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+        left = words.duration(each.left_ms(now_ms))
         is_ours = challenge.by.name == ours
-        other = labels.label_of(challenge.to if is_ours else challenge.by)
+        other = words.label_of(challenge.to if is_ours else challenge.by)
         who = f"you challenged {other}" if is_ours else f"{other} challenges you"
         answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
@@ -242,28 +241,28 @@ def _invited(display: Display, now_ms: int) -> Iterable[Row]:
         return
     left_ms = invitation.expires_in_ms - max(0, now_ms - display.world.lobby.invited_at_ms)
     if left_ms > 0:
-        wanted = labels.terms(invitation.game, invitation.time, is_rated=False)
-        left = f"code {clean(invitation.code, labels.MAX_CODE)}, {labels.duration(left_ms)} left"
+        wanted = words.terms(invitation.game, invitation.time, is_rated=False)
+        left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
         yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page("invitation")))
 
 
 def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
-    label = labels.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
     cells = [label]
     if not about or seek.time is not None or seek.rated:  # the game alone is the one that is looked for
-        cells.append(labels.terms(challenge.game, challenge.time, is_rated=challenge.rated))
+        cells.append(words.terms(challenge.game, challenge.time, is_rated=challenge.rated))
     return Row((*cells, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek_row(seek: SeekInfo) -> Row:
-    games = labels.some_games(seek.games)
-    how = labels.clock_name(seek.time) if seek.time is not None else "no clock"
-    how += f", {labels.RATED_OR_CASUAL}" if seek.rated and seek.or_casual else ", rated" * seek.rated
+    games = words.some_games(seek.games)
+    how = words.clock_name(seek.time) if seek.time is not None else "no clock"
+    how += f", {words.RATED_OR_CASUAL}" if seek.rated and seek.or_casual else ", rated" * seek.rated
     if seek.min_rating is not None or seek.max_rating is not None:
         how += f", {seek.min_rating or 0} to {seek.max_rating}" if seek.max_rating else f", from {seek.min_rating}"
-    cells, key = (labels.full_label(seek.by), games, how), f"seek:{seek.seek}"
+    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
     if len(seek.games) == 1:
         return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
     page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
@@ -271,10 +270,10 @@ def _seek_row(seek: SeekInfo) -> Row:
 
 
 def _player_row(player: ListedPlayer) -> Row:
-    name = labels.full_label(PlayerInfo(player.name, player.bot, player.level, player.rating))
+    name = words.full_label(PlayerInfo(player.name, player.bot, player.level, player.rating))
     doing = []
     if player.seeking is not None:
-        doing.append(f"{'seeks' if player.seeking else 'plays'} {labels.some_games(player.seeking)}")
+        doing.append(f"{'seeks' if player.seeking else 'plays'} {words.some_games(player.seeking)}")
     if player.playing:
         doing.append(f"in {counted(player.playing, 'match', 'matches')}")
     if player.places is not None and player.free == 0:
@@ -298,11 +297,11 @@ def _status(display: Display) -> str:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None:
         also = "; z is the puzzle of the day" if "puzzle" in world.features else ""
-        return f"Welcome, {labels.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
+        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
     if world.seeking is not None and suggested is not None:
-        bot = labels.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
-        return f"Nobody yet for {labels.some_games(world.seeking.games)}: b plays {bot}."
+        bot = words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
+        return f"Nobody yet for {words.some_games(world.seeking.games)}: b plays {bot}."
     return default_status(display)
 
 
@@ -332,7 +331,7 @@ def _profile(display: Display) -> AnyCommand | None:
     kind, name = _chosen(display)
     match kind:
         case "own":
-            name = labels.opponent_of(display.world.matches[name]).name
+            name = words.opponent_of(display.world.matches[name]).name
         case "challenge":
             challenges = (each.challenge for each in display.world.lobby.challenges)
             name = next((_other_of(display, each) for each in challenges if str(each.challenge) == name), "")
@@ -437,7 +436,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
 
 def _prompt(display: Display, now_ms: int) -> str:
     """Return the notice, or that only some rows are shown, or in another order."""
-    only = [f"Only: {clean(display.page.filter, labels.MAX_CODE)} (Esc: all)"] if display.page.filter else []
+    only = [f"Only: {clean(display.page.filter, words.MAX_CODE)} (Esc: all)"] if display.page.filter else []
     order = ["strongest first (s: as before)"] if display.page.is_by_strength else []
     seen = ", ".join([*only, *order])
     return default_prompt(display, now_ms) or seen[:1].upper() + seen[1:]
@@ -471,7 +470,7 @@ def _some(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -
     words_typed = rest.split()
     is_by_strength = _STRONGEST in words_typed
     typed = " ".join(word for word in words_typed if word != _STRONGEST)
-    page = replace(ask.page, filter=clean(typed, labels.MAX_CODE), is_by_strength=is_by_strength)
+    page = replace(ask.page, filter=clean(typed, words.MAX_CODE), is_by_strength=is_by_strength)
     otherwise = f"Nothing here has {page.filter}." if page.filter else ask.otherwise
     return replace(ask, page=page, otherwise=otherwise)
 

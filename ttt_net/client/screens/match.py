@@ -5,9 +5,8 @@ Letters of the board's columns begin a written move; where such a letter is a ke
 
 from collections.abc import Callable
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Quick, Type, claims_in
-from ttt_net.client.display import Display, Entry, Overlay
+from ttt_net.client import words
+from ttt_net.client.display import AnyCommand, Begin, Choose, Command, Display, Entry, Overlay, Quick, Type, claims_in
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,
@@ -150,7 +149,7 @@ def _playing(display: Display, match: Snapshot) -> list[KeyHint]:
     if any(match.game.move_cells[move] < 0 for move in match.position.legal):
         is_swap = match.position.takeover is not None
         found.append(
-            KeyHint("Tab", f"take over {labels.mark_of(match, 1 - (match.you or 0))}" if is_swap else "more", "c-i")
+            KeyHint("Tab", f"take over {words.mark_of(match, 1 - (match.you or 0))}" if is_swap else "more", "c-i")
         )
     if not (quick and match.game.gravity):
         found.append(KeyHint("type", _example(match)))

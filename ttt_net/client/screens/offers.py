@@ -6,11 +6,10 @@ from difflib import get_close_matches
 
 from msgspec import structs
 
-from ttt_net.client import labels
-from ttt_net.client.commands import Open, Send, Show
-from ttt_net.client.display import Display, Page
-from ttt_net.client.labels import title_of
+from ttt_net.client import words
+from ttt_net.client.display import Display, Open, Page, Send, Show
 from ttt_net.client.screens.screen import Meaning, Row
+from ttt_net.client.words import title_of
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
@@ -65,8 +64,8 @@ def own_match(match: Snapshot) -> Row:
         state = "adjourned"
     else:
         state = "your turn" if match.you == match.position.to_move else "their turn"
-    against = labels.label_of(labels.opponent_of(match))
-    cells = (labels.title_of(match.game.name), f"against {against}", state)
+    against = words.label_of(words.opponent_of(match))
+    cells = (words.title_of(match.game.name), f"against {against}", state)
     return Row(cells, f"own:{match.match}", Show(match.match))
 
 
@@ -90,7 +89,7 @@ def _just_met(display: Display) -> tuple[str, str] | None:
     match = display.match
     if match is None or match.you is None or match.outcome is None:
         return None
-    return labels.opponent_of(match).name, match.game.name
+    return words.opponent_of(match).name, match.game.name
 
 
 def _plays(player: ListedPlayer, seek: SeekRequest, met: tuple[str, str] | None) -> bool:
@@ -111,13 +110,13 @@ def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
 
 def live_match(match: LiveMatch) -> Row:
     """Return a match of others, to look on."""
-    first, second = (labels.full_label(structs.replace(each, level=None)) for each in match.players)
+    first, second = (words.full_label(structs.replace(each, level=None)) for each in match.players)
     facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:
-        facts.append(labels.clock_name(match.time))
+        facts.append(words.clock_name(match.time))
     if match.watchers:
         facts.append(f"{match.watchers} watching")
-    row = (f"{first} - {second}", labels.title_of(match.game), ", ".join(facts))
+    row = (f"{first} - {second}", words.title_of(match.game), ", ".join(facts))
     return Row(row, f"live:{match.match}", Send(WatchRequest(0, match=match.match)))
 
 
@@ -149,7 +148,7 @@ def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
 
 def no_bot(seek: SeekRequest) -> str:
     """Return that no bot is free for the games that are sought."""
-    return f"No bot is free for {labels.some_games(seek.games)} now."
+    return f"No bot is free for {words.some_games(seek.games)} now."
 
 
 def request_of(text: str) -> Request:
@@ -157,8 +156,8 @@ def request_of(text: str) -> Request:
     _, is_link, place = text.rpartition("/m/")
     if is_link:
         name, _, code = place.partition("#")
-        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: labels.MAX_CODE] or None)
-    return JoinRequest(0, code=re.split("[/#]", text)[-1].upper()[: labels.MAX_CODE])
+        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: words.MAX_CODE] or None)
+    return JoinRequest(0, code=re.split("[/#]", text)[-1].upper()[: words.MAX_CODE])
 
 
 MAX_NAME_CELLS = 24

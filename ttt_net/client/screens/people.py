@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ttt_net.client import labels
-from ttt_net.client.commands import AnyCommand, Change, More, Open, Reopen, Send
-from ttt_net.client.display import SPEEDS, Display, Page, Purpose
-from ttt_net.client.progress import Achievements
+from ttt_net.client import words
+from ttt_net.client.display import SPEEDS, AnyCommand, Change, Display, More, Open, Page, Purpose, Reopen, Send
+from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.offers import (
     A_RATED_GAME,
     MAX_NAME_CELLS,
@@ -118,7 +117,7 @@ _MOST_PAST = 20
 
 def _profile_title(display: Display) -> str:
     told = display.world.reply(ProfileReply)
-    return labels.full_label(told.player) if told is not None else "Profile"
+    return words.full_label(told.player) if told is not None else "Profile"
 
 
 def _profile_rows(display: Display, now_ms: int) -> list[Row]:
@@ -150,7 +149,7 @@ def _achieved(achieved: Achievements) -> Iterable[str]:
         days = achieved.streak(achieved.solved[-1])
         yield f"Puzzles: {counted(len(achieved.solved), 'day')} solved, {days} in a row up to {achieved.solved[-1]}."
     if achieved.beaten:
-        levels = ", ".join(f"{labels.title_of(game)} {level}" for game, level in achieved.beaten.items())
+        levels = ", ".join(f"{words.title_of(game)} {level}" for game, level in achieved.beaten.items())
         yield f"Levels beaten: {levels}."
 
 
@@ -203,10 +202,10 @@ def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...
 
 
 def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
-    number = labels.rating(rating.rating, is_provisional=rating.provisional)
+    number = words.rating(rating.rating, is_provisional=rating.provisional)
     games = f"{rating.games} game{'s' * (rating.games != 1)}"
     page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
-    cells = (labels.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
+    cells = (words.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
@@ -226,7 +225,7 @@ PROFILE = Screen(
 
 def _title(display: Display) -> str:
     history = display.world.reply(HistoryReply)
-    return f"Matches of {labels.name_of(history.player)}" if history is not None else "Matches"
+    return f"Matches of {words.name_of(history.player)}" if history is not None else "Matches"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
@@ -248,9 +247,9 @@ def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
     else:
         result = "won" if match.winner == side else "lost"
     kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
-    against = f"against {labels.full_label(match.players[1 - side])}"
+    against = f"against {words.full_label(match.players[1 - side])}"
     is_ours = you is not None and you.name in (player.name for player in match.players)
-    cells = (day(match.at_ms), result, labels.title_of(match.game), against, kind)
+    cells = (day(match.at_ms), result, words.title_of(match.game), against, kind)
     return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
 
 
@@ -270,7 +269,7 @@ HISTORY = Screen(
 
 def _leaders_title(display: Display) -> str:
     page = display.page
-    return f"The best at {labels.title_of(page.about)}, {SPEEDS[page.time]}"
+    return f"The best at {words.title_of(page.about)}, {SPEEDS[page.time]}"
 
 
 def _status(display: Display) -> str:
@@ -299,8 +298,8 @@ def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
 def _leader(leader: Leader) -> Row:
     player = leader.player
     games = f"{leader.games} game{'s' * (leader.games != 1)}"
-    number = labels.rating(player.rating, is_provisional=player.provisional)
-    cells = (f"{leader.rank}.", labels.label_of(player), number, games)
+    number = words.rating(player.rating, is_provisional=player.provisional)
+    cells = (f"{leader.rank}.", words.label_of(player), number, games)
     return Row(cells, f"player:{player.name}", Open(Page("profile", about=player.name)))
 
 

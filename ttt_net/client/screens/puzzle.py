@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client.commands import AnyCommand, Change, Command, Open, Quick, Send, Type
-from ttt_net.client.display import Display, Page
-from ttt_net.client.progress import Achievements
+from ttt_net.client.display import AnyCommand, Change, Command, Display, Open, Page, Quick, Send, Type
+from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.board_play import act_in_match, quick_moves
 from ttt_net.client.screens.screen import (
     BACK,

@@ -1,7 +1,6 @@
 """List the screens, and find what the one that is seen says and does: the one place to add another."""
 
-from ttt_net.client.commands import AnyCommand
-from ttt_net.client.display import Display
+from ttt_net.client.display import AnyCommand, Display
 from ttt_net.client.screens.games import GAMES, INVITATION
 from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
 from ttt_net.client.screens.match import MATCH

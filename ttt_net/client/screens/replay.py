@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Change, Command, Step
-from ttt_net.client.display import Display, Page, ReplayState
+from ttt_net.client import words
+from ttt_net.client.display import AnyCommand, Change, Command, Display, Page, ReplayState, Step
 from ttt_net.client.screens import coaching
 from ttt_net.client.screens.board_play import prompt, rule, title
 from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of, verdict
@@ -138,7 +137,7 @@ def step(display: Display, match: Snapshot) -> str:
     replayed = display.replay
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
-    name = f": {labels.move_name(match, match.moves[-1])}" if match.moves else ""
+    name = f": {words.move_name(match, match.moves[-1])}" if match.moves else ""
     end = f"  {words.result(match, is_shared=display.world.is_shared)}" if ply == last else ""
     return f"Move {ply} of {last}{name}.{end}"
 

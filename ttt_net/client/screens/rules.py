@@ -7,8 +7,7 @@ import textwrap
 from dataclasses import replace
 
 from ttt_net.client import words
-from ttt_net.client.commands import AnyCommand, Command, Open, Send
-from ttt_net.client.display import Display, Overlay, Page
+from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Send
 from ttt_net.client.screens.screen import (
     LEAVE,
     LEAVING_HELP,

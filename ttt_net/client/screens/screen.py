@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from ttt_net.client import words
-from ttt_net.client.commands import AnyCommand, Change, Command, Step
-from ttt_net.client.display import Display, Entry, Page
+from ttt_net.client.display import AnyCommand, Change, Command, Display, Entry, Page, Step
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Request, SeekRequest, ServerMessage, Snapshot
 

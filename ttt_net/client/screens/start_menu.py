@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from ttt_net.client import labels, words
-from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Pick, Step
-from ttt_net.client.display import Display, Entry, Page
-from ttt_net.client.finding.address import DEFAULT_URL, Go, Place
-from ttt_net.client.finding.local_choices import OPPONENTS, ORDERS, LocalChoices, read_names
-from ttt_net.client.finding.server_search import COMPUTER, TYPE, Destination, ServerList, explanation, read_place
+from ttt_net.client import words
+from ttt_net.client.address import DEFAULT_URL, Go, Place
+from ttt_net.client.display import AnyCommand, Begin, Change, Command, Display, Entry, Open, Page, Pick, Step
+from ttt_net.client.remembered import OPPONENTS, ORDERS, LocalChoices, read_names
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,
@@ -26,6 +24,7 @@ from ttt_net.client.screens.screen import (
     list_hints,
     section,
 )
+from ttt_net.client.server_search import COMPUTER, TYPE, Destination, ServerList, explanation, read_place
 from ttt_net.errors import ConfigurationError
 from ttt_net.games.catalogue import NAMES
 from ttt_net.text import clean
@@ -280,7 +279,7 @@ def _typed_game(display: Display, typed: str) -> Effect:
 def _game_rows(enter: Callable[[str], AnyCommand]) -> list[Row]:
     rows = []
     for number, name in enumerate(NAMES, start=1):
-        title, rule = labels.title_and_rule(name)
+        title, rule = words.title_and_rule(name)
         rows.append(Row((str(number % 10) if number <= 10 else "", title, rule), f"game:{name}", enter(name)))
     return rows
 

@@ -15,9 +15,8 @@ from prompt_toolkit.keys import Keys
 
 from ttt_net.client.act import command_for
 from ttt_net.client.client_controller import Controller
-from ttt_net.client.commands import Command, Type
-from ttt_net.client.display import Display, Overlay
-from ttt_net.client.events import (
+from ttt_net.client.display import Command, Display, Overlay, Type
+from ttt_net.client.mailbox import (
     HANG_UP,
     Clicked,
     Event,
@@ -30,15 +29,16 @@ from ttt_net.client.events import (
     Resized,
     Stop,
     TerminalEvent,
+    delivered,
+    post,
 )
-from ttt_net.client.finding.server_search import shareable
-from ttt_net.client.labels import TENTHS_BELOW_MS
-from ttt_net.client.mailbox import delivered, post
 from ttt_net.client.options import Options
-from ttt_net.client.records import save_record
+from ttt_net.client.saved_matches import save_record
+from ttt_net.client.server_search import shareable
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.painter import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
+from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.sdk.received import Back
 from ttt_net.text import clean

@@ -7,7 +7,7 @@ from xml.dom import minidom
 
 import pytest
 
-from ttt_net.client.film import LETTER, MARGIN, MAX_PLIES, film_of
+from ttt_net.client.saved_matches import LETTER, MARGIN, MAX_PLIES, film_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES

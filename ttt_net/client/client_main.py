@@ -1,20 +1,25 @@
-"""Start a client, find out who it is, and say in one sentence how it ended.
+"""Start a client in the chosen mode, find out who it is, and say in one sentence how it ended.
 
 Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refused by the server.
+
+Only the modules of the chosen mode are loaded: a person who plays does not wait for tables, a program does not wait for
+a screen, and nobody waits for strategies. On a screen a first sentence is shown before anything else is loaded.
 """
 
 import errno
 import os
 import random
 import sys
+import time
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import assert_never
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, assert_never
 
-from ttt_net.client import modes
-from ttt_net.client.finding.address import Alone, Go, Host, LookOn, Place, Served, Together, servers_used
+from ttt_net.client.address import Alone, Go, Host, LookOn, Place, Served, Together, servers_used
 from ttt_net.client.options import EngineOptions, Inquiry, Options, against_computer, looking_on, parse, two_here
 from ttt_net.client.user_io import (
     FAULT,
@@ -33,13 +38,45 @@ from ttt_net.client.user_io import (
     signals_raised,
     tell,
     write_text,
+    writer_of,
 )
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.messages import AnyServerMessage, Request
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.received import Farewell, Parting
-from ttt_net.sdk.trust import trust_of
+from ttt_net.sdk.trust import pinned_fingerprint, trust_of
+
+
+class _Later:
+    """A module that is imported once one of its names is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> object:
+        """Return what the module calls by that name."""
+        found: object = getattr(import_module(self._name), name)
+        return found
+
+
+if TYPE_CHECKING:
+    from ttt_net.client import bot_mode, inquire, menu_controller, online_play, remembered, saved_matches, server_link
+    from ttt_net.client.lines import line_client, line_menu
+    from ttt_net.client.local import local_connection, local_matches, seated_strategies
+    from ttt_net.client.terminal import canvas, loop
+else:
+    bot_mode, inquire = _Later("ttt_net.client.bot_mode"), _Later("ttt_net.client.inquire")
+    menu_controller, online_play = _Later("ttt_net.client.menu_controller"), _Later("ttt_net.client.online_play")
+    remembered, saved_matches = _Later("ttt_net.client.remembered"), _Later("ttt_net.client.saved_matches")
+    server_link = _Later("ttt_net.client.server_link")
+    line_client = _Later("ttt_net.client.lines.line_client")
+    line_menu = _Later("ttt_net.client.lines.line_menu")
+    local_connection = _Later("ttt_net.client.local.local_connection")
+    local_matches = _Later("ttt_net.client.local.local_matches")
+    seated_strategies = _Later("ttt_net.client.local.seated_strategies")
+    canvas, loop = _Later("ttt_net.client.terminal.canvas"), _Later("ttt_net.client.terminal.loop")
 
 Serve = Callable[[Options], AbstractContextManager[Served]]
 """Runs a server of our own, for everybody, for as long as the context lasts."""
@@ -56,7 +93,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         if options.engines is not None:
             return _seat(options, options.engines)
         if options.bot is not None:
-            modes.check_strategy(options.bot, options.level)  # before a word of where it would go
+            bot_mode.check(options.bot, options.level)  # before a word of where it would go
         while (code := _play(options, serve)) is None:
             pass
         return code
@@ -89,7 +126,7 @@ def _play(options: Options, serve: Serve) -> int | None:
             return OK
         options = _going_to(place, options)
     if options.local is not None:
-        return _reported(options, modes.play_locally(options))
+        return _reported(options, _play_locally(options))
     if options.is_hosting:
         with serve(options) as served:
             return _run(replace(options, url=served.url, served=served, is_address_given=True))
@@ -114,7 +151,7 @@ def _reported(options: Options, ending: Ending) -> int | None:
 def _seat(options: Options, engines: EngineOptions) -> int:
     if not options.is_address_given:
         complain(f"no address was given; joining {options.server}")
-    return report(options, modes.seat_engines(modes.with_pin(options), engines))
+    return report(options, bot_mode.play_engines(_with_pin(options), engines))
 
 
 def _written_down(text: str) -> str:
@@ -128,25 +165,25 @@ def _written_down(text: str) -> str:
 
 def _inquire(options: Options, inquiry: Inquiry) -> int:
     if options.local is not None:
-        for line in modes.local_history(options, inquiry):
+        for line in saved_matches.lines_of(inquiry.about, inquiry.page, is_json=options.is_json):
             write_text(line)
         return OK
     if not options.is_address_given:
         used = servers_used()
         options = replace(options, url=used[0].url if used else options.url, is_address_given=True)
-    options = modes.with_pin(options)
-    lines, farewell = modes.inquire(options, inquiry)
-    pinned = _with_new_pin(options, farewell)
+    options = _with_pin(options)
+    answer = inquire.inquire(options, inquiry)
+    pinned = _with_new_pin(options, answer.farewell)
     if pinned is not None:
-        options, (lines, farewell) = pinned, modes.inquire(pinned, inquiry)
-    for line in lines:
+        options, answer = pinned, inquire.inquire(pinned, inquiry)
+    for line in answer.lines:
         write_text(line)
-    return complain_of(options, farewell)
+    return complain_of(options, answer.farewell)
 
 
 def _run(options: Options) -> int | None:
     """Play on a server under a name that is free there."""
-    play, options = _mode_of(options), modes.with_pin(options)
+    play, options = _mode_of(options), _with_pin(options)
     name = first_name(options)
     taken: set[str] = set()
     while True:
@@ -175,24 +212,85 @@ def _run(options: Options) -> int | None:
 
 def _mode_of(options: Options) -> Callable[[Options, Identity], Ending]:
     if options.bot is not None:
-        return modes.play_as_bot
-    return modes.play_on_screen if is_on_screen(options) else modes.play_in_lines
+        return bot_mode.play
+    return _play_on_screen if is_on_screen(options) else _play_in_lines
+
+
+def _play_on_screen(options: Options, mine: Identity) -> Ending:
+    with _greeted(f"Connecting to {options.server} ...") as drawn:
+        return online_play.play(options, mine, partial(loop.show, options, drawn), is_on_screen=True)
+
+
+def _play_in_lines(options: Options, mine: Identity) -> Ending:
+    return online_play.play(options, mine, partial(line_client.tell, options), is_on_screen=False)
+
+
+def _play_locally(options: Options) -> Ending:
+    """Play at this keyboard; the strategies, if any, are started first."""
+    if not is_on_screen(options):
+        others = _seated(options)
+        return local_connection.play(options, others, partial(line_client.tell, options), is_on_screen=False)
+    with _greeted("Setting up the board ...") as drawn:
+        others = _seated(options)
+        return local_connection.play(options, others, partial(loop.show, options, drawn), is_on_screen=True)
+
+
+def _seated(options: Options) -> "local_connection.Others | None":
+    """Return the strategies that play at this keyboard; None where only people play."""
+    if options.local is None or options.local.is_for_people_alone:
+        return None
+    return seated_strategies.seated(options)
+
+
+@contextmanager
+def _greeted(sentence: str, row: int | None = None) -> "Iterator[canvas.Canvas]":
+    """Take the terminal inside the block, with a sentence on it while the rest is loaded."""
+    with signals_raised(), canvas.Canvas().opened() as opened:
+        opened.greet(sentence, row=row)
+        yield opened
+
+
+def _with_pin(options: Options) -> Options:
+    """Return the options with the pinned certificate of their server, if it is encrypted and no other was named."""
+    if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+        return options
+    pinned = pinned_fingerprint(options.server)
+    return replace(options, trust=replace(options.trust, fingerprint=pinned))
 
 
 def _with_new_pin(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not may_ask(options):
         return None
-    return modes.with_new_pin(options, farewell.sentence.partition(";")[0], ask_anew, tell)
+    return server_link.with_new_pin(options, farewell.sentence.partition(";")[0], ask_anew, tell)
 
 
 def _place_for(options: Options) -> Place | None:
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and is_on_screen(options):
-        return modes.choose_on_screen(options)
+        with _greeted("Looking for servers on this network ...", row=1) as drawn:
+            menu = menu_controller.StartMenu(options, drawn)
+            return menu.take(loop.play_on_screen, _answer)
     if may_ask(options):
-        return modes.choose_by_lines(options)
+        return _chosen_by_lines(options)
     complain(f"no address was given; joining {options.server}")
     return Go(options.url)
+
+
+def _chosen_by_lines(options: Options) -> Place | None:
+    choices = remembered.choices_for(options.game)
+    solved = remembered.load_achievements()
+    menu = line_menu.LineMenu(input, writer_of(options), _answer, line_client.renderer_of(options), solved)
+    place, chosen = menu.choose(choices)
+    if menu.achieved != solved:
+        remembered.save_achievements(menu.achieved)
+    if chosen != choices:
+        remembered.save_choices(chosen)
+    return place
+
+
+def _answer(request: Request) -> Sequence[AnyServerMessage]:
+    """Answer a request of the start menu, which needs no server."""
+    return local_matches.answer_without_match(request, time.time_ns() // 1_000_000)
 
 
 def _going_to(place: Place, options: Options) -> Options:

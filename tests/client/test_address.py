@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.client.finding.address import FILE_OF_SERVERS, MAX_SERVERS, Used, remember_server, servers_used
+from ttt_net.client.address import FILE_OF_SERVERS, MAX_SERVERS, Used, remember_server, servers_used
 
 
 @pytest.fixture(autouse=True)

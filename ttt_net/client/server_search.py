@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ttt_net.announcement import SERVICE, Announcement, is_usable, read_announcement
-from ttt_net.client.finding.address import (
+from ttt_net.client.address import (
     CODE,
     DEFAULT_PORT,
     DEFAULT_URL,
@@ -32,13 +32,14 @@ from ttt_net.client.finding.address import (
     read_address,
     servers_used,
 )
-from ttt_net.client.finding.local_choices import LocalChoices
+from ttt_net.client.remembered import LocalChoices
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER
 from ttt_net.text import clean, counted
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
 
 MAX_ANNOUNCED = 32
 """Announcements that are looked at; more of them are no network of friends."""

@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
-from ttt_net.client import labels, words
+from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController, Controller
 from ttt_net.client.display import Display
-from ttt_net.client.finding.server_search import shareable
 from ttt_net.client.mailbox import Mailbox
 from ttt_net.client.options import DEFAULT_GAME, Options
-from ttt_net.client.progress import (
+from ttt_net.client.remembered import (
     Achievements,
     is_first_match_of,
     load_achievements,
@@ -23,6 +22,7 @@ from ttt_net.client.progress import (
 )
 from ttt_net.client.screens.offers import by_default
 from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
+from ttt_net.client.server_search import shareable
 from ttt_net.client.user_io import Ending
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest
 from ttt_net.sdk.identity import Identity, remembered_name
@@ -84,7 +84,7 @@ def ending_of(display: Display, options: Options) -> Ending:
     """Return how a session ended whose last display this is."""
     command = options.command
     if display.world.you is not None and display.world.you.name != remembered_name():
-        command += f" --name {shlex.quote(labels.name_of(display.world.you))}"
+        command += f" --name {shlex.quote(words.name_of(display.world.you))}"
     return Ending(
         display.world.farewell,
         words.parting(display.world, command),
