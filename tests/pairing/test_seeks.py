@@ -217,12 +217,8 @@ class Waiting:
     hidden_until_ms: int | None = None
 
 
-def rating(player: int, game: str, time: TimeControl | None) -> int:
-    return 1_000 + player * 170 % 1_100 + 10 * len(game)
-
-
 class Room(RuleBasedStateMachine):
-    """The room beside a model that compares everybody with everybody."""
+    """Standing seeks beside a model that compares everybody with everybody."""
 
     seeks = st.builds(
         Seek,
@@ -240,9 +236,15 @@ class Room(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.room = StandingSeeks(rating, lambda one, other: True)
+        self.ratings = {player: 1_000 + player * 170 % 1_100 for player in range(10)}
+        self.apart: set[frozenset[int]] = set()
+        """Pairs of players whom the house keeps apart."""
+        self.room = StandingSeeks(self.rating, lambda one, other: {one.player, other.player} not in self.apart)
         self.model: dict[int, Waiting] = {}
         self.now_ms = self.ticked_ms = 0
+
+    def rating(self, player: int, game: str, time: TimeControl | None) -> int:
+        return self.ratings[player] + 10 * len(game)
 
     def common(self, one: Seek, other: Seek, band: int) -> Iterator[tuple[int, str]]:
         """Return how far apart the two are, in each game in which they may meet."""
@@ -250,10 +252,12 @@ class Room(RuleBasedStateMachine):
         is_of_kind = one.is_rated == other.is_rated or any(each.is_rated and each.or_casual for each in (one, other))
         if one.player == other.player or one.time != other.time or not is_of_kind or not is_welcome:
             return
+        if {one.player, other.player} in self.apart:
+            return
         is_open = not one.games or not other.games
         games = (one.games or other.games or (ANY_GAME,)) if is_open else set(one.games) & set(other.games)
         for game in games:
-            mine, theirs = rating(one.player, game, one.time), rating(other.player, game, one.time)
+            mine, theirs = self.rating(one.player, game, one.time), self.rating(other.player, game, one.time)
             if one.admits(theirs) and other.admits(mine) and (is_open or abs(mine - theirs) <= band):
                 yield (0 if is_open else abs(mine - theirs)), game
 
@@ -314,6 +318,34 @@ class Room(RuleBasedStateMachine):
         if match:
             self.take(match)
 
+    @rule(player=players, rating=st.integers(900, 2_300))
+    def is_rated_anew(self, player: int, rating: int) -> None:
+        """Give a player another rating, which may bring them into somebody's range, or out of it."""
+        self.ratings[player] = rating
+        match = self.room.rated(player)
+        if match:
+            self.take(match)
+
+    @rule(pair=st.lists(players, min_size=2, max_size=2, unique=True))
+    def keep_apart(self, pair: list[int]) -> None:
+        self.apart.add(frozenset(pair))
+
+    @rule(pair=st.lists(players, min_size=2, max_size=2, unique=True))
+    def let_meet(self, pair: list[int]) -> None:
+        self.apart.discard(frozenset(pair))
+        for player in pair:
+            match = self.room.look_again(player)
+            if match:
+                self.take(match)
+
+    @rule(player=players, away_ms=st.integers(1, GRACE_MS - 1))
+    def leave_twice(self, player: int, away_ms: int) -> None:
+        """Lose a link twice: the second grace is whole, whatever is left of the first."""
+        self.hide(player)
+        self.restore(player)
+        self.time_passes(away_ms)
+        self.hide(player)
+
     @rule(later_ms=st.sampled_from([0, 300, 1_000, 2_500, 12_000]))
     def time_passes(self, later_ms: int) -> None:
         self.now_ms += later_ms
@@ -324,11 +356,26 @@ class Room(RuleBasedStateMachine):
         for match in self.room.tick(self.now_ms):
             self.take(match)
 
+    @rule(which=st.integers(0, 9), near_ms=st.sampled_from([-1, 0, 1]))
+    def time_passes_to_a_deadline(self, which: int, near_ms: int) -> None:
+        """Stop just before, at or just after the time when a band widens or a grace ends."""
+        due = {
+            *(each.since_ms + since_ms for each in self.model.values() for since_ms, _ in BANDS[1:]),
+            *(each.hidden_until_ms for each in self.model.values() if each.hidden_until_ms is not None),
+        }
+        later = sorted(at_ms for at_ms in due if at_ms + near_ms >= self.now_ms)
+        if later:
+            self.time_passes(later[which % len(later)] + near_ms - self.now_ms)
+
     @invariant()
     def those_who_wait_are_those_of_the_model(self) -> None:
         visible = {each.seek.number for each in self.model.values() if each.hidden_until_ms is None}
         assert {seek.number for seek in self.room} == visible
+        assert {seek.number for seek in self.room.hidden()} == {e.seek.number for e in self.model.values()} - visible
         assert len(self.room) == len(visible)
+        assert all(
+            (each.seek.number in self.room.index) == (each.seek.number in visible) for each in self.model.values()
+        )
         assert all(self.room.of(player) == each.seek for player, each in self.model.items())
 
     @invariant()
