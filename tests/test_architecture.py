@@ -440,7 +440,6 @@ AT_THE_EDGE = {
     "server.journal.reader",
     "server.process.announcing",
     "server.process.logs",
-    "server.rooms.analysis_queue",
     "server.rooms.coach",
     "server.server_clock",
 }

@@ -14,7 +14,7 @@ from websockets.exceptions import WebSocketException
 from tests.patience import BUSY_S
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
-from ttt_net.server.rooms import joining
+from ttt_net.server.rooms import audience
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
@@ -269,7 +269,7 @@ async def test_those_of_an_address_hear_so_many_finished_matches_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is kept in memory for as long as it is heard, a long one with 100 KB."""
-    monkeypatch.setattr(joining, "MAX_HEARD", 3)
+    monkeypatch.setattr(audience, "MAX_HEARD", 3)
     async with running(tmp_path, Limits(unmetered=(), players_per_address=2)) as server:
         ann, bob, match = await server.pair()
         finished = []

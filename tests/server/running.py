@@ -23,7 +23,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
 from ttt_net.server.main import serving
-from ttt_net.server.rooms.analysis_queue import installed_engine
+from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services

@@ -12,7 +12,7 @@ import pytest
 from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import lobby_feed
 from ttt_net.server.metrics import Guard, Metrics
-from ttt_net.server.rooms import analysis_queue
+from ttt_net.server.rooms import coach
 
 
 def broken(*_: object) -> NoReturn:
@@ -72,7 +72,7 @@ async def test_a_fault_in_one_part_leaves_the_others_their_turns(
 async def test_a_fault_in_an_analysis_costs_that_analysis(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis_queue, "described", broken)
+    monkeypatch.setattr(coach, "described", broken)
     line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
     async with running(tmp_path, engine=(sys.executable, "-c", f"print({line!r})")) as server:
         first, second, match = await server.pair()

@@ -46,9 +46,8 @@ from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms import room
-from ttt_net.server.rooms.audience import Audience
+from ttt_net.server.rooms.audience import Audience, Seats
 from ttt_net.server.rooms.chat import Chat
-from ttt_net.server.rooms.presence import Seats
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.wire.connection import Connection
 

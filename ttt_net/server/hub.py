@@ -27,10 +27,8 @@ from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker, MatchmakingRequest
-from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.chat import Chat, SocialRequest
-from ttt_net.server.rooms.coach import Coach
-from ttt_net.server.rooms.reports import ReportService
+from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.rooms.room import MatchRoom, RoomRequest
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
@@ -53,7 +51,6 @@ _SingleRequest = (
     | wire.AnalyseRequest
     | wire.RulesRequest
     | wire.PuzzleRequest
-    | wire.ReportRequest
     | wire.HelloRequest
 )
 """Requests in the union of no service, but for pings; mypy fails for one that is in none at all."""
@@ -154,7 +151,6 @@ class Hub:
         self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
         """Called with what the host did on another node of the cluster, where there is a listener for admins."""
         self.chat = Chat(services, rooms)
-        self._reports = ReportService(services, rooms)
         self._history = HistoryService(services, self.registry)
         self.sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
@@ -397,8 +393,6 @@ class Hub:
                 puzzle = describe_puzzle(request, today(self.services.wall_ms()))
                 session.ok(request.id)
                 session.tell(puzzle)
-            case wire.ReportRequest():
-                self._reports.act(session, request)
             case wire.HelloRequest():
                 raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
             case _:

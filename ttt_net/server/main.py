@@ -34,7 +34,7 @@ from ttt_net.server.process.announcing import ServerAddress, announced, greet
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.logs import StartExtension, keep_alive, notify, set_up
 from ttt_net.server.process.maintenance import maintenance_jobs
-from ttt_net.server.rooms.analysis_queue import installed_engine
+from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import SETTINGS, Configuration

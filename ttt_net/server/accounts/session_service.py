@@ -15,8 +15,7 @@ from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.players import FORGOTTEN, Player, PlayerId
-from ttt_net.server.rooms.analysis_queue import AnalysisQueue
-from ttt_net.server.rooms.coach import Coach
+from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.services import Services
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection, RemoteConnection

@@ -1,19 +1,46 @@
-"""Tell the events of a match: players at once, watchers in order, a hundred to a turn of the loop."""
+"""Keep the players and watchers of one match: who is here, who may join, and what each of them receives.
+
+Players receive events at once, watchers after them in order, a hundred per turn of the event loop. The clock runs if
+and only if a player is here, whether or not somebody watches.
+"""
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
-from ttt_net.messages import Watching, encode
+from ttt_net.clock import SIDES
+from ttt_net.errors import Code, Refusal
+from ttt_net.matches import referee
+from ttt_net.matches.match import Match
+from ttt_net.messages import (
+    PlayerInfo,
+    Presence,
+    ResumeRequest,
+    Snapshot,
+    Started,
+    UnwatchRequest,
+    Watching,
+    WatchRequest,
+    encode,
+)
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.players import PlayerId
+from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
 CROWD = 100
 """How many watchers are told before the event loop looks after everything else again."""
 COUNT_S = 0.5
 """How often at most it is told how many watch: when a class comes in, not with each of its members."""
+_RETRY_S = 1.0
+"""How long after a failure of the disk the match is read again."""
+_ARRIVES_MS = 2_000
+"""For how long a player who has come to another node is waited for, until they hear the match there."""
+MAX_TAIL = 32
+"""Missed events that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+MAX_HEARD = 50
+"""Finished and watched matches that one session may hear at a time; those of an address, many times as many."""
 
 
 def _everybody(session: Session) -> bool:
@@ -150,3 +177,257 @@ class Audience:
         if self._counting:
             self._counting.cancel()
             self._counting = None
+
+
+class Seats:
+    """The players of one match by side, known once the match is; time runs while one of them is here."""
+
+    def __init__(self, match: str, services: Services, audience: Audience) -> None:
+        self.players: tuple[PlayerId, PlayerId] | None = None
+        self.is_abandoned = False
+        """Whether nobody plays the match on: both players are away, or one for longer than their grace."""
+        self._match = match
+        self._services = services
+        self._audience = audience
+        self._timer: asyncio.TimerHandle | None = None
+
+    def taken(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
+        """Seat the players of a match that was begun or read; the grace of an absent player begins."""
+        self.players = players
+        now_ms = self._services.now_ms()
+        for side, player in enumerate(players):
+            match.absences.expect(side, self._services.abandons.count(player, now_ms))
+            if not self.is_present(player):
+                match.absences.went(side, now_ms, on_purpose=False)
+
+    def hold_bot_place(self, match: Match) -> None:
+        """Count the place of a bot for the address of the person who plays it, if both are here."""
+        assert self.players is not None
+        sessions = [self._services.players.get(player) for player in self.players if self.is_present(player)]
+        people = [session for session in sessions if session is not None and not session.is_bot]
+        if len(sessions) == 2 and len(people) == 1 and not match.is_over:
+            self._services.players.bot_places.hold(self._match, people[0].connection.metered_as)
+
+    def side_of(self, player: PlayerId) -> int | None:
+        """Return the side of a player; None for somebody who does not play."""
+        return self.players.index(player) if self.players and player in self.players else None
+
+    def is_present(self, player: PlayerId) -> bool:
+        """Tell whether the player is here and hears this match."""
+        return player in self._audience.players or player in self._audience.elsewhere
+
+    def lets_flag_fall(self, match: Match) -> bool:
+        """Tell whether this node decides that the running side's time is used up.
+
+        That is where the player sits: their time is counted from when they were told, to their request. Where they are
+        nowhere, it is their opponent's node; but not while they are on their way to a node, or to theirs once more.
+        """
+        if self.players is None or match.clock is None or match.clock.running is None:
+            return False
+        mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
+        here, elsewhere = self._audience.players, self._audience.elsewhere
+        is_nowhere = mover not in elsewhere and not self._is_mover_arriving(match)
+        return mover in here or (is_nowhere and other in here)
+
+    def _is_mover_arriving(self, match: Match) -> bool:
+        """Tell whether the player to move has just come to another node, and does not hear the match there yet."""
+        if self.players is None or match.clock is None or match.clock.running is None:
+            return False
+        mover = self.players[match.clock.running]
+        session = self._services.players.get(mover)
+        if session is None or not session.is_elsewhere or mover in self._audience.elsewhere:
+            return False
+        return self._services.loop.time() - session.connection.opened_s < _ARRIVES_MS / 1000
+
+    def present(self) -> tuple[bool, bool]:
+        """Return who is here, by side."""
+        assert self.players is not None
+        return self.is_present(self.players[0]), self.is_present(self.players[1])
+
+    def swapped(self) -> tuple[PlayerId, PlayerId]:
+        """Return the players of a rematch by side."""
+        assert self.players is not None
+        return self.players[1], self.players[0]
+
+    def both_here(self, started: Started) -> tuple[PlayerInfo, PlayerInfo]:
+        """Return who plays a rematch, as they are now."""
+        first, second = (
+            self._services.players.sessions[player].info_for(started.game, started.time, known.level)
+            for player, known in zip(self.swapped(), started.players, strict=True)
+        )
+        return first, second
+
+    def tell(self, match: Match | None, player: PlayerId, *, online: bool) -> None:
+        """Send to all others whether a player is here."""
+        side = self.side_of(player)
+        if side is not None:
+            away = match.away(side, self._services.now_ms()) if match else None
+            told = frame(encode(Presence(self._match, side, online, away)))
+            self._audience.tell_players(told, lambda session: session.player != player)
+            self._audience.tell_watchers(told)
+
+    def set_clock(self, match: Match, now_ms: int, look: Callable[[], None]) -> None:
+        """Run the clock while a player is here, and call `look` when a time or a grace will be used up."""
+        self.stop_timer()
+        if any(self.present()):
+            match.run_clock(now_ms)
+        else:
+            match.halt_clock(now_ms)
+        if self.is_abandoned != match.is_abandoned(now_ms):
+            self.is_abandoned = not self.is_abandoned
+            self._services.feed.changed("live", slightly=True)
+        looks_ms = () if match.is_over else self._looks_ms(match, now_ms)
+        next_ms = min((at_ms for at_ms in looks_ms if at_ms is not None), default=None)
+        if next_ms is not None:
+            self._timer = self._services.loop.call_later(max(0, next_ms - now_ms) / 1000, look)
+
+    def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
+        """Yield when something may be due without a request; None for what will not be."""
+        flag_ms = match.clock.flag_at_ms() if match.clock else None
+        if flag_ms is not None and self.lets_flag_fall(match):
+            yield flag_ms
+        elif flag_ms is not None and self._is_mover_arriving(match):
+            yield now_ms + _ARRIVES_MS
+        if not self.is_abandoned:
+            yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
+        if self.frees_seat(match):
+            yield referee.forsaken_at_ms(match)
+
+    def frees_seat(self, match: Match) -> bool:
+        """Tell whether this node ends a match whose player left a bot waiting: the node where the bot is connected."""
+        assert self.players is not None
+        return any(
+            match.players[side].bot is not None and player in self._audience.players
+            for side, player in enumerate(self.players)
+        )
+
+    def take_up(self, match: Match) -> bool:
+        """End an adjournment once both players are here; return whether one has ended."""
+        self.hold_bot_place(match)
+        has_ended = match.is_adjourned and all(self.present())
+        if has_ended:
+            match.take_up()
+        return has_ended
+
+    def look_later(self, look: Callable[[], None]) -> None:
+        """Read the match again in a while: players who wait for a flag to fall send no request."""
+        self.stop_timer()
+        self._timer = self._services.loop.call_later(_RETRY_S, look)
+
+    def stop_timer(self) -> None:
+        """Cancel the timer."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
+class Joining:
+    """How sessions come to the audience of one match."""
+
+    def __init__(self, match_id: str, services: Services, seats: Seats, audience: Audience) -> None:
+        self._id, self._services, self._seats, self._audience = match_id, services, seats, audience
+
+    def seat(self, session: Session) -> None:
+        """Let a player's session hear the match from now on."""
+        self._audience.seat(session)
+        session.enter(self._id)
+
+    def resume(self, match: Match, session: Session, request: ResumeRequest, look_at_clock: Callable[[], None]) -> None:
+        """Let a player hear the match again, after the events that they have. Raises `Refusal` if they may not.
+
+        Their grace ends.
+        """
+        side = self._seats.side_of(session.player)
+        if side is None:  # it was asked while the match was being read
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self._id}; nothing was changed")
+        now_ms = self._services.now_ms()  # one moment for all of it: the clock that is told is the one that is started
+        is_new = not self._audience.plays(session)
+        if not is_new:  # all of it again costs a hundred times as much as a move
+            self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
+        else:
+            self._may_hear(match, session)
+            self.seat(session)
+            if self._services.membership is not None:
+                self._services.membership.sat(session.player, session.serial, self._id)
+            match.absences.returned(side, now_ms)
+            has_gone_on = self._seats.take_up(match)
+            self._seats.set_clock(match, now_ms, look_at_clock)
+            if has_gone_on:
+                self.show_again(match, session, now_ms)
+        session.ok(request.id)
+        if request.seq and match.seq - request.seq <= MAX_TAIL:
+            session.connection.send(b"".join(frame(encode(event)) for event in match.tail(request.seq)))
+        session.tell(self.snapshot(match, session, now_ms))
+        if is_new:
+            self._seats.tell(match, session.player, online=True)
+
+    def watch(self, match: Match, session: Session, request: WatchRequest) -> None:
+        """Let a session watch the match from now on. Raises `Refusal` if it may not."""
+        self._must_not_play(session)
+        if match.is_private:
+            self._check_code(session, request.code, match.code)
+        self._may_hear(match, session)
+        self._audience.watch(session)
+        session.enter(self._id)
+        session.ok(request.id)
+        session.tell(self.snapshot(match, session, self._services.now_ms()))
+        self.tell_watchers()
+
+    def unwatch(self, session: Session, request: UnwatchRequest) -> None:
+        """Tell a watcher, still in the audience, that they hear it no more. Raises `Refusal` if they do not watch."""
+        self._must_not_play(session)
+        if not self._audience.watches(session):
+            raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self._id}")
+        session.ok(request.id)
+        session.exit(self._id)
+
+    def snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
+        """Return the whole match, as the session may see it."""
+        side = self._seats.side_of(session.player)
+        return match.snapshot(side, self._seats.present(), now_ms, self._audience.counted())
+
+    def show_again(self, match: Match, back: Session, now_ms: int) -> None:
+        """Send the match as it is now to all but the player who is `back`: its adjournment has ended."""
+        for player, session in self._audience.players.items():
+            if player != back.player:
+                session.tell(self.snapshot(match, session, now_ms))
+        watched = match.snapshot(None, self._seats.present(), now_ms, self._audience.counted())
+        self._audience.tell_watchers(frame(encode(watched)))
+
+    def count_elsewhere(self, node: str, watchers: int) -> None:
+        """Take note of how many watch on another node."""
+        if self._audience.watching_elsewhere.get(node, 0) != watchers:
+            self._audience.watching_elsewhere[node] = watchers
+            if not watchers:
+                del self._audience.watching_elsewhere[node]
+            self._audience.tell_count()
+            self._services.feed.changed("live", slightly=True)
+
+    def tell_watchers(self) -> None:
+        """Tell how many watch: here now, the lists of the lobby and other nodes soon."""
+        if self._services.membership is not None:
+            self._services.membership.recounted[self._id] = None
+        self._audience.tell_count()
+        self._services.feed.changed("live", slightly=True)
+
+    def _must_not_play(self, session: Session) -> None:
+        if self._seats.side_of(session.player) is not None:
+            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
+
+    def _check_code(self, session: Session, code: str | None, right: str | None) -> None:
+        """Refuse sessions without the code of a private match; it is tried as slowly as that of an invitation."""
+        if code is None:
+            raise Refusal(Code.NOT_PUBLIC, "that match is private; its players can tell you its code")
+        is_right = right is not None and code.strip().upper() == right
+        self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
+
+    def _may_hear(self, match: Match, session: Session) -> None:
+        """Bound what one session keeps in memory; its own live matches, few enough as it is, are never refused."""
+        is_own_live = self._seats.side_of(session.player) is not None and not match.is_over
+        if not is_own_live and len(session.rooms) >= MAX_HEARD:
+            raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")
+        address = session.connection.metered_as
+        if match.is_over and address is not None:
+            heard = sum(len(each.rooms) for each in self._services.players.of_address(address))
+            if heard >= MAX_HEARD * self._services.limits.players_per_address:
+                raise Refusal(Code.TOO_MANY_MATCHES, f"those of your address hear {heard:,} matches; leave one first")

@@ -1,7 +1,13 @@
-"""Carry out chat: players hear one another, and those who watch hear one another."""
+"""Carry out chat, mutes and reports.
 
+The players of a match chat with one another, and its watchers with one another. A report keeps the last lines of a
+chat for the host and moderators.
+"""
+
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -9,7 +15,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import Bucket
-from ttt_net.server.journal.entries import ChatLine
+from ttt_net.server.journal.entries import ChatLine, FileReport
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
@@ -17,11 +23,15 @@ from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import clean
 
+log = logging.getLogger(__name__)
+
 MAX_CELLS = 140
 MAX_LINES = 20
 """How many of the last lines of a chat are kept in memory, to go with a report."""
 DELIVERIES = Rate(5_000)
 """Limit on messages to all watchers together, so that a busy room does not slow the matches."""
+MAX_OPEN = 2_000
+"""Reports that may wait for a moderator; more are refused, so that a crowd cannot push out what others have said."""
 PHRASES: dict[wire.Phrase, str] = {
     "hello": "Hello!",
     "good_luck": "Good luck!",
@@ -33,11 +43,11 @@ PHRASES: dict[wire.Phrase, str] = {
     "one_moment": "One moment, please.",
 }
 
-SocialRequest = wire.ChatRequest | wire.MuteRequest
+SocialRequest = wire.ChatRequest | wire.MuteRequest | wire.ReportRequest
 
 
 class Chat:
-    """Carries out `chat` and `mute`."""
+    """Carries out `chat`, `mute` and `report`."""
 
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
@@ -53,6 +63,8 @@ class Chat:
                 self._say(session, request)
             case wire.MuteRequest():
                 self._mute(session, request)
+            case wire.ReportRequest():
+                self._report(session, request)
             case _:
                 assert_never(request)
 
@@ -115,6 +127,57 @@ class Chat:
             session.mute(other.player, on=request.on)
         self._services.players.keep_mutes(session)
         session.ok(request.id)
+
+    def _report(self, session: Session, request: wire.ReportRequest) -> None:
+        """Keep a report; `ok` follows once it is in the journal."""
+        lines = self._lines_heard(session, request.match) if request.match is not None else ()
+        self._services.rate_limiter.spend("reports", session.player, session.connection.metered_as)
+        text = clean(request.text or "", MAX_CELLS)
+        failed = partial(session.refuse, request.id)
+
+        def found(player: tuple[PlayerId, str]) -> None:
+            reported, _ = player
+            if reported == session.player:
+                failed(Refusal(Code.BAD_MESSAGE, "you cannot report yourself"))
+                return
+            entry = FileReport(
+                self._services.wall_ms(),
+                session.player,
+                reported,
+                request.reason,
+                text,
+                request.match,
+                lines,
+                self._address(reported),
+                MAX_OPEN,
+            )
+            self._services.journal.report(entry, kept, failed)
+
+        def kept(number: int) -> None:
+            log.warning("report %d of a player is there to be looked at: admin reports show %d", number, number)
+            session.ok(request.id)
+
+        if request.side is None:
+            self._services.journal.player_named(request.name, found, failed)
+        else:
+            found((player_in_seat(self._rooms, session, request.match, request.side), request.name))
+
+    def _lines_heard(self, session: Session, match: str) -> tuple[ChatLine, ...]:
+        """Return the last lines that the session could hear in a match. Raises `Refusal` if it hears none there."""
+        room = self._rooms.get(match)
+        if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
+            raise Refusal(Code.NOT_WATCHING, f"you do not hear match {match}; report the player without it")
+        return tuple(room.said.get("players" if room.audience.plays(session) else "watchers", ()))
+
+    def _address(self, player: PlayerId) -> str:
+        """Return the keyed hash of the address that a player comes from now.
+
+        Empty for one who is not here, and for an address that many share (`limits.unmetered`).
+        """
+        online = self._services.players.get(player)
+        if online is None or online.connection.metered_as is None:
+            return ""
+        return self._services.sanctions.key_of_address(online.connection.address) or ""
 
 
 def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str | None, side: int) -> PlayerId:

@@ -1,15 +1,17 @@
-"""Answer requests for hints and warnings, and find first lessons: in one process that gives way to everything else.
+"""Answer questions about matches: hints and first lessons from one process, analyses from a process for each match.
 
-The server knows no strategy: it starts `python -m ttt_net.strategies.coaching` with the first question, and hands it
-one question after the other as a line of JSON. A process that nobody has asked for a while is ended.
+The server knows no strategy. It starts `python -m ttt_net.strategies.coaching` with the first question, sends it one
+question after the other as a line of JSON, and ends it when nobody has asked for a while. It starts
+`python -m ttt_net analyse` for one finished match at a time, with the match as a record, and reads the output line by
+line, so that everything found within the time limit is kept. Both give way to everything else on the machine.
 """
 
 import asyncio
 import contextlib
 import logging
 import os
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,26 +19,48 @@ import msgspec
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.matches.analysis_processes import hint_question, lesson_question
+from ttt_net.games.records import read_records
+from ttt_net.matches.analysis_processes import (
+    COMMAND,
+    LEAST_MOVES,
+    described,
+    has_engine,
+    hint_question,
+    lesson_question,
+    read_line,
+)
 from ttt_net.matches.match import Match
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.journal import Asker, PastQuestion
+from ttt_net.server.journal.past import PastAnswer
+from ttt_net.server.journal.queries import RecordQuery
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
+from ttt_net.server.wire.frames import frame
 
 log = logging.getLogger(__name__)
 
-MAX_JOBS = 32
-"""Questions that may wait for their turn; one more is refused for now."""
+MAX_QUESTIONS = 32
+"""Questions to the coach that may wait for their turn; one more is refused for now."""
 IDLE_S = 120.0
-"""How long the process stays that nobody asks: the next question waits some tenths of a second for a new one."""
-GRACE_S = 10.0
+"""How long an idle process is kept: starting another takes some tenths of a second."""
+ANSWER_GRACE_S = 10.0
 """How much longer than its search an answer may take, on a busy machine."""
 LESSON_MS = 2_000
 """How long a look at a whole match may take; what was seen by then is told."""
-_NICE = 10
-_RETRY_MS = 1_000
-_MAX_ANSWER_BYTES = 65_536
+_COACH_NICE = 10
+_ASK_AGAIN_MS = 1_000
+_MAX_LINE_BYTES = 65_536
+MAX_JOBS = 4
+"""Matches that may wait for their turn; one more is refused for now."""
+MAX_KEPT = 64
+"""Analyses that are kept, so that asking again costs nothing."""
+ANALYSIS_GRACE_S = 30.0
+"""How much longer than its search the process may take, to load and to end."""
+_ANALYSIS_NICE = 15
+_RETRY_MS = 5_000
 
 
 class HintAnswer(msgspec.Struct):
@@ -83,7 +107,7 @@ class Coach:
         """Queue a question; `ok` and the hint come with its answer. Raises `Refusal` if it may not be asked."""
         match, side = self._match_of(session, request)
         if any(job.by is session for job in (*filter(None, (self._current,)), *self._waiting)):
-            raise Refusal(Code.BUSY, "one hint at a time; wait for the last", _RETRY_MS)
+            raise Refusal(Code.BUSY, "one hint at a time; wait for the last", _ASK_AGAIN_MS)
         self._services.rate_limiter.spend("hints", session.player, session.connection.metered_as)
         ms = round(1000 * self._services.limits.hint_s) if request.kind == "move" else 0
         question = hint_question(match, side, request, ms)
@@ -91,7 +115,7 @@ class Coach:
 
         def done(found: HintAnswer | None) -> None:
             if found is None:
-                session.refuse(request.id, Refusal(Code.BUSY, "no hint could be found; ask again", _RETRY_MS))
+                session.refuse(request.id, Refusal(Code.BUSY, "no hint could be found; ask again", _ASK_AGAIN_MS))
                 return
             session.ok(request.id)
             session.tell(wire.HintReply(request.match, ply, request.kind, found.moves, found.text, found.why))
@@ -124,8 +148,8 @@ class Coach:
         return match, side
 
     def _add(self, job: CoachJob) -> None:
-        if len(self._waiting) >= MAX_JOBS:
-            raise Refusal(Code.BUSY, f"{MAX_JOBS} questions wait already", _RETRY_MS)
+        if len(self._waiting) >= MAX_QUESTIONS:
+            raise Refusal(Code.BUSY, f"{MAX_QUESTIONS} questions wait already", _ASK_AGAIN_MS)
         self._waiting.append(job)
         self._ordered.set()
 
@@ -151,7 +175,7 @@ class Coach:
     async def _answer(self, job: CoachJob) -> HintAnswer | wire.MatchLesson | None:
         """Return the answer, or None if none came; a process that is silent or at fault is ended."""
         try:
-            async with asyncio.timeout(job.ms / 1000 + GRACE_S):
+            async with asyncio.timeout(job.ms / 1000 + ANSWER_GRACE_S):
                 process = self._process or await self._start()
                 assert process.stdin is not None
                 assert process.stdout is not None
@@ -166,17 +190,7 @@ class Coach:
 
     async def _start(self) -> asyncio.subprocess.Process:
         assert self._command is not None, "where there is no coach, nothing is queued"
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=beside_us(os.environ),
-            limit=_MAX_ANSWER_BYTES,
-            start_new_session=True,  # Ctrl-C is for the server, which then ends it
-        )
-        with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
-            os.setpriority(os.PRIO_PROCESS, self._process.pid, _NICE)
+        self._process = await _started(self._command, _COACH_NICE)
         return self._process
 
     async def _stop(self) -> None:
@@ -193,3 +207,181 @@ class Coach:
         except asyncio.CancelledError:
             await ending  # it is killed: only to be reaped, and nothing of it may stay open
             raise
+
+
+class AnalysisJob(NamedTuple):
+    """A match to be analysed, and who wants to know."""
+
+    match: str
+    record: str
+    by: PlayerId
+    address: str | None
+    """The address under which limits count the first asking player; None if they do not apply."""
+    askers: set[Session]
+
+
+def installed_engine() -> Sequence[str] | None:
+    """Return the command that analyses matches; None where the compiled searches cannot be loaded."""
+    return COMMAND if has_engine() else None
+
+
+class AnalysisQueue:
+    """Takes jobs, and carries them out one after the other while `run` runs."""
+
+    def __init__(self, services: Services, coach: Coach) -> None:
+        self._services = services
+        self._coach = coach
+        self._command = services.engine
+        self._waiting: deque[AnalysisJob] = deque()
+        self._current: AnalysisJob | None = None
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._ordered = asyncio.Event()
+
+    @property
+    def jobs(self) -> Sequence[AnalysisJob]:
+        """The job that is under way, if one is, and those that wait."""
+        return (*filter(None, (self._current,)), *self._waiting)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is analysed here: where there is no engine, a coach finds the lesson alone."""
+        return self._services.limits.analysis_s > 0 and (self._command is not None or self._coach.is_open)
+
+    def act(self, session: Session, request: wire.AnalyseRequest) -> None:
+        """Queue a job; `ok` comes once it is queued, the analysis when it is done. Raises `Refusal` if not queued."""
+        if not self.is_open or (request.brief and not self._coach.is_open):
+            raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
+        self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
+
+        def found(answer: PastAnswer) -> None:
+            assert isinstance(answer.message, wire.RecordReply)
+            self._take(session, request, answer.message.text)
+
+        asked = wire.RecordRequest(request.id, request.match)  # who may have the record may have the analysis
+        query, asker = RecordQuery(asked, session.player), Asker(session.player, session.connection.metered_as)
+        self._services.archive.ask(PastQuestion(query, asker, found, partial(session.refuse, request.id)))
+
+    def _take(self, session: Session, request: wire.AnalyseRequest, record: str) -> None:
+        job = next((job for job in self.jobs if job.match == request.match), None)
+        if self._command is None or request.brief:
+            try:
+                self._coach.look_at(record, partial(self._tell_lesson, session, request))
+            except Refusal as refusal:
+                session.refuse(request.id, refusal)
+            else:
+                session.ok(request.id)
+        elif request.match in self._kept:
+            session.ok(request.id)
+            self._kept.move_to_end(request.match)
+            session.connection.send(self._kept[request.match])
+        elif job:
+            session.ok(request.id)
+            job.askers.add(session)
+        elif any(_is_of(each, session) for each in self.jobs):
+            reason = "another match of yours, or of your address, is being analysed; ask again when that is done"
+            session.refuse(request.id, Refusal(Code.BUSY, reason, _RETRY_MS))
+        elif len(self._waiting) >= MAX_JOBS:
+            session.refuse(request.id, Refusal(Code.BUSY, f"{MAX_JOBS} matches wait to be analysed already", _RETRY_MS))
+        else:
+            session.ok(request.id)
+            job = AnalysisJob(request.match, record, session.player, session.connection.metered_as, {session})
+            self._waiting.append(job)
+            self._ordered.set()
+            if self._coach.is_open:
+                with contextlib.suppress(Refusal):  # it has too much to do; the lesson comes with the analysis
+                    self._coach.look_at(record, partial(self._tell_first, job))
+
+    def _tell_first(self, job: AnalysisJob, lesson: wire.MatchLesson | None) -> None:
+        """Tell who waits for an analysis its lesson by what can be seen without a search."""
+        if lesson is not None and job in self.jobs:
+            told = frame(wire.encode(wire.AnalysisReply(job.match, [], exact=False, lesson=lesson, partial=True)))
+            for session in job.askers:
+                session.connection.send(told)
+
+    def _tell_lesson(self, session: Session, request: wire.AnalyseRequest, lesson: wire.MatchLesson | None) -> None:
+        """Tell an analysis that is a lesson alone: more was not asked for, or there is no engine."""
+        session.tell(wire.AnalysisReply(request.match, [], exact=False, lesson=lesson, partial=request.brief))
+
+    async def run(self) -> None:
+        """Carry out jobs until cancelled."""
+        while True:
+            while self._waiting:
+                self._current = job = self._waiting.popleft()
+                analysis = await self._analyse(job)
+                told = frame(wire.encode(analysis))
+                self._current = None
+                if analysis.moves or analysis.exact:  # where nothing came of it, the next who asks may have more luck
+                    self._kept[job.match] = told
+                if len(self._kept) > MAX_KEPT:
+                    self._kept.popitem(last=False)
+                for session in job.askers:
+                    session.connection.send(told)
+            self._ordered.clear()
+            await self._ordered.wait()
+
+    async def _analyse(self, job: AnalysisJob) -> wire.AnalysisReply:
+        moves: list[wire.AnalysedMove] = []
+        lesson: wire.MatchLesson | None = None
+        budget_s = self._services.limits.analysis_s
+        judged_all = True
+        try:
+            (record,) = await asyncio.to_thread(read_records, job.record)
+            if len(record.moves) < LEAST_MOVES:
+                return wire.AnalysisReply(job.match, moves, exact=True)
+            async with asyncio.timeout(budget_s + ANALYSIS_GRACE_S), self._process(job, budget_s) as lines:
+                async for line in lines:
+                    each = read_line(line)
+                    if isinstance(each, wire.MatchLesson):
+                        lesson = each
+                        continue
+                    judged_all &= each.value is not None
+                    moves.append(described(each))
+            if len(moves) < len(record.moves):
+                raise EOFError("the process ended too early")
+        except (TimeoutError, EOFError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
+            log.warning("match %s could not be analysed to its end: %s", job.match, error or "it took too long")
+            judged_all = False
+        except Exception:  # noqa: BLE001 - an analysis is not worth the server
+            self._services.guard.note("analysis")
+            judged_all = False
+        return wire.AnalysisReply(job.match, moves, exact=judged_all, lesson=lesson)
+
+    @contextlib.asynccontextmanager
+    async def _process(self, job: AnalysisJob, budget_s: float) -> AsyncIterator[asyncio.StreamReader]:
+        """Run the process inside the block; what it prints is read, and it does not outlive the block."""
+        command = self._command
+        assert command is not None, "where there is no engine, nothing is queued"
+        process = await _started((*command, str(max(1, round(1000 * budget_s)))), _ANALYSIS_NICE)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with contextlib.suppress(RuntimeError):  # uvloop's, where the process has ended already
+                process.stdin.write(job.record.encode())
+                process.stdin.close()
+            yield process.stdout
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def _is_of(job: AnalysisJob, session: Session) -> bool:
+    """Tell whether a job was ordered by the player, or by somebody of the same address: each has one at a time."""
+    address = session.connection.metered_as
+    return job.by == session.player or (address is not None and job.address == address)
+
+
+async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Process:
+    """Start a process that reads standard input, writes lines, and gives way to the server by `nice`."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=beside_us(os.environ),
+        limit=_MAX_LINE_BYTES,
+        start_new_session=True,  # Ctrl-C is for the server, which then ends it
+    )
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
+        os.setpriority(os.PRIO_PROCESS, process.pid, nice)
+    return process

@@ -40,9 +40,7 @@ from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.journal.past import ArchivedMatch
 from ttt_net.server.journal.queries import FinishedQuery
 from ttt_net.server.players import PlayerId
-from ttt_net.server.rooms.audience import Audience
-from ttt_net.server.rooms.joining import Joining
-from ttt_net.server.rooms.presence import Seats
+from ttt_net.server.rooms.audience import Audience, Joining, Seats
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
