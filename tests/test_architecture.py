@@ -87,7 +87,7 @@ INSIDE = {
     "server": """
         metrics server_clock settings disk_space players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
-        journal cluster wire admission.connection_limiter accounts.session accounts.online_players
+        journal cluster wire admission.connection_limiter accounts.online_players
         matchmaking.lobby_feed shutdown services rooms matchmaking accounts hub check process
         admin cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
         main embedded start
@@ -230,7 +230,7 @@ def test_inside_of_a_layer_imports_point_one_way(module: str, path: Path) -> Non
 
 def test_a_planted_inversion_is_found() -> None:
     assert inversions("client.display", "from ttt_net.client.act import act") == ["act"]
-    assert inversions("server.wire.connection", "from ttt_net.server.accounts.session import Session") != []
+    assert inversions("server.wire.connection", "from ttt_net.server.accounts.online_players import Session") != []
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
     assert inversions("strategies.compiled.playout_tree", "from ttt_net.strategies.mcts import MonteCarlo") != []
     assert inversions("strategies.compiled.fours", "from ttt_net.strategies.compiled import fours_search") != []

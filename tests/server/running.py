@@ -17,7 +17,7 @@ from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.journal.jobs import before_commits, on_disk
 from tests.server.peer import Peer, RawPeer
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger

@@ -28,8 +28,7 @@ from ttt_net.pairing.seeks import SeekIndex, StandingSeeks
 from ttt_net.sdk.client_protocol import ClientProtocol, Patience
 from ttt_net.sdk.client_session import ClientSession
 from ttt_net.server import server_clock
-from ttt_net.server.accounts.online_players import OnlinePlayers
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import OnlinePlayers, Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import fence, peers, replica
@@ -42,9 +41,9 @@ from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply_events, database, schema
 from ttt_net.server.journal.entries import WriteNote
-from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.matchmaking.matchmaker import Invitations
 from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience, Seats
 from ttt_net.server.rooms.chat import Chat

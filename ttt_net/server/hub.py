@@ -17,9 +17,8 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.matches.description import describe_puzzle, describe_rules, today
 from ttt_net.pairing.lobby import Lobby
-from ttt_net.server.accounts.account_service import AccountRequest, AccountService
-from ttt_net.server.accounts.history_service import HistoryService, PastRequest
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.account_service import AccountRequest, AccountService, HistoryService, PastRequest
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import Login, SessionService
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.journal.entries import AppointModerator, DismissModerator

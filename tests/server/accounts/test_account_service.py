@@ -1,12 +1,16 @@
-"""Players and their names: over real sockets."""
+"""Names and accounts of players, and their questions about the past, over real sockets."""
 
 import random
 import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from tests.server.running import running, until
+from tests.server.peer import Peer
+from tests.server.rated import rated_match
+from tests.server.running import Server, running, until
+from ttt_net.games.records import read_record
 from ttt_net.server.journal.entries import AuditNote
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
@@ -287,3 +291,270 @@ async def test_nobody_is_called_as_the_forgotten_are(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(free_names=True)) as server:
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1], name="Deleted") == "bad_name"
+
+
+async def played_out(server: Server) -> tuple[Peer, Peer, str]:
+    """Return the players of a match that the first has won, and its id."""
+    ann, bob, match = await server.pair()
+    await ann.play(match, (ann, 4), (bob, 0), (ann, 2), (bob, 1), (ann, 6))
+    for peer in (ann, bob):
+        await peer.hear("ended")
+    return ann, bob, match
+
+
+async def test_a_finished_match_is_replayed_position_by_position(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        await ann.ok("replay", match=match)
+        told = await ann.hear("replay")
+        assert (told["ply"], told["last"]) == (0, 5)
+        assert [position["board"] for position in told["positions"]] == [
+            ".........",
+            "....X....",
+            "O...X....",
+            "O.X.X....",
+            "OOX.X....",
+            "OOX.X.X..",
+        ]
+        assert [position["to_move"] for position in told["positions"]] == [0, 1, 0, 1, 0, None]
+        assert [position["ply"] for position in told["positions"]] == [0, 1, 2, 3, 4, 5]
+        assert not any(position["legal"] for position in told["positions"])
+        assert told["positions"][-1]["line"] == [2, 4, 6]
+        assert told["starts"][0] == ".../.../..."
+        assert told["starts"][-2:] == ["OOX/.X./...", ""], "nobody can go on from the end"
+
+
+async def test_a_long_match_is_replayed_in_pages(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await server.pair(games=["mnk:7x7,7"])
+        await ann.play(match, *[((ann, bob)[ply % 2], ply * 10 % 49) for ply in range(40)])
+        await ann.ok("resign", match=match)
+        pages = []
+        for ply in (0, 32):
+            await bob.ok("replay", match=match, ply=ply)
+            pages.append(await bob.hear("replay"))
+        assert [position["ply"] for page in pages for position in page["positions"]] == list(range(41))
+        assert pages[1]["last"] == 40
+        assert await bob.refused("replay", match=match, ply=41) == "stale_ply"
+
+
+async def test_a_finished_match_is_given_as_a_record_that_can_be_read(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        cleo = await server.join("Cleo")
+        await cleo.ok("record", match=match)
+        record = read_record((await cleo.hear("record"))["text"])
+        assert [player.name for player in record.players] == [ann.name, bob.name]
+        assert [move.move for move in record.moves] == [4, 0, 2, 1, 6]
+        assert record.event == match
+
+
+async def test_what_may_not_be_looked_at_is_refused(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, live = await server.pair()
+        cleo = await server.join("Cleo")
+        for verb in ("replay", "record"):
+            assert await cleo.refused(verb, match=live) == "not_finished"
+            assert await cleo.refused(verb, match="nowhere") == "unknown_match"
+        assert await ann.refused("record", match=live) == "not_finished"
+        await cleo.ok("watch", match=live)
+        await cleo.ok("replay", match=live)
+        await ann.ok("replay", match=live)
+        assert len((await ann.hear("replay"))["positions"]) == 1
+
+        await bob.ok("invite")
+        code = (await bob.hear("invitation"))["code"]
+        await ann.ok("join", code=code)
+        private = str((await ann.hear("snapshot", private=True))["match"])
+        await ann.ok("abort", match=private)
+        for verb in ("replay", "record"):
+            assert await cleo.refused(verb, match=private) == "not_public"
+            await ann.ok(verb, match=private)
+
+
+async def test_questions_have_a_rate(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(inquiries=Rate(3, 3_600.0))) as server:
+        ann, bob, match = await played_out(server)
+        for _ in range(3):
+            await ann.ok("record", match=match)
+        answer = await ann.ask("record", match=match)
+        assert (answer["code"], answer["retry_after_ms"] > 1_000) == ("too_fast", True)
+        await bob.ok("record", match=match)
+
+
+@pytest.mark.parametrize("verb", ["replay", "record"])
+async def test_one_question_at_a_time(tmp_path: Path, verb: str) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        with server.busy_reader():
+            first = await ann.say(verb, match=match)
+            assert await ann.refused(verb, match=match) == "too_fast"
+        assert (await ann.answer(first))["type"] == "ok"
+        await ann.ok(verb, match=match)
+
+
+async def test_moves_do_not_wait_for_questions_about_the_past(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        cleo, dora, live = await server.pair("Cleo", "Dora")
+        with server.busy_reader():
+            asked = [await peer.say("record", match=match) for peer in (ann, bob)]
+            await cleo.play(live, (cleo, 4), (dora, 0), (cleo, 2), (dora, 1), (cleo, 6))
+            assert (await dora.hear("ended"))["winner"] == 0
+        for peer, request in zip((ann, bob), asked, strict=True):
+            assert (await peer.answer(request))["type"] == "ok"
+
+
+async def test_questions_about_the_past_do_not_wait_for_the_disk(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        with server.stopped_disk():
+            for verb in ("record", "replay"):
+                await ann.ok(verb, match=match)
+            for verb in ("history", "profile"):
+                await ann.ok(verb)
+
+
+async def test_a_player_who_has_just_finished_a_match_finds_it_in_the_past(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for number in range(1, 11):
+            first, _, match = await server.match(ann, bob)
+            await first.ok("resign", match=match)
+            await first.ok("record", match=match)
+            await first.ok("history")
+            told = await first.hear("history")
+            assert (told["matches"][0]["match"], len(told["matches"])) == (match, number)
+            for peer in (ann, bob):
+                await peer.hear("ended", match=match)
+
+
+async def test_the_question_of_a_player_who_leaves_is_dropped(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        with server.busy_reader():
+            await bob.say("record", match=match)
+            await bob.ok("ping")
+            await ann.say("record", match=match)
+            await ann.ok("ping")
+            assert server.hub.services.archive.waiting == 2
+            await ann.close()
+            await until(lambda: server.hub.services.archive.waiting == 1)
+            again = await server.connect()
+            await again.hello(token=ann.token)
+            asked = await again.say("record", match=match)
+        assert (await again.answer(asked))["type"] == "ok"
+
+
+async def test_a_second_connection_may_ask_while_the_question_of_the_first_waits(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, _, match = await played_out(server)
+        with server.busy_reader():
+            await ann.say("record", match=match)
+            await ann.ok("ping")
+            again = await server.connect()
+            await again.hello(token=ann.token)
+            asked = await again.say("replay", match=match)
+            await again.ok("ping")
+            assert await again.refused("record", match=match) == "too_fast"
+        assert (await again.answer(asked))["type"] == "ok"
+        assert (await again.hear("replay"))["match"] == match
+
+
+async def test_a_question_too_many_is_refused_and_told_when_to_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await played_out(server)
+        cleo = await server.join("Cleo")
+        with server.busy_reader(), mock.patch("ttt_net.server.journal.archive.MAX_WAITING", 1):
+            for peer in (ann, cleo):
+                await peer.say("record", match=match)
+                await peer.ok("ping")
+            answer = await bob.ask("record", match=match)
+        assert (answer["type"], answer["code"], answer["retry_after_ms"]) == ("refused", "busy", 100)
+        for peer in (ann, cleo):
+            assert (await peer.hear("record"))["match"] == match
+        await bob.ok("record", match=match)
+
+
+async def test_a_profile_says_who_somebody_is_and_what_they_play_now(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, _ = await played_out(server)
+        live = (await server.match(ann, bob))[2]
+        cleo = await server.join("Cleo", bot="random")
+        await cleo.ok("profile", name=ann.name.upper())
+        told = await cleo.hear("profile")
+        assert told["player"] == {"name": ann.name}
+        assert (told["online"], told["won"], told["drawn"], told["lost"]) == (True, 1, 0, 0)
+        assert told["against"] == {"won": 0, "drawn": 0, "lost": 0}
+        assert told["live"] == [live]
+        await bob.ok("profile", name=ann.name)
+        assert (await bob.hear("profile"))["against"] == {"won": 0, "drawn": 0, "lost": 1}
+        await cleo.ok("profile")
+        mine = await cleo.hear("profile")
+        assert (mine["player"], mine["against"]) == ({"name": "Cleo", "bot": "random"}, None)
+        assert await cleo.refused("profile", name="Nobody") == "unknown_player"
+        token = bob.token
+    async with running(tmp_path) as server:
+        bob = await server.connect()
+        await bob.hello(token=token)
+        await bob.ok("profile", name=ann.name)
+        told = await bob.hear("profile")
+        assert (told["online"], told["live"], told["won"]) == (False, [], 1)
+
+
+async def test_a_history_is_asked_for_page_by_page(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        matches = []
+        for _ in range(23):
+            first, _, match = await server.match(ann, bob)
+            await first.ok("resign", match=match)
+            for peer in (ann, bob):
+                await peer.hear("ended", match=match)
+            matches.append(match)
+        before, told = None, []
+        for size in (20, 3):
+            await ann.ok("history", name="bob", game="tictactoe", before=before)
+            page = await ann.hear("history")
+            assert (page["player"], len(page["matches"])) == ({"name": "Bob"}, size)
+            told += [row["match"] for row in page["matches"]]
+            before = page["before"]
+        assert before is None
+        assert sorted(told) == sorted(matches)
+        assert page["matches"][0]["reason"] == "resign"
+        await ann.ok("history", game="connect4")
+        assert (await ann.hear("history"))["matches"] == []
+        assert await ann.refused("history", game="chess") == "unknown_game"
+        assert await ann.refused("history", before="nonsense") == "bad_message"
+
+
+async def test_a_list_of_ratings_names_the_best_and_ones_own_rank(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob", bot="random")
+        await rated_match(server, ann, bob, "m")
+        await ann.ok("resign", match="m")
+        await ann.hear("rated")
+        await ann.ok("leaderboard", game="connect4", speed="blitz")
+        told = await ann.hear("leaderboard")
+        assert (told["game"], told["speed"], told["page"], told["pages"], told["you"]) == ("connect4", "blitz", 1, 1, 2)
+        assert [(leader["rank"], leader["player"]["name"]) for leader in told["leaders"]] == [(1, "Bob"), (2, "Ann")]
+        assert told["leaders"][0]["player"]["bot"] == "random"
+        assert told["leaders"][0]["player"]["provisional"]
+        await ann.ok("leaderboard", game="connect4", speed="blitz", bots=False)
+        told = await ann.hear("leaderboard")
+        assert [(leader["rank"], leader["player"]["name"]) for leader in told["leaders"]] == [(1, "Ann")]
+        await ann.ok("leaderboard", game="connect4")
+        assert (await ann.hear("leaderboard"))["leaders"] == []
+        assert await ann.refused("leaderboard", game="tictactoe") == "always_casual"
+        assert await ann.refused("leaderboard", game="connect4", page=0) == "bad_message"
+        await bob.ok("profile", name="Ann")
+        (rating,) = (await bob.hear("profile"))["ratings"]
+        assert (rating["game"], rating["speed"], rating["games"], rating["provisional"]) == (
+            "connect4",
+            "blitz",
+            1,
+            True,
+        )
+        await ann.ok("history")
+        (row,) = (await ann.hear("history"))["matches"]
+        assert (row["rated"], row["time"]) == (True, {"initial_ms": 180_000, "increment_ms": 2_000})

@@ -9,7 +9,7 @@ import pytest
 from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seeks import Seek
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.services import build_services

@@ -10,9 +10,9 @@ from tests.server.rated import open_rated
 from tests.server.running import running, until
 from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import queries
-from ttt_net.server.matchmaking import invitations
+from ttt_net.server.matchmaking import matchmaker
 from ttt_net.server.matchmaking.listing import MOVING_MS, shared
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
@@ -160,7 +160,7 @@ async def test_invitations_that_could_not_be_read_at_the_start_are_good_once_the
         ann = await server.join("Ann")
         await ann.ok("invite", game="tictactoe")
         code = (await ann.hear("invitation"))["code"]
-    monkeypatch.setattr(invitations, "RETRY_S", 0.0)
+    monkeypatch.setattr(matchmaker, "RETRY_S", 0.0)
     read, tries = queries.read_invitations, 0
 
     def fail_twice(connection: sqlite3.Connection, now_ms: int) -> list[Invitation]:

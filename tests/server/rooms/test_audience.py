@@ -16,7 +16,7 @@ from tests.simulation.scene import begin, end_of, person_and_bot, play
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
 from ttt_net.server.wire.connection import Connection
 

@@ -8,7 +8,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.names.filtered import FilteredWords
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.cluster.entries import Came
 from ttt_net.server.journal import token_hash

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages import ReportReason
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admin.roles import Admin

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ttt_net.errors import Closing
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import session_elsewhere
 from ttt_net.server.admin.moderation import end_sanction, put_in_force
 from ttt_net.server.cluster.broadcasts import Broadcasts

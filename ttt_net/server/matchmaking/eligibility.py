@@ -6,7 +6,7 @@ from itertools import islice
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seeks import Opponents, Seek
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services

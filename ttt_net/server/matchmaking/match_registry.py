@@ -11,7 +11,7 @@ from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.games import Reason
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal import Changes, StoredMatch, with_names
 from ttt_net.server.journal.entries import AppendEvents

@@ -13,7 +13,7 @@ from typing import assert_never
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names.filtered import FilteredWords
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.journal.entries import ChatLine, FileReport
 from ttt_net.server.players import PlayerId

@@ -31,7 +31,7 @@ from ttt_net.matches.analysis_processes import (
 )
 from ttt_net.matches.match import Match
 from ttt_net.programs import beside_us
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Asker, PastQuestion
 from ttt_net.server.journal.past import PastAnswer
 from ttt_net.server.journal.queries import RecordQuery

@@ -34,7 +34,7 @@ from ttt_net.messages import (
     WatchRequest,
     encode,
 )
-from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Asker, Changes, PastQuestion, StoredMatch
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.journal.past import ArchivedMatch
