@@ -94,9 +94,9 @@ INSIDE = {
     """,
     "client": """
         address remembered server_search named options drawing.glyphs user_io mailbox saved_matches world display words
-        screens.screen screens.offers
-        screens.lobby screens.games screens.people screens.coaching screens.board_play screens.replay screens.rules
-        screens screens.registry update act client_controller drawing terminal lines menu_controller bot inquire
+        screens.screen screens.offers screens.lobby_screen screens.people screens.advice screens.board_play
+        screens.replay_screen screens.rules_screen screens screens.registry
+        update act client_controller drawing terminal lines menu_controller bot inquire
         server_link online_play bot_mode local client_main
     """,
 }

@@ -39,8 +39,7 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
-from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.lines.screen_reader import ScreenReader
+from ttt_net.client.lines.line_renderer import BoardRenderer, ScreenReader
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyServerMessage,

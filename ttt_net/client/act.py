@@ -40,11 +40,10 @@ from ttt_net.client.screens.board_play import (
     may_name_move,
     muted,
 )
-from ttt_net.client.screens.games import request_for
-from ttt_net.client.screens.match import QUESTIONS, choices
-from ttt_net.client.screens.offers import challenge_to, chosen_bot, no_bot, request_of
+from ttt_net.client.screens.match_screen import QUESTIONS, choices
+from ttt_net.client.screens.offers import challenge_to, chosen_bot, no_bot, request_for, request_of
 from ttt_net.client.screens.registry import SCREENS, command_on_screen, rows_of, screen_of
-from ttt_net.client.screens.rules import AT_BOARD, help_on
+from ttt_net.client.screens.rules_screen import AT_BOARD, help_on
 from ttt_net.client.screens.screen import Effect, KeyHint, Row, cursor_of, moved, next_section
 from ttt_net.client.words import join_command, match_link
 from ttt_net.errors import Code

@@ -10,11 +10,11 @@ from ttt_net.client.act import act, answered
 from ttt_net.client.display import AnyCommand, Command, Display, Send
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.remembered import Achievements
+from ttt_net.client.screens.advice import due_requests
 from ttt_net.client.screens.board_play import followed, leads_on
-from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.offers import as_understood
 from ttt_net.client.screens.registry import screen_of
-from ttt_net.client.screens.rules import opening
+from ttt_net.client.screens.rules_screen import opening
 from ttt_net.client.update import update
 from ttt_net.client.words import OPENING_PLIES, invitation
 from ttt_net.client.world import LinkState, World

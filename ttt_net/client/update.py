@@ -7,10 +7,10 @@ from msgspec import structs
 from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.mailbox import LocalNotice, WorldEvent
-from ttt_net.client.screens.coaching import is_unasked
+from ttt_net.client.screens.advice import is_unasked
 from ttt_net.client.screens.people import THANKS
 from ttt_net.client.screens.registry import screen_of
-from ttt_net.client.screens.replay import ACTIONS
+from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import (

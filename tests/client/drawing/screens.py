@@ -27,8 +27,8 @@ from ttt_net.announcement import Announcement
 from ttt_net.client.address import Used
 from ttt_net.client.display import AnyCommand, Begin, Command, Display, Entry, Open, Page, Purpose, Send, Type
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
-from ttt_net.client.screens.games import NEXT_CLOCK
-from ttt_net.client.screens.replay import STEP_THROUGH as REPLAY
+from ttt_net.client.screens.offers import NEXT_CLOCK
+from ttt_net.client.screens.replay_screen import STEP_THROUGH as REPLAY
 from ttt_net.client.screens.start_menu import OPEN_SETUP
 from ttt_net.client.server_search import Found, ServerList, sighted
 from ttt_net.client.update import update

@@ -12,9 +12,9 @@ from tests.client.samples import BEN, BOT, FINISHED, HISTORY, ok, played, positi
 from tests.patience import PATIENCE_S
 from ttt_net.client.act import act
 from ttt_net.client.display import Command, Display
-from ttt_net.client.lines.screen_reader import ScreenReader
-from ttt_net.client.screens import replay
-from ttt_net.client.screens.replay import seen_at
+from ttt_net.client.lines.line_renderer import ScreenReader
+from ttt_net.client.screens import replay_screen
+from ttt_net.client.screens.replay_screen import seen_at
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import (
@@ -233,7 +233,7 @@ async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None
 def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
     display = update(update(Display(World(address="here")), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
     seek = SeekRequest(0, ["tictactoe"])
-    display = act(display, replay.STEP_THROUGH.command, seek)[0]
+    display = act(display, replay_screen.STEP_THROUGH.command, seek)[0]
     display = act(update(display, TOLD, 0), Command.RIGHT, seek)[0]
     parts = ScreenReader().parts(seen_at(display))
     assert "board" not in parts

@@ -16,7 +16,7 @@ from ttt_net.client.display import Command, Display, Open, Page
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.typed_lines import NumberedMenu
-from ttt_net.client.screens.lobby import lobby_screen
+from ttt_net.client.screens.lobby_screen import lobby_screen
 from ttt_net.client.screens.registry import HELP, SCREENS, WORDS
 from ttt_net.client.screens.screen import BACK, CHOOSE, ListQuery, Row, Screen, list_hints
 from ttt_net.client.update import update
@@ -51,7 +51,7 @@ def test_a_screen_of_a_question_touches_its_own_module_and_the_registry(name: st
     assert files_of(name) == {"screens/people.py", REGISTRY}
 
 
-@pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "coaching"), ("RecordRequest", "replay")])
+@pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "advice"), ("RecordRequest", "replay_screen")])
 def test_a_request_about_a_finished_match_touches_one_module_and_the_list_of_actions(asked: str, module: str) -> None:
     named = {file for file, source in sources().items() if re.search(rf"\b{asked}\b", source)}
     assert named - {"lines/typed_lines.py", "local/connection.py"} == {f"screens/{module}.py"}

@@ -25,8 +25,8 @@ from rich.text import Text
 from ttt_net.client.display import AnyCommand, Display, Point
 from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
 from ttt_net.client.mailbox import Key
+from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves
-from ttt_net.client.screens.coaching import bad_cells, good_cells
 from ttt_net.client.words import mark_of
 from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean

@@ -17,7 +17,7 @@ from ttt_net.client.drawing.board import FORMS, LABELLED, aim, draw_board, place
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
 from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
-from ttt_net.client.screens.lobby import PUZZLE
+from ttt_net.client.screens.lobby_screen import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.client.screens.screen import Row, cursor_of
 from ttt_net.messages import PlayerInfo, Snapshot

@@ -9,8 +9,16 @@ from contextlib import suppress
 from ttt_net.client import words
 from ttt_net.client.client_controller import Controller
 from ttt_net.client.display import AnyCommand, Choose, Command, Display, More, Move, Open, Overlay, Send, claims_in
-from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, BoardRenderer, LineRenderer, news_of, stayed, stopped
-from ttt_net.client.lines.screen_reader import ScreenReader
+from ttt_net.client.lines.line_renderer import (
+    LET_WAIT,
+    SERVE_ON,
+    BoardRenderer,
+    LineRenderer,
+    ScreenReader,
+    news_of,
+    stayed,
+    stopped,
+)
 from ttt_net.client.lines.typed_lines import (
     CLAIMS,
     OF_A_MATCH,
@@ -39,8 +47,8 @@ from ttt_net.client.mailbox import (
 from ttt_net.client.options import Options
 from ttt_net.client.saved_matches import save_record
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
-from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
-from ttt_net.client.screens.replay import is_position_missing, seen_at
+from ttt_net.client.screens.replay_screen import WORDS as OF_A_FINISHED_MATCH
+from ttt_net.client.screens.replay_screen import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
 from ttt_net.client.server_search import shareable
 from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of

@@ -10,7 +10,7 @@ from ttt_net.client.lines.line_renderer import LineRenderer, puzzle_told
 from ttt_net.client.named import checked_game, game_meant
 from ttt_net.client.remembered import CALLED, OPPONENTS, ORDERS, Achievements, LocalChoices, read_names
 from ttt_net.client.screens.puzzle import PUZZLE
-from ttt_net.client.screens.rules import told
+from ttt_net.client.screens.rules_screen import told
 from ttt_net.client.server_search import Destination, ServerList, explanation, read_place, search_for_a_moment
 from ttt_net.client.update import update
 from ttt_net.errors import ConfigurationError

@@ -19,15 +19,15 @@ from ttt_net.client.client_controller import Controller
 from ttt_net.client.display import AnyCommand, Begin, Command, Display, More, Move, Open, Send, Step
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.mailbox import Event, Line, WorldEvent, post
+from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import PHRASES, chat, phrase_in_words, phrase_of, quick_moves
-from ttt_net.client.screens.coaching import WORDS as OF_COACHING
-from ttt_net.client.screens.lobby import FOLD
+from ttt_net.client.screens.lobby_screen import FOLD
 from ttt_net.client.screens.offers import challenges
 from ttt_net.client.screens.registry import SCREENS, WORDS, rows_of, screen_of
-from ttt_net.client.screens.replay import ACTIONS
-from ttt_net.client.screens.replay import REPLAY_WORDS as OF_A_REPLAY
-from ttt_net.client.screens.replay import WORDS as OF_A_FINISHED_MATCH
-from ttt_net.client.screens.rules import asked_for
+from ttt_net.client.screens.replay_screen import ACTIONS
+from ttt_net.client.screens.replay_screen import REPLAY_WORDS as OF_A_REPLAY
+from ttt_net.client.screens.replay_screen import WORDS as OF_A_FINISHED_MATCH
+from ttt_net.client.screens.rules_screen import asked_for
 from ttt_net.client.screens.screen import ListQuery, Meaning, Row
 from ttt_net.client.words import name_of
 from ttt_net.client.world import LinkState

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Choose, Command, Display, Entry, Move, Overlay, Point, Quick, claims_in
-from ttt_net.client.screens.coaching import hint_told, lesson_told
+from ttt_net.client.screens.advice import hint_told, lesson_told
 from ttt_net.client.screens.offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import Effect, default_prompt
 from ttt_net.client.words import FINISH_FIRST, OPENING_PLIES, cell_name, move_name, name_of, opponent_of

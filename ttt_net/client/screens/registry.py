@@ -1,13 +1,13 @@
 """List the screens, and find what the one that is seen says and does: the one place to add another."""
 
 from ttt_net.client.display import AnyCommand, Display
-from ttt_net.client.screens.games import GAMES, INVITATION
-from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
-from ttt_net.client.screens.match import MATCH
+from ttt_net.client.screens.lobby_screen import LINES_HELP, lobby_screen
+from ttt_net.client.screens.match_screen import MATCH
+from ttt_net.client.screens.offers import GAMES, INVITATION
 from ttt_net.client.screens.people import HISTORY, LEADERS, PROFILE, REPORT
 from ttt_net.client.screens.puzzle import PUZZLE
-from ttt_net.client.screens.replay import REPLAY
-from ttt_net.client.screens.rules import RULES_PAGE
+from ttt_net.client.screens.replay_screen import REPLAY
+from ttt_net.client.screens.rules_screen import RULES_PAGE
 from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 from ttt_net.client.screens.start_menu import CHOOSE_GAME, LEARN, SETUP, START
 

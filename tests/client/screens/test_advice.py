@@ -10,8 +10,8 @@ from ttt_net.client.act import act, command_for
 from ttt_net.client.display import AnyCommand, Command, Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.screens import replay
-from ttt_net.client.screens.coaching import HINT, TRY_AGAIN, WARN, due_requests
+from ttt_net.client.screens import replay_screen
+from ttt_net.client.screens.advice import HINT, TRY_AGAIN, WARN, due_requests
 from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
@@ -86,7 +86,7 @@ def test_the_lesson_is_one_sentence_to_its_player_and_names_the_other_where_it_i
 
 
 def test_a_replay_opens_at_the_lesson_with_the_better_cell_marked() -> None:
-    display, requests = done(over(), replay.STEP_THROUGH.command)
+    display, requests = done(over(), replay_screen.STEP_THROUGH.command)
     assert display.page.ply == 4
     assert requests == (ReplayRequest(0, match="m1", ply=0),)
     display = update(display, told(), 0)
@@ -103,7 +103,7 @@ def test_where_marks_fall_the_better_cell_is_the_one_that_a_mark_would_come_to_l
     lesson = MatchLesson(5, 0, ["4"], "Move 5: you had to play 4.")
     ended = replace(snapshot("connect4", [*moves, 35], opponent=MIA), outcome=snapshot(moves=LOST).outcome)
     display = update(coached(ended), AnalysisReply("m1", [], exact=False, lesson=lesson), 0)
-    display, _ = done(display, replay.STEP_THROUGH.command)
+    display, _ = done(display, replay_screen.STEP_THROUGH.command)
     positions = [position_after("connect4", [*moves, 35][:ply]) for ply in range(6)]
     page = picture(update(display, ReplayReply("m1", 0, positions, 5), 0)).splitlines()
     (row,) = (number for number, line in enumerate(page) if "+" in line and "|" in line and "+-" not in line)
@@ -117,7 +117,7 @@ def told() -> ReplayReply:
 
 
 def test_from_a_replay_one_plays_on_against_the_bot_of_the_match_with_the_same_side() -> None:
-    display, _ = done(over(), replay.STEP_THROUGH.command)
+    display, _ = done(over(), replay_screen.STEP_THROUGH.command)
     assert notice(done(display, TRY_AGAIN)[0]) == "The server has not told that position yet."
     display = update(display, told(), 0)
     assert command_for("t", display) == TRY_AGAIN
@@ -131,7 +131,7 @@ def test_from_a_replay_one_plays_on_against_the_bot_of_the_match_with_the_same_s
 
 
 def test_after_a_match_between_people_a_free_bot_plays_on() -> None:
-    display = update(done(over(BEN), replay.STEP_THROUGH.command)[0], told(), 0)
+    display = update(done(over(BEN), replay_screen.STEP_THROUGH.command)[0], told(), 0)
     assert notice(done(display, TRY_AGAIN)[0]) == "No bot is free now; look into the lobby again."
     display = update(display, PlayerList(2, [ListedPlayer("Tom", "alphabeta", 0, [], 3, 2, 2, any_level=True)]), 0)
     _, requests = done(display, TRY_AGAIN)
@@ -140,7 +140,7 @@ def test_after_a_match_between_people_a_free_bot_plays_on() -> None:
 
 def test_at_one_keyboard_the_computer_is_invited_again() -> None:
     display = coached(snapshot(moves=LOST, opponent=MIA), has_lobby=False)
-    display = update(done(display, replay.STEP_THROUGH.command)[0], told(), 0)
+    display = update(done(display, replay_screen.STEP_THROUGH.command)[0], told(), 0)
     display, _ = done(display, Command.RIGHT)
     assert done(display, TRY_AGAIN)[1] == (InviteRequest(0, "tictactoe", None, 0, "start 1"),)
 
@@ -210,7 +210,7 @@ def test_in_a_small_window_a_long_lesson_leaves_the_columns_their_names() -> Non
     assert " ".join(f"{said} v shows it.".split()) in " ".join(page.split())
     assert "1  2  3  4  5  6  7" in page
     assert "lost" in page.splitlines()[0]
-    display, _ = done(display, replay.STEP_THROUGH.command)
+    display, _ = done(display, replay_screen.STEP_THROUGH.command)
     positions = [position_after("connect4", moves[:ply]) for ply in range(5)]
     page = draw(update(display, ReplayReply("m1", 0, positions, 4), 0), (40, 12), 0, ASCII).plain
     assert "1  2  3  4  5  6  7" in page

@@ -12,7 +12,7 @@ from tests.client.conftest import CLIENT, RealServer, Start, heard_until
 from tests.client.samples import BEN, knowing, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client.display import Display
-from ttt_net.client.lines.screen_reader import ScreenReader
+from ttt_net.client.lines.line_renderer import ScreenReader
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import ClockInfo, PlayerInfo, Welcome

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Begin, Choose, Command, Display, Entry, Overlay, Quick, Type, claims_in
+from ttt_net.client.screens.advice import HINT, WARN, is_easy, objection
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,
@@ -17,9 +18,8 @@ from ttt_net.client.screens.board_play import (
     rule,
     title,
 )
-from ttt_net.client.screens.coaching import HINT, WARN, is_easy, objection
 from ttt_net.client.screens.people import report
-from ttt_net.client.screens.replay import ACTIONS
+from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.screens.screen import LEAVE, RULES, KeyHint, Screen
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean

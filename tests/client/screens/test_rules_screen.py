@@ -12,7 +12,7 @@ from tests.client.real_terminal import Open
 from tests.client.samples import BEN, ok, snapshot
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.remembered import game_family, is_first_match_of
-from ttt_net.client.screens.rules import told
+from ttt_net.client.screens.rules_screen import told
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.games.catalogue import NAMES, SWAPPABLE

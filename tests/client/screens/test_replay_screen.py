@@ -7,14 +7,10 @@ import pytest
 from msgspec import structs
 
 from tests.client.pressing import drawn, lobby, pressed
-from tests.client.samples import (
-    position_after,
-    snapshot,
-    welcome,
-)
+from tests.client.samples import position_after, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.saved_matches import save_record
-from ttt_net.client.screens.coaching import turning_point
+from ttt_net.client.screens.advice import turning_point
 from ttt_net.client.update import update
 from ttt_net.games import Outcome, Reason
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record

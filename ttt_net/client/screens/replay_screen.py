@@ -7,9 +7,9 @@ from msgspec import structs
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Change, Command, Display, Page, ReplayState, Step
-from ttt_net.client.screens import coaching
+from ttt_net.client.screens import advice
+from ttt_net.client.screens.advice import TRY_AGAIN, lesson_here, lesson_of, verdict
 from ttt_net.client.screens.board_play import prompt, rule, title
-from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of, verdict
 from ttt_net.client.screens.screen import (
     BACK,
     LEAVE,
@@ -191,7 +191,7 @@ def _save(display: Display) -> Effect:
 
 
 SAVE = MatchAction(word="save", key="w", command=Change(_save), request=RecordRequest, reply=RecordReply)
-ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, coaching.ANALYSE, SAVE)
+ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, advice.ANALYSE, SAVE)
 """In the order in which hints and help name them."""
 WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
 """The words for lines mode."""

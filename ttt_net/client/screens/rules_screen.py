@@ -8,16 +8,7 @@ from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Send
-from ttt_net.client.screens.screen import (
-    LEAVE,
-    LEAVING_HELP,
-    Effect,
-    KeyHint,
-    Meaning,
-    Row,
-    Screen,
-    default_status,
-)
+from ttt_net.client.screens.screen import LEAVE, LEAVING_HELP, Effect, KeyHint, Meaning, Row, Screen, default_status
 from ttt_net.messages import PuzzleReply, Request, RuleExample, RulesReply, RulesRequest, SeekRequest
 from ttt_net.text import clean
 
