@@ -25,7 +25,7 @@ PROGRAMS = {"server.py": "ttt_net.server.start", "client.py": "ttt_net.commands.
 """Programs, and the modules whose `main` they run."""
 _LOADED = (
     *PROGRAMS.values(),
-    "ttt_net.server.main",
+    "ttt_net.server.serving",
     "ttt_net.client.online_play",
     "ttt_net.client.lines.line_client",
     "ttt_net.client.bot_mode",

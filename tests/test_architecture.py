@@ -85,12 +85,12 @@ INSIDE = {
     "pairing": "seeks lobby",
     "sdk": "received identity trust client_session client_protocol client_connection client",
     "server": """
-        metrics server_clock settings disk_space players
+        metrics server_clock settings players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
         journal cluster wire admission.connection_limiter accounts.online_players
-        matchmaking.lobby_feed shutdown services rooms matchmaking accounts hub check process
+        matchmaking.lobby_feed readiness services rooms matchmaking accounts hub check process
         admin cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
-        main embedded start
+        serving start
     """,
     "client": """
         address remembered server_search named options drawing.glyphs user_io mailbox saved_matches world display words
@@ -327,7 +327,7 @@ LAZY = {
     "ttt_net.client.server_search": "a library for networks that lead nowhere else",
     "ttt_net.commands.cluster": "an optional library",
     "ttt_net.commands.play": "the server, for --host",
-    "ttt_net.server.main": "a cluster, whose library is optional",
+    "ttt_net.server.serving": "a cluster, whose library is optional",
     "ttt_net.server.start": "the server, once it listens",
     "ttt_net.server.admin.admin_server": "an optional library",
     "ttt_net.server.process.announcing": "a library for terminals",
@@ -426,8 +426,7 @@ GIVEN = {"Random", "SystemRandom"}
 """Classes of `random` whose instances are passed."""
 AT_THE_EDGE = {
     "strategies.strategy",
-    "server.main",
-    "server.embedded",
+    "server.serving",
     "server.admin.listener",
     "server.admin.report",
     "server.admission.connection_limiter",

@@ -25,9 +25,9 @@ from ttt_net.errors import Code, ProtocolError, Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.roles import Moderators
-from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.setting import Rate

@@ -18,15 +18,15 @@ from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.journal.jobs import before_commits, on_disk
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.accounts.online_players import Session
-from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
-from ttt_net.server.main import serving
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
+from ttt_net.server.serving import serving
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.listening import listen
 from ttt_net.server.wire.connection import Connection

@@ -16,7 +16,7 @@ from tests.patience import PATIENCE_S
 from tests.ports import reserved
 from tests.server.peer import Peer, RawPeer
 from ttt_net.errors import ConfigurationError, SilentLogError
-from ttt_net.server.main import allow_many_files
+from ttt_net.server.serving import allow_many_files
 from ttt_net.server.start import AGAIN, main
 
 SLOW = """
@@ -25,7 +25,7 @@ from ttt_net.server.start import main
 
 class Slow:
     def find_spec(self, name, path=None, target=None):
-        if name == "ttt_net.server.main":
+        if name == "ttt_net.server.serving":
             print("loading", flush=True)
             sys.stdin.readline()
 
@@ -83,7 +83,7 @@ class Served:
 
 def start(served: Served, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Start a server, and return its exit code."""
-    monkeypatch.setattr("ttt_net.server.main.serve", served)
+    monkeypatch.setattr("ttt_net.server.serving.serve", served)
     monkeypatch.setattr("ttt_net.server.start.set_up", lambda *_: None)  # those of the tests stay as they are
     return main(["--host", "127.0.0.1", "--port", "0", "--data", str(folder)])
 
@@ -113,7 +113,7 @@ def test_a_node_that_begins_anew_keeps_nothing_of_the_one_before(
         left.append(weakref.ref(Room()))
         return len(left) < 3
 
-    monkeypatch.setattr("ttt_net.server.main.serve", serve)
+    monkeypatch.setattr("ttt_net.server.serving.serve", serve)
     monkeypatch.setattr("ttt_net.server.start.set_up", lambda *_: None)
     gc.disable()
     try:

@@ -10,10 +10,10 @@ from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admin.roles import Moderators
 from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits

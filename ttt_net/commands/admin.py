@@ -26,7 +26,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.listener import ADDRESS_FILE, TOKEN_FILE
 from ttt_net.server.cluster.membership import NodeFigures
-from ttt_net.server.shutdown import spoken
+from ttt_net.server.readiness import spoken
 from ttt_net.text import clean, counted
 
 _TIMEOUT_S = 10.0

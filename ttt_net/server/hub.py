@@ -26,11 +26,11 @@ from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker, MatchmakingRequest
+from ttt_net.server.readiness import COME_BACK_MS
 from ttt_net.server.rooms.chat import Chat, SocialRequest
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.rooms.room import MatchRoom, RoomRequest
 from ttt_net.server.services import Services
-from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import (
     HEALTH,

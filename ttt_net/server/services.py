@@ -16,12 +16,11 @@ from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.disk_space import DiskSpace, DiskUsage
 from ttt_net.server.journal import Archive, Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics
+from ttt_net.server.readiness import DiskSpace, DiskUsage, ShutdownNotice
 from ttt_net.server.settings.configuration import Configuration, Limits
-from ttt_net.server.shutdown import ShutdownNotice
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import ReadBuffer, TurnQueue
 from ttt_net.text import clean

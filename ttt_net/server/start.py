@@ -55,7 +55,7 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
     while True:
         with inherited(os.environ) or listen(configuration.host or None, port) as listening:
             with quick_to_end():
-                from ttt_net.server.main import serve
+                from ttt_net.server.serving import serve
 
             port = listening.getsockname()[1]  # the same where any was asked for
             try:

@@ -139,7 +139,7 @@ async def test_the_countdown_is_told_again_as_it_runs_out(tmp_path: Path) -> Non
 
 
 async def test_an_end_at_once_is_answered_before_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.server.shutdown.LAST_WORD_S", 3_600.0)
+    monkeypatch.setattr("ttt_net.server.readiness.LAST_WORD_S", 3_600.0)
     async with attended(tmp_path) as each, each.admin() as admin:
         await admin.done("drain", in_s=0)
         assert not each.stopped.is_set()

@@ -12,8 +12,8 @@ from ttt_net.server.admin.moderation import ModerationCommands
 from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admin.roles import THE_HOST, Admin, Moderators
 from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.readiness import spoken
 from ttt_net.server.services import Services
-from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
 
 log = logging.getLogger(__name__)

@@ -1,9 +1,9 @@
 """Put entries into one order and have them applied: the seam below the journal, and two ledgers that stand on it.
 
 To add a backend, write a class with the methods of `Ledger`, and of `RunningLedger` where something has to run beside
-the server; `server/main.py` makes the one that the settings say, and a line in `LEDGERS` of the tests has their suite
-run over it. The law of all: *what was applied is what happened*. An entry's author hears of it only once it is applied,
-in its place in the order, to the tables of the author's own process.
+the server. `server/serving.py` makes the one that the settings name, and a line in `LEDGERS` of the tests runs their
+suite over it. The law of all: *what was applied is what happened*. An entry's author hears of it only once it is
+applied, in its place in the order, to the tables of the author's own process.
 """
 
 import asyncio

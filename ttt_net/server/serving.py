@@ -1,4 +1,8 @@
-"""Run and end the server, once it listens."""
+"""Run and end the server, once it listens: as this process, or inside another program.
+
+A server inside a program has a thread and a loop of its own, so that neither keeps the other waiting. It ends with the
+program, or sooner by its admin. Its matches are kept like those of any server.
+"""
 
 import asyncio
 import contextlib
@@ -11,9 +15,11 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -26,7 +32,6 @@ from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
 from ttt_net.server.check import refuse_faults
 from ttt_net.server.cluster.membership import Membership
-from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.ledger import RunningLedger
@@ -34,11 +39,12 @@ from ttt_net.server.process.announcing import ServerAddress, announced, greet
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.logs import StartExtension, keep_alive, notify, set_up
 from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
-from ttt_net.server.settings.listening import Certificate, is_loopback
+from ttt_net.server.settings.listening import Certificate, is_loopback, listen
 from ttt_net.server.settings.setting import Setting, Value
 from ttt_net.server.settings.sources import value_of
 from ttt_net.server.wire.connection import Connection
@@ -70,6 +76,10 @@ _MOST_FILES_ON_MACOS = 10_240
 """There the limit is said to be endless, and who asks for as much is refused."""
 _GC_THRESHOLDS = (10_000, 20, 50)
 """Reference counts free nearly everything; only faults leave cycles, and a search for them stops every match."""
+END_S = 15.0
+"""How long the end of a server inside another program may take; its thread never outlives the program."""
+_LOOK_AT_THREAD_S = 0.5
+"""How often `EmbeddedServer.wait` looks whether the server still runs."""
 
 
 class Listeners(NamedTuple):
@@ -399,3 +409,91 @@ def allow_many_files() -> None:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             return
+
+
+class _Begun(NamedTuple):
+    """The objects that the thread of a server has made."""
+
+    loop: asyncio.AbstractEventLoop
+    stop: asyncio.Event
+    hub: Hub
+
+
+class EmbeddedServer:
+    """A server that runs on a thread of this program; the methods may be called from any other."""
+
+    def __init__(self, where: ServerAddress, begun: _Begun, thread: threading.Thread) -> None:
+        self.where = where
+        self._begun, self._thread = begun, thread
+
+    def people(self) -> int:
+        """Return how many people are connected, nobody once it has ended; bots are not counted."""
+        return self._begun.hub.census()[0] if self._thread.is_alive() else 0
+
+    def stop(self) -> None:
+        """Ask the server to end; it may have ended already."""
+        with suppress(RuntimeError):  # an admin has ended it already
+            self._begun.loop.call_soon_threadsafe(self._begun.stop.set)
+
+    def wait(self) -> None:
+        """Wait until the server has ended: by its admin, or by a fault."""
+        while self._thread.is_alive():
+            self._thread.join(_LOOK_AT_THREAD_S)  # signals are heard in between
+
+
+@contextmanager
+def server_inside(configuration: Configuration) -> Iterator[EmbeddedServer]:
+    """Run a server inside the block, which begins when it listens. Raises `ConfigurationError` if it cannot."""
+    with listen(configuration.host or None, configuration.port) as listening:
+        ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
+        try:
+            host = configuration.host or None
+            where = ServerAddress(configuration.title, host, listening.getsockname()[1], configuration.folder)
+            begun: Future[_Begun] = Future()
+            arguments = (configuration, ledger, listening, where, begun)
+            thread = threading.Thread(target=_run_inside, args=arguments, name="server", daemon=True)
+            thread.start()
+            server = EmbeddedServer(where, begun.result(), thread)
+            try:
+                yield server
+            finally:
+                server.stop()
+                thread.join(END_S)
+        finally:
+            ledger.close()
+
+
+def _run_inside(
+    configuration: Configuration,
+    ledger: LocalLedger,
+    listening: socket.socket,
+    where: ServerAddress,
+    begun: Future[_Begun],
+) -> None:
+    try:
+        asyncio.run(_serve_inside(configuration, ledger, listening, where, begun))
+    except BaseException as error:  # whatever it is, it is raised where somebody waits for the server
+        if begun.done():
+            raise
+        begun.set_exception(error)
+
+
+async def _serve_inside(
+    configuration: Configuration,
+    ledger: LocalLedger,
+    listening: socket.socket,
+    where: ServerAddress,
+    begun: Future[_Begun],
+) -> None:
+    stop = asyncio.Event()
+    hub = make_hub(configuration, Journal(ledger), asyncio.get_running_loop())
+    async with AsyncExitStack() as running:
+        if configuration.announce and not is_loopback(where.host):
+            await running.enter_async_context(announced(where, hub.census))
+        await running.enter_async_context(serving(hub, ledger, listening, closing=Closing.ENDED))
+        admin = open_listener(configuration.admin, configuration.folder)
+        await running.enter_async_context(attending(admin, hub, stop.set))
+        if configuration.house_bots:
+            await running.enter_async_context(house_bots(where, configuration.folder, None))
+        begun.set_result(_Begun(asyncio.get_running_loop(), stop, hub))
+        await stop.wait()

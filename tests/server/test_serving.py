@@ -1,14 +1,16 @@
-"""System calls of the server's process, and SIGHUP: live settings change at once, and faulty ones change nothing."""
+"""A server as a process (system calls, and SIGHUP: live settings change at once), and one inside another program."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from websockets.sync.client import connect
 
 from tests.server.running import Server, running
-from ttt_net.server import main
-from ttt_net.server.main import loop_factory, reload_settings
+from ttt_net.server import serving
+from ttt_net.server.serving import loop_factory, reload_settings, server_inside
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.settings.sources import read_order
@@ -17,7 +19,7 @@ from ttt_net.server.settings.sources import read_order
 def test_without_uvloop_the_loop_is_one_that_can_look_at_a_listening_socket_on_every_system(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(main, "uvloop", None)
+    monkeypatch.setattr(serving, "uvloop", None)
     assert loop_factory() is asyncio.SelectorEventLoop, "the usual one of Windows has no add_reader"
 
 
@@ -118,3 +120,14 @@ async def test_networks_that_are_not_metered_any_more_are_metered_when_they_come
         late = await server.raw()
         await late.send(b"GET / HTTP/1.1\r\n\r\n")
         assert await late.status() == 429
+
+
+def test_nobody_is_on_a_server_that_has_ended(tmp_path: Path) -> None:
+    configuration = Configuration(host="127.0.0.1", port=0, data=tmp_path, announce=False, house_bots=False)
+    with server_inside(configuration) as server, connect(f"ws://127.0.0.1:{server.where.port}") as link:
+        link.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": "Ann"}))
+        assert [json.loads(link.recv())["type"] for _ in range(2)] == ["ok", "welcome"]
+        assert server.people() == 1
+        server.stop()
+        server.wait()
+        assert server.people() == 0

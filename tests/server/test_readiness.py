@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.running import running, until
-from ttt_net.server.disk_space import DiskUsage
-from ttt_net.server.main import disk_usage
+from ttt_net.server.readiness import DiskUsage
+from ttt_net.server.serving import disk_usage
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
