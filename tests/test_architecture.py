@@ -89,7 +89,7 @@ INSIDE = {
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
         journal cluster wire admission.connection_limiter accounts.online_players
         matchmaking.lobby_feed readiness services rooms matchmaking accounts hub check process
-        admin cluster.broadcasts cluster.shared_lobby cluster.node cluster.process
+        admin cluster.node_messages cluster.shared_lobby cluster.node cluster.process
         serving start
     """,
     "client": """

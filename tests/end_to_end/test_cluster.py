@@ -17,9 +17,8 @@ from benchmarks.cluster_checker import Account, Player, wait_for_end
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.end_to_end.process import ROOT
 from tests.ports import reserved
-from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.jetstream import open_log
-from ttt_net.server.cluster.log import Log, Retained
+from ttt_net.server.cluster.log import FORM, Log, Retained
 
 pytestmark = pytest.mark.skipif(nats_server() is None, reason="nats-server is not installed")
 PATIENCE_S = 60.0
@@ -173,7 +172,7 @@ async def test_all_nodes_become_a_newer_release_one_by_one_while_people_play_and
     async with running(tmp_path, 3, random.Random(1), is_alone=False) as cluster:
         async with playing(cluster, account, 8):
             await get_on(account)
-            newer = "import ttt_net.server.cluster.entries as entries\nentries.FORM += 1"
+            newer = "import ttt_net.server.cluster.log as entries\nentries.FORM += 1"
             begin_with(monkeypatch, tmp_path / "first", newer)
             for _ in cluster.nodes:
                 await cluster.restart_in_turn()

@@ -21,7 +21,7 @@ from tests.simulation.server import SimulatedServer
 from tests.simulation.stage import START_MS, Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
 from tests.simulation.upgrade import contents, of_release_before, reopen
-from ttt_net.server.cluster.entries import FORM
+from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.settings.configuration import SnapshotSchedule
 

@@ -13,9 +13,8 @@ from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker,
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import Refusal, UnknownOutcomeError
 from ttt_net.messages import Played, PlayerInfo, Started
-from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, Came, Went
-from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.log import AnyLoggedEntry, Author, Came, Went
+from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.journal.entries import AppendEvents, AuditNote, RegisterPlayer, WriteNote
 

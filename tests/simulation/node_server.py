@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulation.log import SimulatedLog, SimulatedWorker
 from tests.simulation.server import SimulatedServer
-from ttt_net.server.cluster.entries import FORM
+from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.peers import STALE_S

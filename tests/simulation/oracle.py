@@ -7,8 +7,7 @@ from typing import NamedTuple, cast
 from tests.simulation.node_server import NEWER
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
-from ttt_net.server.cluster.entries import Came, Sat
-from ttt_net.server.cluster.log import MemoryStream, Position
+from ttt_net.server.cluster.log import Came, MemoryStream, Position, Sat
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import read_match
 from ttt_net.server.journal.entries import AppendEvents, RenamePlayer

@@ -31,11 +31,11 @@ from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers, Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster import fence, peers, replica
-from ttt_net.server.cluster.broadcasts import Broadcasts
-from ttt_net.server.cluster.entries import Batch
+from ttt_net.server.cluster import peers, replica
+from ttt_net.server.cluster.log import Batch
 from ttt_net.server.cluster.log_queues import Inbox, Outbox, SentBatch
 from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.node_messages import Broadcasts
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
@@ -301,24 +301,24 @@ def _refuse_on_one_node(carry_out: Callable[..., Any]) -> Callable[..., Any]:
 
 PLANTED_AMONG_LEDGERS: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "a fence left out: what a lost node writes counts": (
-        fence,
+        replica,
         "is_next",
         _as_if(lambda _: "UPDATE nodes SET is_lost = 0 WHERE node = :node AND epoch = :epoch"),
     ),
     "an epoch that is not checked": (
-        fence,
+        replica,
         "is_next",
         _as_if(lambda _: "UPDATE nodes SET epoch = :epoch, number = :number - 1 WHERE node = :node AND epoch > :epoch"),
     ),
     "a repeat that is applied twice": (
-        fence,
+        replica,
         "is_next",
         _as_if(lambda _: "UPDATE nodes SET number = :number - 1 WHERE node = :node AND epoch = :epoch AND NOT is_lost"),
     ),
     "an ack before the log has it": (ReplicatedLedger, "append", _answer_before_the_log),
     "an unknown outcome taken for a failure": (ReplicatedLedger, "append", _take_the_unknown_for_a_failure),
     "a batch that is not repeated": (Outbox, "_publish", _publish_once),
-    "a batch that one node does not apply": (fence, "carry_out", _refuse_on_one_node),
+    "a batch that one node does not apply": (replica, "carry_out", _refuse_on_one_node),
     "a lost node that goes on as if nothing were": (ReplicatedLedger, "_lost", lambda real: _nothing),
 }
 """The same in what nodes share; found in worlds of ledgers alone."""
@@ -370,7 +370,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "an event of another node that is not told": (MatchRoom, "hear", _applied_by_one),
     "one token connected to two nodes": (SessionService, "replaced", _keep_a_session),
     "players of a lost node who stay": (
-        fence,
+        replica,
         "_disconnect",
         lambda real: lambda connection, node: real(connection, node) and [],
     ),
@@ -386,7 +386,7 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "watchers of other nodes who are not counted": (Broadcasts, "_counted", lambda _: _nothing),
     "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
     "a form in force as soon as one node knows it": (
-        fence,
+        replica,
         "_PUT_IN_FORCE",
         lambda statement: cast(Any, cast(str, statement).replace("MIN(form)", "MAX(nodes.form)")),
     ),

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ttt_net.commands.source import add_data
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.entries import Batch, encode_batch
-from ttt_net.server.cluster.log import Log, Position
+from ttt_net.server.cluster.log import Batch, Log, Position, encode_batch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.settings.configuration import check_log

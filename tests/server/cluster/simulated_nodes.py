@@ -6,9 +6,8 @@ from typing import Any
 from tests.server.journal.jobs import register
 from tests.simulation.log import SimulatedLog, SimulatedStream, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
-from ttt_net.server.cluster.entries import FORM
-from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.log import FORM
+from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 
 

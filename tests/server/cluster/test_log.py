@@ -1,10 +1,28 @@
-"""The contract of a replicated log: every backend passes it."""
+"""The contract of a replicated log, which every backend passes, and the batches in it."""
 
 import asyncio
 import io
 
+import msgspec
+import pytest
+
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of, following, not_gone, published, trimmed
-from ttt_net.server.cluster.log import MAX_BATCH_BYTES, NOBODY, Log, Reply, Retained
+from ttt_net.messages import Played
+from ttt_net.server.cluster.log import (
+    MAX_BATCH_BYTES,
+    NOBODY,
+    Author,
+    Batch,
+    BeginEpoch,
+    DeclareLost,
+    Log,
+    Reply,
+    Retained,
+    decode_batch,
+    encode_batch,
+    next_state,
+)
+from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
 
 PROBE = b"is anybody there?"
 
@@ -239,3 +257,31 @@ async def test_the_order_of_the_log_is_kept_by_one_who_publishes_while_hearing(c
     await published(other, b"first")
     found = await heard.first(20)
     assert found[1:] == [(position + 1, b"after %d" % position) for position in range(1, 20)]
+
+
+def test_a_batch_comes_back_from_its_bytes_as_it_was() -> None:
+    played = Played(match="abcd2345", seq=2, at_ms=5, side=0, ply=1, move=4)
+    entries = (
+        BeginEpoch("secret"),
+        RegisterPlayer("Ann", "ann", ("ann",), b"\xff\x00", 7),
+        AppendEvents((played,)),
+        DeclareLost("b", 3, 5),
+    )
+    batch = Batch("a", 2, 1, 77, "ab12", entries)
+    assert decode_batch(encode_batch(batch)) == batch
+    assert batch.author == Author("a", 2)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"node":"a"}', encode_batch(Batch("a", 1, 1, 0, "", ())) + b"x"])
+def test_what_is_no_batch_is_not_taken_for_one(data: bytes) -> None:
+    with pytest.raises(msgspec.MsgspecError):
+        decode_batch(data)
+
+
+def test_the_running_hash_tells_apart_what_was_applied_and_what_came_of_it() -> None:
+    first = next_state("", b"batch", b"ok")
+    assert first == next_state("", b"batch", b"ok")
+    assert (
+        len({first, next_state("", b"batch", b"refused"), next_state("", b"other", b"ok"), next_state(first, b"", b"")})
+        == 4
+    )

@@ -11,8 +11,7 @@ import pytest
 from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.entries import FORM, Batch
-from ttt_net.server.cluster.log import MemoryLog, MemoryStream
+from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
@@ -94,7 +93,7 @@ def test_a_node_that_was_away_for_long_while_all_others_were_renewed_says_so(mon
     assert b.ledger.is_fresh, "it was lost for a moment, and may come back"
     nodes.cut(b)
     nodes.go(5.0)
-    monkeypatch.setattr("ttt_net.server.cluster.fence.AWHILE", 2)
+    monkeypatch.setattr("ttt_net.server.cluster.replica.AWHILE", 2)
     nodes.start("c", 2)
     assert newer.replica.in_force() == 2
     nodes.mend(b)

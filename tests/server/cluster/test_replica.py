@@ -12,7 +12,7 @@ from tests.server.journal.jobs import register
 from tests.server.journal.walk import Walk, canonical
 from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Played, PlayerInfo, Started
-from ttt_net.server.cluster.entries import (
+from ttt_net.server.cluster.log import (
     AnyLoggedEntry,
     Author,
     Batch,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.server.cluster.simulated_nodes import Node, Nodes
 from tests.server.journal.jobs import register
 from ttt_net.errors import StorageError, UnknownOutcomeError
-from ttt_net.server.cluster.entries import FORM, Author, Batch, BeginEpoch, encode_batch
+from ttt_net.server.cluster.log import FORM, Author, Batch, BeginEpoch, encode_batch
 from ttt_net.server.cluster.peers import LOST_S, MOST_POLLS, POLL_S
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.journal.queries import NameQuery

@@ -10,8 +10,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.cluster import shared_lobby
-from ttt_net.server.cluster.entries import DeclareLost
-from ttt_net.server.cluster.log import Reply
+from ttt_net.server.cluster.log import DeclareLost, Reply
 from ttt_net.server.cluster.node_messages import Delivery, encode_message
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.matchmaking.matchmaker import WAIT_S

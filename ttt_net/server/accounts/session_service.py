@@ -10,7 +10,7 @@ from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
-from ttt_net.server.cluster.entries import Came
+from ttt_net.server.cluster.log import Came
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker

@@ -15,8 +15,7 @@ from itertools import islice
 
 import msgspec
 
-from ttt_net.server.cluster.entries import AnyLoggedEntry
-from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log, Position
+from ttt_net.server.cluster.log import MAX_BATCH_BYTES, AnyLoggedEntry, Log, Position
 from ttt_net.server.journal.database import Done, Failed
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from itertools import count
 from typing import NamedTuple
 
 from ttt_net.errors import Refusal
-from ttt_net.server.cluster.entries import Came, Sat, Went
+from ttt_net.server.cluster.log import Came, Sat, Went
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.players import Player, PlayerId
 

@@ -2,7 +2,7 @@
 
 Every node has in memory what is shared: who is connected, to whichever node, and the matches that one of them hears.
 Beside the log stand the lobby, which one node keeps for all (`shared_lobby`), and what is told and not kept
-(`broadcasts`).
+(`node_messages`).
 """
 
 import logging
@@ -13,11 +13,9 @@ from ttt_net.errors import Closing
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import session_elsewhere
 from ttt_net.server.admin.moderation import end_sanction, put_in_force
-from ttt_net.server.cluster.broadcasts import Broadcasts
-from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, NodeName, Sat, Went
-from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.log import Log
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.log import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, Log, NodeName, Sat, Went
+from ttt_net.server.cluster.node_messages import Broadcasts
+from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.cluster.shared_lobby import SharedLobby
 from ttt_net.server.hub import Hub

@@ -10,8 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
-from ttt_net.server.cluster.entries import Author, Batch, NodeName
-from ttt_net.server.cluster.log import Log, Position
+from ttt_net.server.cluster.log import Author, Batch, Log, NodeName, Position
 
 log = logging.getLogger(__name__)
 

@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from ttt_net.errors import Refusal, StorageError, UnknownOutcomeError
-from ttt_net.server.cluster.entries import (
+from ttt_net.server.cluster.log import (
     AnyLoggedEntry,
     Author,
     Batch,
     BeginEpoch,
     ClusterEntry,
     DeclareLost,
+    Log,
     NodeName,
+    Position,
     encode_batch,
 )
-from ttt_net.server.cluster.fence import EntryOutcome
-from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
 from ttt_net.server.cluster.peers import Contact, Peers
-from ttt_net.server.cluster.replica import Applied, NewerFormError, Replica
+from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.ledger import Hear, LedgerHealth
 from ttt_net.server.journal.queries import AnyQuery, Reading

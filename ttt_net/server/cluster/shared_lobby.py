@@ -16,8 +16,7 @@ from ttt_net.messages import refused
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.online_players import Session
-from ttt_net.server.cluster.entries import Author, NodeName
-from ttt_net.server.cluster.log import RETELL_S, Log, Reply
+from ttt_net.server.cluster.log import RETELL_S, Author, Log, NodeName, Reply
 from ttt_net.server.cluster.node_messages import Delivery, LobbyQuestion, StewardSeeks, decode_message, encode_message
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
