@@ -35,32 +35,31 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from itertools import cycle
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.load import Socket
 from benchmarks.meter import cost, pin
 from benchmarks.requests import NoSocket
-from ttt_net.clock import TimeControl
-from ttt_net.matches.match import OPENING_PLIES
+from benchmarks.world import (
+    GAME,
+    LONG_IDS,
+    LONG_MATCHES,
+    MATCHES,
+    SIXTEEN,
+    seek_for_nobody,
+    write_long_matches,
+    write_world,
+)
 from ttt_net.messages import (
-    Declined,
-    Ended,
     LeaderboardRequest,
-    MatchEvent,
-    Offered,
-    Played,
-    PlayerInfo,
     ProfileRequest,
     RecordRequest,
     ReplayRequest,
-    Started,
 )
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import JOURNAL_FILE, Database, Journal, MemoryLedger, open_readonly, past
-from ttt_net.server.journal.database import Job
-from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
+from ttt_net.server.journal import JOURNAL_FILE, Journal, MemoryLedger, open_readonly, past
 from ttt_net.server.journal.past import KeptMatches
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
@@ -77,8 +76,6 @@ SWARM = 200
 PAIRS, MOVES_PER_S, PINGS_PER_S = 10, 20, 60
 IP_BIND_ADDRESS_NO_PORT = 24
 """Of Linux; without it the attacker would be busy with looking for ports, and not with us."""
-GAME = "mnk:19x19,19"
-"""361 moves, none of which ends the match when they are made in order."""
 
 
 def frame(payload: bytes) -> bytes:
@@ -205,7 +202,7 @@ def crowd(port: int, count: int) -> None:
         while b'"welcome"' not in heard():
             pass
         if number % 2:
-            seek = {**_SEEK, "min_rating": 3_900, "games": [_SIXTEEN[number // 2 % 16]]}
+            seek = {"id": 2, **seek_for_nobody([SIXTEEN[number // 2 % 16]], 3_900)}
             link.send(json.dumps(seek, separators=(",", ":")).encode())
     print("here", flush=True)
     while True:
@@ -292,24 +289,17 @@ CURIOUS = {
 """Guests who ask about long matches as often as they may: with which request, and from how many addresses."""
 GUESTS = 20
 """How many of them come from each address."""
-PLAYERS = 2_000
-"""How many there are in a full world."""
-LONG_MATCHES, LONG_PLIES = 12, 341
-"""More long matches than the server keeps in memory, of 3,000 events each."""
-_SIXTEEN = [f"mnk:{width}x{height},4" for width in range(4, 8) for height in range(5, 9)]
-_NOBODY = {"opponents": "people", "min_rating": 3_800}
-"""The fields of a seek that fits nobody."""
-_SEEK = {"type": "seek", "id": 2, "games": ["connect4"], **_NOBODY}
+_SEEK = {"id": 2, **seek_for_nobody(["connect4"])}
 ASKING: dict[str, list[dict[str, object]]] = {
     "pings": [{"type": "ping", "id": 2}],
     "seek and who": [_SEEK, {"type": "who", "id": 3}],
-    "seek for 16": [{**_SEEK, "games": _SIXTEEN}],
+    "seek for 16": [{**_SEEK, "games": SIXTEEN}],
     "lists": [_SEEK, {"type": "lobby", "id": 3, "on": True}, {"type": "matches", "id": 4}],
     "mix": [
         _SEEK,
         {"type": "who", "id": 3},
         {"type": "ping", "id": 4},
-        {**_SEEK, "games": _SIXTEEN},
+        {**_SEEK, "games": SIXTEEN},
         {"type": "matches", "id": 5},
         {"type": "profile", "id": 6},
         {"type": "leaderboard", "id": 7, "game": "connect4"},
@@ -332,41 +322,6 @@ BOMBS = (
     b"\xc1" + PIECE * 50,
 )
 """In endless pieces; in one; compressed."""
-
-
-def long_match(match: str) -> list[MatchEvent]:
-    """Return the events of a match in which both offered and declined whatever they could at each ply."""
-    players = (PlayerInfo("one"), PlayerInfo("other"))
-    events: list[MatchEvent] = [Started(match, 1, 1_000, GAME, players)]
-
-    def add(type_: type[MatchEvent], **fields: Any) -> None:  # noqa: ANN401 - those of any event
-        events.append(type_(match=match, seq=len(events) + 1, at_ms=1_000 + len(events), **fields))
-
-    for ply in range(LONG_PLIES):
-        for side, kind in ((0, "draw"), (1, "draw"), (0, "takeback"), (1, "takeback")):
-            if ply >= OPENING_PLIES or kind == "draw":
-                add(Offered, side=side, kind=kind)
-                add(Declined, side=1 - side, kind=kind)
-        add(Played, side=ply % 2, ply=ply + 1, move=ply)
-    add(Ended, winner=0, reason="resign")
-    return events
-
-
-LONG_IDS = [f"long{number}" for number in range(LONG_MATCHES)]
-
-
-def write_long_matches(journal: Path) -> None:
-    """Write a journal that has the long matches, of two players of its own."""
-    with closing(Database(journal)) as database:
-        jobs = [
-            Job(RegisterPlayer(name, name, (name,), name.encode(), 0), _unheard, _unheard) for name in ("one", "other")
-        ]
-        jobs += [Job(AppendEvents(tuple(long_match(match)), (1, 2)), _unheard, _unheard) for match in LONG_IDS]
-        database.commit(jobs)
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with an answer of the journal: without the match, no record is given."""
 
 
 async def ask_about_the_past(verb: str, addresses: int, port: int) -> None:
@@ -661,38 +616,12 @@ def print_cpu() -> None:
         print(f"| {kind:<22} | {took.cpu_ms:>7.0f} | {took.frames:>6,} | {took.longest_turn_ms:>16.1f} |", flush=True)
 
 
-def finished_match(match: int) -> list[MatchEvent]:
-    """Return the events of a rated match of 14 moves."""
-    name, at_ms, nobody = f"m{match:07}", 10_000 + 1_000 * match, PlayerInfo("")
-    time_control = TimeControl(180_000, 2_000)
-    moves = [Played(name, ply + 2, at_ms, ply % 2, ply + 1, 2 * ply) for ply in range(14)]
-    started = Started(name, 1, at_ms, "gomoku", (nobody, nobody), time_control, rated=True)
-    return [started, *moves, Ended(name, 16, at_ms, match % 2, "resign")]
-
-
-def write_full_world(journal: Path, matches: int) -> None:
-    """Write a journal of so many finished matches, of which the first player has a tenth, and of the long ones."""
-    rng = random.Random(1)
-    with closing(Database(journal)) as database:
-        names = [f"p{number}" for number in range(1, PLAYERS + 1)]
-        entries = [RegisterPlayer(name, name, (name,), name.encode(), 0) for name in names]
-        database.commit([Job(entry, _unheard, _unheard) for entry in entries])
-        for begin in range(0, matches, 500):
-            jobs = []
-            for match in range(begin, min(matches, begin + 500)):
-                first, second = rng.sample(range(2, PLAYERS + 1), 2)
-                seats = (first if match % 10 else 1, second)
-                jobs.append(Job(AppendEvents(tuple(finished_match(match)), seats), _unheard, _unheard))
-            database.commit(jobs)
-        database.commit([Job(AppendEvents(tuple(long_match(each)), (1, 2)), _unheard, _unheard) for each in LONG_IDS])
-
-
 def print_past(matches: int) -> None:
     """Print what each question costs: the median, and the 99th of 100."""
     rng = random.Random(2)
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / JOURNAL_FILE
-        write_full_world(journal, matches)
+        write_world(journal, matches)
         with closing(open_readonly(journal)) as tables:
             kept = KeptMatches()
             some = [f"m{rng.randrange(matches):07}" for _ in range(200)]
@@ -740,7 +669,7 @@ def main() -> int:
     parser.add_argument("--crowd", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--cpu", action="store_true", help="how long a server computes until it has closed a swarm")
     parser.add_argument("--past", action="store_true", help="what questions cost in a journal of many matches")
-    parser.add_argument("--matches", type=int, default=100_000, help="how many, with --past")
+    parser.add_argument("--matches", type=int, default=MATCHES, help="how many, with --past")
     given = parser.parse_args()
     if given.cpu:
         print_cpu()

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from benchmarks.flood import long_match
+from benchmarks.world import long_match
 from tests.server.journal.jobs import committed, register
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal, StorageError
