@@ -11,6 +11,7 @@ from tests.server.running import running, until
 from ttt_net.errors import Closing
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
+from ttt_net.server.wire.connection import Connection
 
 
 async def test_a_new_player_is_welcomed_with_a_token(tmp_path: Path) -> None:
@@ -348,3 +349,18 @@ async def test_asking_for_rules_has_a_rate_because_a_large_board_takes_a_while_t
         for width in range(3, 6):
             await ann.ok("rules", game=f"mnk:{width}x3,3")
         assert await ann.refused("rules", game="mnk:19x19,5") == "too_fast"
+
+
+async def test_between_looks_at_many_connections_requests_have_their_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_after: list[Connection] = []
+    async with running(tmp_path) as server:
+        peers = [await server.raw() for _ in range(60)]
+        await until(lambda: len(server.connections) == len(peers))
+        await until(lambda: not len(server.hub.turns))
+        monkeypatch.setattr(Connection, "tick", lambda connection, _: looked_after.append(connection))
+        server.tick(0)
+        assert len(looked_after) == 25
+        await until(lambda: len(looked_after) >= len(peers))
+        assert set(looked_after) == set(server.connections)
