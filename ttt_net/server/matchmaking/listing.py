@@ -22,7 +22,7 @@ MOVING_MS = 60_000
 SHARE = 10
 """Rows of a crowded list that one address has before those of all others; what is left over goes round again."""
 MAX_CROWD = 2_000
-"""Seeks and players that are looked at for a list; with more of them, the last have to wait for a row."""
+"""Seeks, players and matches that are looked at for a list; with more of them, the others have to wait for a row."""
 _MAX_LOOKED_AT = 200
 """Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
@@ -101,15 +101,29 @@ class Listing:
         return [self._row(bot) for bot in nearest]
 
     def live(self) -> wire.LiveList:
-        """Return the live public matches: first the featured one, then the most watched, those that move first."""
-        listed = [room for room in self._rooms.values() if room.is_listed]
+        """Return the live public matches: first the featured one, then the most watched, those that move first.
+
+        Of more than `MAX_CROWD`, the newest are looked at.
+        """
         since_ms = self._wall_ms() - MOVING_MS
-        moving = {room for room in listed if _moved_ms(room) >= since_ms}
-        featured = max(listed, key=lambda room: (room in moving, _rating(room), room.audience.watchers), default=None)
-        shown = heapq.nlargest(
-            MAX_LIVE, listed, key=lambda room: (room is featured, room.audience.watchers, room in moving)
+        listed = [room for room in self._rooms.values() if room.is_listed]
+        looked_at = listed[-MAX_CROWD:]
+        ranked = [
+            (room.audience.watchers, match.events[-1].at_ms >= since_ms, -at)
+            for at, room in enumerate(looked_at)
+            if (match := room.match) is not None
+        ]
+
+        def appeal(rank: tuple[int, bool, int]) -> tuple[bool, int, int, int]:
+            watchers, is_moving, at = rank
+            return is_moving, _rating(looked_at[-at]), watchers, at
+
+        featured = max(ranked, key=appeal, default=None)
+        others = heapq.nlargest(MAX_LIVE, ranked)
+        shown = [featured, *(rank for rank in others if rank != featured)][:MAX_LIVE] if featured else []
+        return wire.LiveList(
+            len(listed), [_live_row(looked_at[-rank[2]], is_featured=rank is featured) for rank in shown]
         )
-        return wire.LiveList(len(listed), [_live_row(room, is_featured=room is featured) for room in shown])
 
     def _row(self, session: Session) -> wire.ListedPlayer:
         seek = self.standing().of(session.player)
@@ -183,11 +197,6 @@ def _rating(room: MatchRoom) -> int:
     """Return what both players of a rated match have together; 0 for a casual one."""
     match = room.match
     return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
-
-
-def _moved_ms(room: MatchRoom) -> int:
-    """Return when the last event of a match was, by the time of day."""
-    return room.match.events[-1].at_ms if room.match is not None else 0
 
 
 def _live_row(room: MatchRoom, *, is_featured: bool) -> wire.LiveMatch:
