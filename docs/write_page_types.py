@@ -60,6 +60,8 @@ def _type(schema: dict[str, Any]) -> str:
             return f"[{', '.join(_type(each) for each in schema['prefixItems'])}]"
         items = _type(schema["items"])
         return f"({items})[]" if " | " in items else f"{items}[]"
+    if schema["type"] == "object":
+        return f"Record<string, {_type(schema['additionalProperties'])}>"
     return _PLAIN[schema["type"]]
 
 

@@ -34,8 +34,12 @@ HERE = Path(__file__).parent
 SHARED: tuple[type[Struct], ...] = (
     wire.PlayerInfo,
     wire.GameInfo,
+    wire.GeometryInfo,
+    wire.PieceInfo,
     wire.Position,
     wire.TargetInfo,
+    wire.NoteInfo,
+    wire.CounterInfo,
     wire.ClockInfo,
     wire.OfferInfo,
     wire.AwayInfo,
@@ -165,6 +169,8 @@ def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms 
         return f"list of {_type_text(arguments[0])}"
     if origin is tuple:
         return f"[{', '.join(map(_type_text, arguments))}]"
+    if origin is dict:
+        return f"object of {_type_text(arguments[1])} by name"
     if isinstance(hint, type) and issubclass(hint, Struct):
         return f"[`{hint.__name__}`](#{hint.__name__.lower()})"
     return {int: "integer", float: "number", str: "text", bool: "true or false", type(None): "null"}[hint]

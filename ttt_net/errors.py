@@ -64,6 +64,7 @@ class Code(StrEnum):
     NOT_YOUR_TURN = "not_your_turn", "the other player is to move"
     CELL_TAKEN = "cell_taken", "there is a mark in that cell already"
     ILLEGAL_MOVE = "illegal_move", "the move is not among the legal ones"
+    GAME_FAULT = "game_fault", "the rules of a game that the host has added failed; its match is over without a winner"
     BAD_NOTATION = "bad_notation", "a move, position or record could not be read; the sentence names the place"
     NOT_FINISHED = "not_finished", "the match is still being played; watch it, or come back when it has ended"
     TOO_LATE = "too_late", "both players have moved, so the match can no longer be aborted"

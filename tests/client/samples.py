@@ -121,7 +121,7 @@ def snapshot(
         state = game.result(state, move)
     ended = game.outcome(state)
     if ended is not None:
-        outcome = OutcomeInfo(ended.winner, ended.reason.value)
+        outcome = OutcomeInfo(ended.winner, str(ended.reason))
     if outcome is not None:
         position = replace(position, to_move=None, legal=[], vanishing=None, target=None, takeover=None)
     return Snapshot(

@@ -24,7 +24,7 @@ def check(game: Game[Any], state: Any, slow: Slow | SlowUltimate) -> None:
     assert game.board(state) == slow.board()
     assert list(game.line(state)) == slow.line()
     ending = game.outcome(state)
-    assert (ending and (ending.winner, ending.reason.value)) == slow.ending()
+    assert (ending and (ending.winner, str(ending.reason))) == slow.ending()
     assert game.is_terminal(state) == (ending is not None)
     if ending is None:
         assert game.to_move(state) == slow.player()

@@ -128,7 +128,7 @@ def _as_json(number: int, record: Record) -> dict[str, object]:
         "game": record.game,
         "players": [player.name for player in record.players],
         "result": result_of(record.outcome),
-        "reason": record.outcome and record.outcome.reason.value,
+        "reason": record.outcome and str(record.outcome.reason),
         "plies": len(record.moves),
     }
 

@@ -1,6 +1,10 @@
-"""The games that there are, by name. A game of the family is an entry of a few lines here."""
+"""The games that there are, by name. A game of the family is an entry of a few lines here.
+
+Games of other packages are looked up at the first name that is not known here: see `outside`.
+"""
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -38,7 +42,7 @@ _NAMED: tuple[Game[Any], ...] = (
 )
 
 NAMES = tuple(game.name for game in _NAMED)
-"""The games that have a name of their own."""
+"""The games of this package that have a name of their own."""
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
 """How the games of a size are named: width, height and how many in a row."""
 SWAP = "+swap"
@@ -47,6 +51,20 @@ SWAPPABLE = (*PATTERNS, "gomoku", "connect4", "tictactoe3d", "qubic", "scorefour
 """The games that may be played with swap: those in which it is an advantage to begin."""
 
 _BY_NAME = {game.name: game for game in _NAMED}
+
+
+def names() -> tuple[str, ...]:
+    """Return the games that have a name of their own, those of other packages last."""
+    return (*NAMES, *(name for name in outside() if not name.endswith(SWAP)))
+
+
+def outside() -> Mapping[str, Game[Any]]:
+    """Return the games of other packages by name; the first call looks for them, which takes 16 to 130 ms."""
+    from ttt_net.games.outside import outside_games
+
+    return outside_games(frozenset(NAMES))
+
+
 _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 
 
@@ -76,9 +94,11 @@ def game_name(name: str) -> str:
     """
     base = name.removesuffix(SWAP)
     sizes = _SIZED.fullmatch(base)
+    if len(name) <= MAX_NAME and sizes is None and base not in _BY_NAME and name in outside():
+        return name
     if len(name) > MAX_NAME or (sizes is None and base not in _BY_NAME):
-        allowed = ", ".join((*NAMES, *PATTERNS))
-        likely = "".join(f"did you mean {near}? " for near in get_close_matches(base[:_MOST_SHOWN], NAMES, 1, _NEAR))
+        allowed = ", ".join((*names(), *PATTERNS))
+        likely = "".join(f"did you mean {near}? " for near in get_close_matches(base[:_MOST_SHOWN], names(), 1, _NEAR))
         raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name[:_MOST_SHOWN]!r}; {likely}there are: {allowed}")
     if sizes is None:
         if base != name and base not in SWAPPABLE:
@@ -100,6 +120,8 @@ def find_game(name: str) -> Game[Any]:
         return _BY_NAME[name]
     name = game_name(name)
     base = name.removesuffix(SWAP)
+    if base not in _BY_NAME and ":" not in base:
+        return outside()[name]
     if base != name:
         return game_with_swap(base)
     kind, width, height, k = re.split("[:x,]", name)

@@ -1,4 +1,4 @@
-"""Declare the interface of a game: four questions over an immutable position, and what a stranger needs to draw it.
+"""Declare the interface of a game: four questions over an immutable position, and all a stranger needs to draw it.
 
 A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A move is a number
 too: an index into `Game.move_cells` and `Game.move_names`; in most games move n marks cell n.
@@ -7,9 +7,11 @@ Side 0 moves first.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from ttt_net.errors import Code, Refusal
 
@@ -23,7 +25,7 @@ _MOST_NAMED = 12
 
 
 class Reason(StrEnum):
-    """Why a play ended. Rules give the first two; the others happen in a match."""
+    """Why a play ended. Rules give the first two, or a word of their own; the others happen in a match."""
 
     LINE = "line"
     DRAW = "draw"
@@ -34,11 +36,19 @@ class Reason(StrEnum):
     AGREEMENT = "agreement"
 
 
+_BY_WORD: Mapping[str, Reason] = {reason.value: reason for reason in Reason}
+
+
+def reason_of(word: str) -> str:
+    """Return the reason of that word: a `Reason` if it is one of ours, else the word of a game."""
+    return _BY_WORD.get(word, word)
+
+
 class Outcome(NamedTuple):
-    """The side that won, or None for nobody, and why."""
+    """The side that won, or None for nobody, and why: a `Reason`, or a word of the game's `Face.endings`."""
 
     winner: Side | None
-    reason: Reason
+    reason: str
 
 
 class Target(NamedTuple):
@@ -61,6 +71,94 @@ class Special(NamedTuple):
 
 _NOTHING_SPECIAL = Special()
 
+
+class Geometry(NamedTuple):
+    """Where the cells of a board lie that is not made of rows and columns of squares."""
+
+    runs: tuple[tuple[int, int, int, int], ...]
+    """Runs of cells along x: (layer, y, x of the first cell, number of cells). Cells are numbered run by run."""
+    cell: Literal["square", "hexagon", "point"] = "square"
+    """The form of a cell; stones stand on points."""
+    step: int = 1
+    """How far neighbours of a run lie apart in x; with 2, a run can begin half a cell to the right."""
+    edges: Mapping[str, str] = MappingProxyType({})
+    """The mark whose player owns an edge, by edge: `top`, `bottom`, `left` or `right`."""
+
+
+class Piece(NamedTuple):
+    """A mark of the board, its name for people, and its look."""
+
+    mark: str
+    name: str
+    look: Literal["cross", "ring", "stone", "disc"] = "stone"
+
+
+class Note(NamedTuple):
+    """Something to see in a position: cells to point out, a sentence about the next move, or both.
+
+    Clients draw the kinds `win` (cells that decided the play), `leaves` (cells that the next move empties), `within`
+    (cells that the next move must be one of) and `pass` in ways of their own, and mark the cells of any other kind.
+    """
+
+    kind: str
+    cells: tuple[int, ...] = ()
+    text: str = ""
+
+
+class Counter(NamedTuple):
+    """A number beside the board, such as captured pairs, of one side or (None) of both; `goal` wins."""
+
+    name: str
+    value: int
+    goal: int | None = None
+    side: Side | None = None
+
+
+class Annotations(NamedTuple):
+    """The notes and counters of one position."""
+
+    notes: tuple[Note, ...] = ()
+    counters: tuple[Counter, ...] = ()
+
+
+@dataclass(frozen=True)
+class RulePage:
+    """The rules of one game in the words of a page that fits a screen of 80 by 24; every text is whole sentences."""
+
+    goal: str
+    """How to win."""
+    special: str
+    """The rules that set this game apart, and its notation if that is unusual."""
+    tips: tuple[str, str]
+    """Two things to look out for."""
+    example: str = ""
+    """The moves of a short play that ends by a win, as they are written; empty where no play does."""
+    caption: str = ""
+    """A description of the end of the example, for people who cannot see the drawing."""
+
+
+class Face(NamedTuple):
+    """How a game is drawn and explained, the same for all its positions."""
+
+    geometry: Geometry | None = None
+    """None for rows and columns of squares, as `Game.shape` says."""
+    pieces: tuple[Piece, ...] = ()
+    """The marks of the board; none for X and O."""
+    endings: Mapping[str, str] = MappingProxyType({})
+    """The sentence for each reason of the game's own, such as `{winner} captured five pairs`.
+
+    `{winner}`, `{loser}` and `{losers}` (the loser's) stand for the players.
+    """
+    page: RulePage | None = None
+    """The page of rules; None for the games that `rules` explains."""
+    version: int = 1
+    """The version of the rules. A match that began by another version cannot be continued or replayed."""
+    may_swap: bool = False
+    """Whether it may be played with `+swap`, because it is an advantage to begin."""
+
+
+_PLAIN_FACE = Face()
+
 S = TypeVar("S")
 
 
@@ -81,10 +179,12 @@ class Game(ABC, Generic[S]):
     """(height, width), or (layers, height, width)."""
     block: tuple[int, int] | None = None
     """(height, width) of the small boards that a flat board consists of, if it does."""
-    gravity: bool
+    gravity: bool = False
     """Whether a mark falls: down its column, or in space to the lowest empty layer, layer 0 being the ground."""
-    line_count: int
-    """The number of lines that decide the game."""
+    line_count: int = 0
+    """The number of lines that decide the game; 0 if lines do not."""
+    face: Face = _PLAIN_FACE
+    """How the game is drawn and explained, if `shape` and `rules` do not say it."""
     move_cells: tuple[int, ...]
     """The cell that each move marks, by move; -1 for a move that is not in a cell."""
     move_names: tuple[str, ...]
@@ -116,6 +216,10 @@ class Game(ABC, Generic[S]):
     def result(self, state: S, move: Move) -> S:
         """Return the position after a move. Raises `Refusal` if it is illegal, with the legal ones."""
 
+    def advance(self, state: S, move: Move) -> S:
+        """Return the position after a move of a match, as `result` does; games of other packages are checked here."""
+        return self.result(state, move)
+
     @abstractmethod
     def is_terminal(self, state: S) -> bool:
         """Tell whether the play is over by the rules."""
@@ -134,7 +238,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def line(self, state: S) -> tuple[int, ...]:
-        """Return the cells of the line that ended the play, ascending; none if no line did."""
+        """Return the cells of the straight line that ended the play, ascending; none if no line did."""
 
     def line_side(self, state: S) -> Side | None:
         """Return the side that completed the line that ended the play, None if no line did; in misère it has lost."""
@@ -144,6 +248,10 @@ class Game(ABC, Generic[S]):
     def special(self, state: S) -> Special:
         """Return the special rules of the next move in a position that is not terminal."""
         return _NOTHING_SPECIAL
+
+    def annotations(self, state: S) -> Annotations | None:
+        """Return the notes and counters of a position; None in most games."""
+        return None
 
     def marks(self, state: S) -> tuple[str, str]:
         """Return the mark that each side places, by side; two characters where it may choose."""
@@ -164,7 +272,8 @@ class Game(ABC, Generic[S]):
     def place(self, board: str, details: str) -> S:
         """Return the position that `board` and `details` gave. Raises `Refusal` if no play leads to it.
 
-        `board` has the right number of cells, each `X`, `O` or `.`; `details` is in small letters.
+        `board` has the right number of cells, each `X`, `O` or `.`; `details` is in small letters, and begins with
+        `after` or `next` where there are any.
         """
 
     def refuse_details(self, details: str) -> None:

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.catalogue import find_game
-from ttt_net.games.game import Game, Move, Outcome, Reason
+from ttt_net.games.game import Game, Move, Outcome, Reason, reason_of
 from ttt_net.games.notation import read_move, read_start, write_move, write_position
 
 S = TypeVar("S")
@@ -40,9 +40,10 @@ MAX_COMMENT_LENGTH = 500
 MAX_CLOCK_MS = 100 * 3600 * 1000
 """A hundred hours: more than any clock shows."""
 
-_WITHOUT_WINNER = (Reason.DRAW, Reason.ABORT, Reason.AGREEMENT)
+_WITHOUT_WINNER = (Reason.AGREEMENT, Reason.ABORT)
 _WITH_OR_WITHOUT = (Reason.ABANDON,)
-_BY_RULE = (Reason.LINE, Reason.DRAW)
+_IN_A_MATCH = frozenset(Reason) - {Reason.LINE, Reason.DRAW}
+"""The reasons that no rule gives."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _check_outcome(by_rule: Outcome | None, outcome: Outcome | None) -> None:
         )
     if outcome is None or by_rule is not None:
         return
-    if outcome.reason in _BY_RULE:
+    if outcome.reason not in _IN_A_MATCH:
         raise Refusal(Code.BAD_NOTATION, f"reason {outcome.reason}, but the moves do not end the game")
     if outcome.reason not in _WITH_OR_WITHOUT and (outcome.winner is None) != (outcome.reason in _WITHOUT_WINNER):
         raise Refusal(Code.BAD_NOTATION, f"result {result_of(outcome)} does not go with reason {outcome.reason}")
@@ -212,7 +213,7 @@ def write_record(record: Record) -> str:
         record.time and _write_time(record.time),
         record.start,
         result_of(record.outcome),
-        record.outcome and record.outcome.reason.value,
+        record.outcome and str(record.outcome.reason),
     )
     tags = [f"{tag}: {value}\n" for tag, value in zip(_TAGS, values, strict=True) if value is not None]
     game = find_game(record.game)
@@ -324,7 +325,7 @@ def _read_draft(draft: _Draft) -> Record:
             RecordedPlayer(tags["Second"], tags.get("Second-bot")),
         ),
         moves=tuple(moves),
-        outcome=_read_outcome(tags, outcome),
+        outcome=_read_outcome(game, tags, outcome),
         event=tags.get("Event"),
         date=_read_date(tags["Date"]) if "Date" in tags else None,
         time=_read_time(tags["Time"]) if "Time" in tags else None,
@@ -404,7 +405,7 @@ def _read_date(text: str) -> datetime.date:
         raise Refusal(Code.BAD_NOTATION, f"date {text[:_SHOWN]!r} does not look like 2026-11-21") from None
 
 
-def _read_outcome(tags: dict[str, str], by_rule: Outcome | None) -> Outcome | None:
+def _read_outcome(game: Game[Any], tags: dict[str, str], by_rule: Outcome | None) -> Outcome | None:
     """Return the outcome that the tags name; without them, the one that the moves led to."""
     result, word = tags.get("Result"), tags.get("Reason")
     if result is None and word is None:
@@ -413,9 +414,10 @@ def _read_outcome(tags: dict[str, str], by_rule: Outcome | None) -> Outcome | No
         return None
     if result not in _RESULTS:
         raise Refusal(Code.BAD_NOTATION, f"result {result!r}; results are {', '.join(_RESULTS)} and {_UNFINISHED}")
-    if word is None or word.lower() not in set(Reason):
-        raise Refusal(Code.BAD_NOTATION, f"reason {word!r}; reasons are {', '.join(Reason)}")
-    outcome = Outcome(_RESULTS[result], Reason(word.lower()))
+    reasons = (*Reason, *game.face.endings)
+    if word is None or word.lower() not in reasons:
+        raise Refusal(Code.BAD_NOTATION, f"reason {word!r}; reasons are {', '.join(reasons)}")
+    outcome = Outcome(_RESULTS[result], reason_of(word.lower()))
     if result != result_of(outcome):
         raise Refusal(Code.BAD_NOTATION, f"result {result} does not go with reason {outcome.reason}")
     return outcome

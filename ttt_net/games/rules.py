@@ -3,31 +3,14 @@
 Terminal, lines, web page and docs/games.md show these pages; knows none of them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 from ttt_net.games.catalogue import SWAP, find_game
-from ttt_net.games.game import Game, Move
+from ttt_net.games.game import Game, Move, RulePage
 from ttt_net.games.geometry import cells_of
 from ttt_net.games.notation import draw_diagram, read_move
-
-
-@dataclass(frozen=True)
-class RulePage:
-    """The rules of one game in the words of a page that fits a screen of 80 by 24; every text is whole sentences."""
-
-    goal: str
-    """How to win."""
-    special: str
-    """The rules that set this game apart, and its notation if that is unusual."""
-    tips: tuple[str, str]
-    """Two things to look out for."""
-    example: str
-    """The moves of a short play that ends by a win, as they are written; empty where no play does."""
-    caption: str
-    """A description of the end of the example, for people who cannot see the drawing."""
-
 
 _PAGES = {
     "tictactoe": RulePage(
@@ -150,7 +133,7 @@ def find_rules(name: str) -> RulePage:
     """Return the page of rules of the game of that name. Raises `Refusal` if there is no such game."""
     game = find_game(name)
     base = game.name.removesuffix(SWAP)
-    page = _PAGES.get(base) or _page_of_size(base)
+    page = find_game(base).face.page or _PAGES.get(base) or _page_of_size(base)
     if base == game.name:
         return page
     return replace(

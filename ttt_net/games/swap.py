@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Game, Move, Outcome, Side, Special
+from ttt_net.games.game import Annotations, Game, Move, Outcome, Side, Special
 
 
 class SwapState(NamedTuple):
@@ -26,7 +26,7 @@ class SwapGame(Game[SwapState]):
         self.name, self.title = f"{base.name}+swap", f"{base.title} with swap"
         self.rule = f"{base.rule}; the second player may swap"
         self.shape, self.block, self.gravity = base.shape, base.block, base.gravity
-        self.line_count = base.line_count
+        self.line_count, self.face = base.line_count, base.face
         self.swap = len(base.move_cells)
         """The move that takes over the first one."""
         self.move_cells = (*base.move_cells, -1)
@@ -87,6 +87,14 @@ class SwapGame(Game[SwapState]):
         """Return the mark that each side places; a swap changes them over."""
         first, second = self.base.marks(state.position)
         return (second, first) if state.is_swapped else (first, second)
+
+    def annotations(self, state: SwapState) -> Annotations | None:
+        """Return the notes and counters of the game beneath; after a swap, each counter with its new player."""
+        annotations = self.base.annotations(state.position)
+        if annotations is None or not state.is_swapped:
+            return annotations
+        counters = (each._replace(side=None if each.side is None else 1 - each.side) for each in annotations.counters)
+        return annotations._replace(counters=tuple(counters))
 
     def details(self, state: SwapState) -> str:
         """Return `swapped` after a swap, before what the game beneath has to say."""

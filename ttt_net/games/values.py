@@ -83,15 +83,15 @@ _RATEABLE_LINES = range(5, 8)
 def is_always_casual(name: str) -> bool:
     """Tell whether matches of the game of that canonical name are never rated: a perfect player is no surprise there.
 
-    So it is with games that a full search on one machine settles (with swap too), with small boards, and with lines
-    so short or so long that a simple rule decides.
+    This holds for games that a full search on one machine settles (with swap too), for small boards, for lines so
+    short or so long that a simple rule decides, and for games of other packages, whose worth nobody here knows.
     """
     base = name.removesuffix(SWAP)
     if any(search in known_value(base).source for search in (_SEARCH, _PROOF)):
         return True
     sizes = _SIZED.fullmatch(base)
     if sizes is None:
-        return False
+        return base not in _BY_NAME
     width, height, k = map(int, sizes.groups()[1:])
     if width * height <= _FEW_CELLS or k <= 3:
         return True

@@ -9,13 +9,18 @@ import msgspec
 from ttt_net.clock import Clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, find_game
+from ttt_net.games.game import Geometry
 from ttt_net.games.notation import read_start
 from ttt_net.games.puzzles import puzzle_of
 from ttt_net.games.rules import draw_example, find_rules
 from ttt_net.messages import (
     ClockInfo,
+    CounterInfo,
     ExplanationInfo,
     GameInfo,
+    GeometryInfo,
+    NoteInfo,
+    PieceInfo,
     Position,
     PuzzleReply,
     PuzzleRequest,
@@ -29,6 +34,7 @@ from ttt_net.messages import (
 def describe_game(name: str) -> GameInfo:
     """Return the description of the game of that name."""
     game = find_game(name)
+    face = game.face
     return GameInfo(
         name=game.name,
         title=game.title,
@@ -38,7 +44,14 @@ def describe_game(name: str) -> GameInfo:
         move_cells=list(game.move_cells),
         move_names=list(game.move_names),
         block=None if game.block is None else list(game.block),
+        geometry=face.geometry and _describe_geometry(face.geometry),
+        pieces=[PieceInfo(*piece) for piece in face.pieces] or None,
+        endings=dict(face.endings) or None,
     )
+
+
+def _describe_geometry(geometry: Geometry) -> GeometryInfo:
+    return GeometryInfo(list(geometry.runs), geometry.cell, geometry.step, dict(geometry.edges))
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +64,7 @@ def describe_rules(name: str) -> RulesReply:
 
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
     """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
-    line = game.line(state)
+    line, annotations = game.line(state), game.annotations(state)
     vanishing, target, takeover = (None, None, None) if is_over else game.special(state)
     return Position(
         ply=ply,
@@ -65,6 +78,10 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
         vanishing=vanishing,
         target=target and TargetInfo(target.block + 1, target.name),
         takeover=takeover,
+        notes=None
+        if annotations is None
+        else [NoteInfo(note.kind, list(note.cells), note.text) for note in annotations.notes] or None,
+        counters=None if annotations is None else [CounterInfo(*counter) for counter in annotations.counters] or None,
     )
 
 

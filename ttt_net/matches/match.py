@@ -23,7 +23,8 @@ from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
 from ttt_net.clock import SIDES, Clock, TimeControl, grace_ms
-from ttt_net.games import Game, Outcome, Reason, Side, find_game
+from ttt_net.games import Game, Outcome, Side, find_game
+from ttt_net.games.game import reason_of
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.description import describe_clock, describe_game, describe_position
@@ -123,7 +124,7 @@ class Match:
                 self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Ended():
-                self.outcome = Outcome(event.winner, Reason(event.reason))
+                self.outcome = Outcome(event.winner, reason_of(event.reason))
                 self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Offered():
@@ -143,7 +144,7 @@ class Match:
     def after(self, move: int) -> Any:  # noqa: ANN401 - of any game
         """Return the position after a move in this one; a move is decided, and then applied, at the cost of once."""
         if self._foreseen is None or self._foreseen[0] != move:
-            self._foreseen = move, self.game.result(self.state, move)
+            self._foreseen = move, self.game.advance(self.state, move)
         return self._foreseen[1]
 
     def _moved_on(self, event: _MOVING) -> None:
@@ -234,7 +235,7 @@ class Match:
             last=self.moves[-1][1] if self.moves else None,
             time=self.time,
             clock=describe_clock(self.clock, now_ms),
-            outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, self.outcome.reason.value),
+            outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, str(self.outcome.reason)),
             adjourned=self.is_adjourned,
             private=self.is_private,
             watchers=watchers,
@@ -284,7 +285,7 @@ def record_of(events: Iterable[wire.MatchEvent]) -> Record:
         elif isinstance(event, wire.Tookback):
             del moves[event.ply :]
         elif isinstance(event, wire.Ended):
-            outcome = Outcome(event.winner, Reason(event.reason))
+            outcome = Outcome(event.winner, reason_of(event.reason))
     first, second = (RecordedPlayer(player.name, player.bot) for player in started.players)
     return Record(
         game=find_game(started.game).name,

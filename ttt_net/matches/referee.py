@@ -4,6 +4,8 @@ A request that is sent again after a lost answer leads to no second event: a mov
 it was made at, and its answer the number of the offer.
 """
 
+from msgspec.structs import replace
+
 from ttt_net import messages as wire
 from ttt_net.clock import SIDES, Clock
 from ttt_net.errors import Code, Refusal
@@ -147,7 +149,13 @@ def _play(
     if side != match.game.to_move(match.state):
         raise Refusal(Code.NOT_YOUR_TURN, f"it is {match.players[1 - side].name}'s turn")
     _must_not_wait_for(match, 1 - side)
-    after = match.after(command.move)
+    try:
+        after = match.after(command.move)
+    except Refusal as refusal:
+        if refusal.code is not Code.GAME_FAULT:
+            raise
+        ended = _ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)
+        return [replace(ended, fault=str(refusal))]
     outcome = match.game.outcome(after)
     refund_ms = match.clock.refund_ms(side, now_ms, lag_ms) if match.clock else 0
     clock = match.clock and match.clock.pressed(side, now_ms, refund_ms)
@@ -335,6 +343,6 @@ def _end(match_id: str, seq: int, outcome: Outcome, now_ms: int, at_ms: int, clo
         seq=seq,
         at_ms=at_ms,
         winner=outcome.winner,
-        reason=outcome.reason.value,
+        reason=str(outcome.reason),
         clock=describe_clock(clock and clock.stopped(now_ms), now_ms),
     )

@@ -118,7 +118,10 @@ class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Ended(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: the match is over. `winner` is null for a draw or an abort."""
+    """Event: the match is over. `winner` is null for a draw or an abort.
+
+    `fault` is there if the server aborted the match because the rules of its game failed; it says how.
+    """
 
     match: str
     seq: int
@@ -126,6 +129,7 @@ class Ended(ServerMessage, frozen=True, omit_defaults=True):
     winner: int | None
     reason: str
     clock: ClockInfo | None = None
+    fault: str | None = None
 
 
 class Rematched(ServerMessage, frozen=True):

@@ -59,12 +59,38 @@ class PlayerInfo(Struct, frozen=True, omit_defaults=True):
     provisional: bool = False
 
 
+class GeometryInfo(Struct, frozen=True, omit_defaults=True):
+    """Where the cells of a board lie that is not made of rows and columns of squares.
+
+    `runs` are rows of cells, each [layer, y, x of its first cell, number of cells]; cells are numbered run by run.
+    `cell` is `square`, `hexagon` or `point`. Neighbours of a run are `step` apart in x. `edges` names the mark whose
+    player owns an edge (`top`, `bottom`, `left`, `right`).
+    """
+
+    runs: list[tuple[int, int, int, int]]
+    cell: str = "square"
+    step: int = 1
+    edges: dict[str, str] = {}
+
+
+class PieceInfo(Struct, frozen=True):
+    """A mark of the board, its name for people, and its look: `cross`, `ring`, `stone` or `disc`."""
+
+    mark: str
+    name: str
+    look: str
+
+
 class GameInfo(Struct, frozen=True, omit_defaults=True):
     """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
 
     `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
     Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
     the small boards that a flat board consists of, if it does.
+
+    Games of other packages may add three fields. `geometry` says where the cells lie if `shape` does not, `pieces`
+    name the marks, and `endings` has a sentence for each reason of the game's own: replace `{winner}`, `{loser}` and
+    `{losers}` (the loser's) in it.
     """
 
     name: str
@@ -75,6 +101,30 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     move_cells: list[int]
     move_names: list[str]
     block: list[int] | None = None
+    geometry: GeometryInfo | None = None
+    pieces: list[PieceInfo] | None = None
+    endings: dict[str, str] | None = None
+
+
+class NoteInfo(Struct, frozen=True, omit_defaults=True):
+    """Something to see in a position: mark its cells, and show its text where there is one.
+
+    Four kinds have a look of their own. `win`: the cells decided the match. `leaves`: the next move empties them.
+    `within`: the next move must be in one of them. `pass`: the side to move cannot do anything else.
+    """
+
+    kind: str
+    cells: list[int] = []
+    text: str = ""
+
+
+class CounterInfo(Struct, frozen=True, omit_defaults=True):
+    """A number to show beside the board, such as captured pairs: of one side, or (null) of both; `goal` wins."""
+
+    name: str
+    value: int
+    goal: int | None = None
+    side: int | None = None
 
 
 class TargetInfo(Struct, frozen=True):
@@ -93,6 +143,8 @@ class Position(Struct, frozen=True, omit_defaults=True):
     Four fields help to show the position to people, each only where it applies. `line_by` is the side that completed
     the line (in misère it has lost). `vanishing` is the cell whose mark the next move removes. `target` is the small
     board that the next move must be made in. `takeover` is the legal move that takes over the first move.
+
+    `notes` and `counters` are there in games that have them, most of them games of other packages.
     """
 
     ply: int
@@ -106,6 +158,8 @@ class Position(Struct, frozen=True, omit_defaults=True):
     vanishing: int | None = None
     target: TargetInfo | None = None
     takeover: int | None = None
+    notes: list[NoteInfo] | None = None
+    counters: list[CounterInfo] | None = None
 
 
 class ClockInfo(Struct, frozen=True):

@@ -130,6 +130,13 @@ export interface ClockInfo {
   running: number | null;
 }
 
+export interface CounterInfo {
+  name: string;
+  value: number;
+  goal?: number;
+  side?: number;
+}
+
 export interface DeclineRequest {
   type: "decline";
   match: string;
@@ -154,6 +161,7 @@ export interface Ended {
   winner: number | null;
   reason: string;
   clock?: ClockInfo;
+  fault?: string;
 }
 
 export interface ExplanationInfo {
@@ -195,6 +203,16 @@ export interface GameInfo {
   move_cells: number[];
   move_names: string[];
   block?: number[];
+  geometry?: GeometryInfo;
+  pieces?: PieceInfo[];
+  endings?: Record<string, string>;
+}
+
+export interface GeometryInfo {
+  runs: [number, number, number, number][];
+  cell?: string;
+  step?: number;
+  edges?: Record<string, string>;
 }
 
 export interface HeadToHead {
@@ -351,6 +369,12 @@ export interface MuteRequest {
   side?: 0 | 1 | null;
 }
 
+export interface NoteInfo {
+  kind: string;
+  cells?: number[];
+  text?: string;
+}
+
 export interface Notice {
   type: "notice";
   text: string;
@@ -387,6 +411,12 @@ export interface Ok {
 export interface OutcomeInfo {
   winner: number | null;
   reason: string;
+}
+
+export interface PieceInfo {
+  mark: string;
+  name: string;
+  look: string;
 }
 
 export interface PingRequest {
@@ -446,6 +476,8 @@ export interface Position {
   vanishing?: number;
   target?: TargetInfo;
   takeover?: number;
+  notes?: NoteInfo[];
+  counters?: CounterInfo[];
 }
 
 export interface Presence {

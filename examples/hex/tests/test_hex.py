@@ -1,0 +1,10 @@
+"""Hex keeps the laws of ttt_net's games."""
+
+from ttt_hex import games
+
+from ttt_net.testing import check_game
+
+
+def test_hex_keeps_the_laws() -> None:
+    for game in games:
+        check_game(game)

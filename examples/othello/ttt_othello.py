@@ -1,0 +1,141 @@
+"""Othello: enclose discs to turn them over; most discs win. A side that cannot move passes."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.games import Game, Outcome, Reason
+from ttt_net.games.game import EMPTY, Annotations, Counter, Face, Note, Piece, RulePage
+
+_SIZE = 8
+_CELLS = _SIZE * _SIZE
+_PASS = _CELLS
+_MIDDLE = (27, 28, 35, 36)
+_DETAILS = re.compile(r"after ([0-9]{1,3}) next ([xo])", re.ASCII)
+
+
+def _ray(cell: int, down: int, right: int) -> tuple[int, ...]:
+    y, x = divmod(cell, _SIZE)
+    steps = ((y + down * n, x + right * n) for n in range(1, _SIZE))
+    return tuple(row * _SIZE + column for row, column in steps if 0 <= row < _SIZE and 0 <= column < _SIZE)
+
+
+_WAYS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right)
+_RAYS = tuple(tuple(_ray(cell, *way) for way in _WAYS if len(_ray(cell, *way)) > 1) for cell in range(_CELLS))
+"""The cells in each direction from each cell, where there are at least two."""
+
+
+class OthelloState(NamedTuple):
+    """A position: the discs, the number of moves with passes, and the side to move."""
+
+    board: str
+    ply: int
+    side: int
+
+
+def _turned(board: str, cell: int, own: str) -> Iterator[int]:
+    """Yield the discs that a disc of `own` in an empty cell turns over."""
+    for ray in _RAYS[cell]:
+        enclosed: list[int] = []
+        for near in ray:
+            if board[near] == EMPTY:
+                break
+            if board[near] == own:
+                yield from enclosed
+                break
+            enclosed.append(near)
+
+
+def _placings(board: str, own: str) -> tuple[int, ...]:
+    return tuple(
+        cell for cell, mark in enumerate(board) if mark == EMPTY and any(True for _ in _turned(board, cell, own))
+    )
+
+
+class OthelloGame(Game[OthelloState]):
+    """Othello on 8 by 8 cells; black is X and begins."""
+
+    name, title, rule = "othello", "Othello", "enclosed discs turn over; most discs win"
+    shape = (_SIZE, _SIZE)
+    move_cells = (*range(_CELLS), -1)
+    move_names = (*(f"{'abcdefgh'[cell % _SIZE]}{_SIZE - cell // _SIZE}" for cell in range(_CELLS)), "pass")
+    initial = OthelloState("." * 27 + "OX......XO" + "." * 27, 0, 0)
+    face = Face(
+        pieces=(Piece("X", "black", "disc"), Piece("O", "white", "disc")),
+        endings={"discs": "{winner} had more discs"},
+        page=RulePage(
+            goal="Have more discs than your opponent when neither of you can move.",
+            special="Your disc must enclose at least one row of your opponent's discs between itself and another disc "
+            "of yours; they all turn over. If you cannot do that, your move is pass.",
+            tips=("A corner can never be turned over.", "Early on, fewer discs often mean more moves to choose from."),
+        ),
+    )
+
+    def to_move(self, state: OthelloState) -> int:
+        """Return the side whose turn it is."""
+        return state.side
+
+    def actions(self, state: OthelloState) -> tuple[int, ...]:
+        """Return the cells that turn a disc over, or `pass` if only the opponent has such a cell."""
+        own, other = "XO"[state.side], "OX"[state.side]
+        return _placings(state.board, own) or ((_PASS,) if _placings(state.board, other) else ())
+
+    def result(self, state: OthelloState, move: int) -> OthelloState:
+        """Return the position with one more disc and all enclosed discs turned. Raises `Refusal` if it is illegal."""
+        if move not in self.actions(state):
+            raise self.refuse(state, move, taken=0 <= move < _CELLS and state.board[move] != EMPTY)
+        board, own = list(state.board), "XO"[state.side]
+        if move != _PASS:
+            for cell in (move, *_turned(state.board, move, own)):
+                board[cell] = own
+        return OthelloState("".join(board), state.ply + 1, 1 - state.side)
+
+    def is_terminal(self, state: OthelloState) -> bool:
+        """Tell whether neither side can move."""
+        return not self.actions(state)
+
+    def utility(self, state: OthelloState, side: int) -> int:
+        """Return 1 to the side with more discs, -1 to the other, 0 to both for as many."""
+        lead = state.board.count("X") - state.board.count("O")
+        return ((lead > 0) - (lead < 0)) * (1 - 2 * side)
+
+    def outcome(self, state: OthelloState) -> Outcome | None:
+        """Return the side with more discs, once nobody can move."""
+        if not self.is_terminal(state):
+            return None
+        worth = self.utility(state, 0)
+        return Outcome(None, Reason.DRAW) if worth == 0 else Outcome(0 if worth > 0 else 1, "discs")
+
+    def board(self, state: OthelloState) -> str:
+        """Return the discs."""
+        return state.board
+
+    def line(self, state: OthelloState) -> tuple[int, ...]:
+        """Return nothing: no line wins."""
+        return ()
+
+    def annotations(self, state: OthelloState) -> Annotations:
+        """Return the numbers of discs, and a note for a side that can only pass."""
+        must_pass = self.actions(state) == (_PASS,)
+        return Annotations(
+            notes=(Note("pass", text="no move turns a disc: pass"),) if must_pass else (),
+            counters=tuple(Counter("discs", state.board.count("XO"[side]), side=side) for side in (0, 1)),
+        )
+
+    def details(self, state: OthelloState) -> str:
+        """Return the number of moves and the side to move, which the board does not show."""
+        return f"after {state.ply} next {'xo'[state.side]}"
+
+    def place(self, board: str, details: str) -> OthelloState:
+        """Return the position of that board. Raises `Refusal` if no play can lead to so many discs."""
+        found = _DETAILS.fullmatch(details)
+        if found is None:
+            raise Refusal(Code.BAD_NOTATION, f"{details[:40]!r} after the board; expected: after 3 next o")
+        placed = _CELLS - board.count(EMPTY) - len(_MIDDLE)
+        if any(board[cell] == EMPTY for cell in _MIDDLE) or not 0 <= placed <= int(found[1]) <= 2 * placed:
+            raise Refusal(Code.BAD_NOTATION, "the middle cells always hold discs, and a move adds one unless it passes")
+        return OthelloState(board, int(found[1]), "xo".index(found[2]))
+
+
+games = OthelloGame()

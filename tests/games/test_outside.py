@@ -1,0 +1,318 @@
+"""Games of other packages: three examples keep the laws and agree with other programs; faulty ones hurt nobody."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_net import messages as wire
+from ttt_net.errors import Code, Refusal
+from ttt_net.games import Game, Outcome, catalogue, find_game, game_name, outside
+from ttt_net.games.game import Annotations, Counter, Face, Note
+from ttt_net.games.outside import OutsideGame
+from ttt_net.games.records import read_record, write_record
+from ttt_net.games.rules import find_rules
+from ttt_net.games.values import is_always_casual
+from ttt_net.matches.description import describe_game, describe_position, describe_rules
+from ttt_net.matches.match import Match, record_of
+from ttt_net.matches.referee import decide
+from ttt_net.testing import check_game, count_plays
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ENTRIES = [
+    EntryPoint("hex", "ttt_hex:games", outside.GROUP),
+    EntryPoint("othello", "ttt_othello:games", outside.GROUP),
+    EntryPoint("pente", "ttt_pente:games", outside.GROUP),
+]
+BUILT_IN = [*catalogue.NAMES, "connect4+swap", "gomoku+swap", "mnk:5x4,4"]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Yield a function that makes entry points be found, as pip does by installing packages."""
+    for example in ("hex", "othello", "pente"):
+        monkeypatch.syspath_prepend(EXAMPLES / example)
+
+    def installed(*entries: EntryPoint) -> None:
+        monkeypatch.setattr(outside, "entry_points", lambda group: entries if group == outside.GROUP else ())
+        outside.outside_games.cache_clear()
+
+    yield installed
+    outside.outside_games.cache_clear()
+    find_rules.cache_clear()
+    describe_game.cache_clear()
+    describe_rules.cache_clear()
+
+
+@pytest.fixture
+def examples(install: Callable[..., None]) -> None:
+    install(*ENTRIES)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_each_game_of_this_package_keeps_the_laws(name: str) -> None:
+    check_game(find_game(name), plays=5)
+
+
+@pytest.mark.usefixtures("examples")
+@pytest.mark.parametrize("name", ["hex", "hex11", "pente", "othello", "hex+swap", "pente+swap"])
+def test_each_example_keeps_the_laws(name: str) -> None:
+    game = find_game(name)
+    assert isinstance(game, OutsideGame)
+    check_game(game.inner, plays=3)
+
+
+@pytest.mark.usefixtures("examples")
+def test_games_of_other_packages_are_found_listed_and_casual() -> None:
+    assert catalogue.names() == (*catalogue.NAMES, "hex", "hex11", "othello", "pente", "pente19")
+    assert game_name("hex") == "hex"
+    assert find_game("hex+swap").name == "hex+swap"
+    assert all(map(is_always_casual, ("hex", "hex+swap", "othello")))
+    with pytest.raises(Refusal, match="did you mean othello"):
+        find_game("othelo")
+    with pytest.raises(Refusal, match="unknown game"):
+        find_game("othello+swap")  # black has no advantage that is known
+
+
+@pytest.mark.usefixtures("examples")
+def test_a_game_of_another_package_explains_itself() -> None:
+    rules = describe_rules("hex")
+    assert rules.goal.startswith("Connect your two edges")
+    assert rules.example is not None
+    assert rules.example.rows
+    info = describe_game("hex")
+    assert info.geometry == wire.GeometryInfo(
+        [(0, y, y, 7) for y in range(7)], "hexagon", 2, {"top": "X", "bottom": "X", "left": "O", "right": "O"}
+    )
+    assert info.endings == {"connection": "{winner} connected both edges"}
+
+
+@pytest.mark.usefixtures("examples")
+def test_a_match_by_other_rules_is_played_taken_back_recorded_and_read() -> None:
+    match = Match(wire.Started("m", 1, 0, "pente", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))))
+    for ply, name in enumerate(["g7", "h7", "a1", "i7", "j7"]):  # j7 encloses h7 and i7
+        play(match, ply, name)
+    assert match.position().counters == [
+        wire.CounterInfo("pairs", 1, 5, 0),
+        wire.CounterInfo("pairs", 0, 5, 1),
+    ]
+    assert "O" not in match.position().board
+    decide_and_apply(match, 0, wire.OfferRequest(1, "m", "takeback"))
+    decide_and_apply(match, 1, wire.OfferRequest(1, "m", "takeback"))
+    assert match.position().board.count("O") == 2
+    for name in ["a2", "m1", "a3", "m3", "a4", "m5", "a5"]:
+        play(match, len(match.moves), name)
+    assert match.outcome == Outcome(0, "line")
+    record = record_of(match.events)
+    assert read_record(write_record(record)) == record
+
+
+@pytest.mark.usefixtures("examples")
+def test_a_reason_of_the_game_is_recorded_and_read() -> None:
+    match = Match(wire.Started("m", 1, 0, "hex", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))))
+    for ply, name in enumerate(find_rules("hex").example.split()):
+        play(match, ply, name)
+    assert match.outcome == Outcome(0, "connection")
+    assert match.position().notes == [wire.NoteInfo("win", [3 + 7 * y for y in range(7)])]
+    written = write_record(record_of(match.events))
+    assert "Result: 1-0\nReason: connection\n" in written
+    assert read_record(written).outcome == Outcome(0, "connection")
+    with pytest.raises(Refusal, match=r"reasons are line, draw, .*agreement, connection"):
+        read_record(written.replace("connection", "luck"))
+
+
+@pytest.mark.usefixtures("examples")
+@pytest.mark.parametrize("name", ["othello", "hex"])
+def test_random_plays_agree_with_openspiel(name: str) -> None:
+    pyspiel: Any = pytest.importorskip("pyspiel", reason="open-spiel is not installed: pip install open-spiel")
+    game = find_game(name)
+    theirs = pyspiel.load_game(name, {"board_size": 7} if name == "hex" else {})
+    rng = random.Random(29)
+    for _ in range(10):
+        state, their_state = game.initial, theirs.new_initial_state()
+        while not their_state.is_terminal():
+            assert list(game.actions(state)) == their_state.legal_actions()
+            move = rng.choice(their_state.legal_actions())
+            state = game.result(state, move)
+            their_state.apply_action(move)
+        assert [game.utility(state, side) for side in (0, 1)] == their_state.returns()
+
+
+@pytest.mark.usefixtures("examples")
+def test_plays_are_counted_as_by_others() -> None:
+    ttt_hex, ttt_pente = import_module("ttt_hex"), import_module("ttt_pente")
+
+    assert [count_plays(find_game("othello"), plies) for plies in range(1, 6)] == [4, 12, 56, 244, 1396]
+    assert sum(1 for _ in plays(ttt_hex.HexGame("tiny", 2))) == 24  # OpenSpiel counts as many
+    # An independent program in C counts 25, 600, 13,800 and 303,600 plays of Pente on 5x5, with 112 captures.
+    assert [count_plays(ttt_pente.PenteGame("small", 5), plies) for plies in range(1, 4)] == [25, 600, 13_800]
+
+
+def plays(game: Game[Any]) -> Iterator[Any]:
+    """Yield the end of each play of a small game."""
+    pending = [game.initial]
+    while pending:
+        state = pending.pop()
+        if game.is_terminal(state):
+            yield state
+        pending += [game.result(state, move) for move in game.actions(state)]
+
+
+def play(match: Match, ply: int, name: str) -> list[wire.MatchEvent]:
+    move = match.game.move_names.index(name)
+    return decide_and_apply(match, ply % 2, wire.PlayRequest(1, "m", ply, move))
+
+
+def decide_and_apply(match: Match, side: int, request: Any) -> list[wire.MatchEvent]:
+    events = decide(match, side, request, 0)
+    for event in events:
+        match.evolve(event)
+    return events
+
+
+# Faulty games. Each is tic-tac-toe with one method, or one constant, that fails.
+
+
+def faulty(**parts: Any) -> Game[Any]:
+    """Return tic-tac-toe with other answers: a function of the game and the position for each method, or a constant."""
+    good = find_game("tictactoe")
+
+    class Faulty(type(good)):  # type: ignore[misc]
+        name = "faulty"
+
+    game: Any = Faulty("faulty", "Faulty", "three in a row, sometimes", (3, 3), 3, gravity=False)
+    for part, value in parts.items():
+        bound = (lambda answer: lambda state: answer(good, state))(value) if callable(value) else value
+        setattr(game, part, bound)
+    assert isinstance(game, Game)
+    return game
+
+
+def late(answer: Callable[[Game[Any], Any], Any], part: str) -> Callable[[Game[Any], Any], Any]:
+    """Return a method that fails from the third move on."""
+    return lambda good, state: answer(good, state) if state.ply > 2 else getattr(good, part)(state)
+
+
+def raises(_good: Game[Any], _state: Any) -> Any:
+    raise ZeroDivisionError("division by zero")
+
+
+FAULTS: dict[str, tuple[str, Callable[[Game[Any], Any], Any]]] = {
+    "raises in board": ("board", raises),
+    "raises in outcome": ("outcome", raises),
+    "raises in actions": ("actions", raises),
+    "raises in look": ("annotations", raises),
+    "a board of 5 MB": ("board", lambda _good, _state: "X" * 5_000_000),
+    "a board of other marks": ("board", lambda _good, _state: "?" * 9),
+    "a board that is no text": ("board", lambda _good, _state: 7),
+    "moves that do not exist": ("actions", lambda _good, _state: (3, 99)),
+    "moves in disorder": ("actions", lambda _good, _state: (8, 3)),
+    "over without an outcome": ("actions", lambda _good, _state: ()),
+    "a winner who does not play": ("outcome", lambda _good, _state: Outcome(2, "line")),
+    "a reason without a sentence": ("outcome", lambda _good, _state: Outcome(0, "luck")),
+    "a side that does not exist": ("to_move", lambda _good, _state: 7),
+    "the same side again": ("to_move", lambda _good, _state: 0),
+    "too many notes": ("annotations", lambda _good, _state: Annotations(notes=(Note("win"),) * 17)),
+    "too many cells in notes": ("annotations", lambda _good, _state: Annotations(notes=(Note("win", (1,) * 19),))),
+    "too much text": ("annotations", lambda _good, _state: Annotations(notes=(Note("x", text="y" * 81),))),
+    "control characters": ("annotations", lambda _good, _state: Annotations(notes=(Note("x", text="\x1b[2J"),))),
+    "a number that is none": ("annotations", lambda _good, _state: Annotations(counters=(Counter("pairs", 1.5),))),  # type: ignore[arg-type]
+    "endless details": ("details", lambda _good, _state: "after " + "9" * 10_000),
+    "positions that cannot be kept": ("annotations", lambda _good, state: hash([state])),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_rules_ends_its_match_and_nothing_else(
+    fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    part, answer = FAULTS[fault]
+    monkeypatch.setattr(
+        "ttt_net.games.outside.outside_games",
+        lambda _taken: {"faulty": OutsideGame(faulty(**{part: late(answer, part)}))},
+    )
+    match = Match(wire.Started("m", 1, 0, "faulty", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob")), rated=False))
+    play(match, 0, "a1")
+    play(match, 1, "b2")
+    with caplog.at_level(logging.CRITICAL):
+        (ended,) = play(match, 2, "c3")
+    assert isinstance(ended, wire.Ended)
+    assert (ended.winner, ended.reason) == (None, "abort")
+    assert ended.fault is not None
+    assert ended.fault.startswith("the rules of faulty failed: ")
+    assert len(match.moves) == 2
+    describe_position(match.game, 2, match.state, is_over=True)
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"name": "Not A Name"}, "small letters"),
+        ({"shape": (40, 40)}, "shape"),
+        ({"move_names": ("a",)}, "as many cells as names"),
+        ({"move_cells": (99,) * 9}, "outside the board"),
+        ({"title": "\x1b[2J"}, "printable"),
+        ({"face": Face(endings={"time": "{winner} won"})}, "reasons"),
+        ({"face": Face(endings={"luck": "x" * 81})}, "printable"),
+        ({"face": None}, "face"),
+        ({"board": raises}, "division by zero"),
+    ],
+)
+def test_a_package_whose_game_is_out_of_bounds_is_left_out(
+    parts: dict[str, Any],
+    sentence: str,
+    install: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Entry:
+        name, value = "faulty", "faulty_package:games"
+
+        def load(self) -> Game[Any]:
+            return faulty(**parts)
+
+    install(Entry())
+    assert dict(catalogue.outside()) == {}
+    assert "the games of faulty_package:games are left out" in caplog.text
+    assert sentence in caplog.text
+
+
+def test_a_package_that_cannot_be_imported_keeps_no_game_from_being_found(
+    install: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install(EntryPoint("broken", "no_such_module:games", outside.GROUP), *ENTRIES)
+    assert find_game("othello").name == "othello"
+    assert "the games of no_such_module:games are left out" in caplog.text
+
+
+def test_a_name_that_is_taken_is_left_out(install: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
+    install(EntryPoint("twice", "ttt_hex:games", outside.GROUP), *ENTRIES)
+    assert [name for name in catalogue.names() if name == "hex"] == ["hex"]
+    assert "hex of ttt_hex:games is left out: its name is taken" in caplog.text
+
+
+def test_a_game_that_blocks_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forever(_good: Game[Any], _state: Any) -> Any:
+        while True:
+            time.monotonic()
+
+    game = OutsideGame(faulty(annotations=late(forever, "annotations")))
+    monkeypatch.setattr(outside, "MOST_S", 0.05)
+    state = game.advance(game.advance(game.initial, 0), 1)
+    with pytest.raises(Refusal, match=r"more than") as refused:
+        game.advance(state, 2)
+    assert refused.value.code is Code.GAME_FAULT
+
+
+def test_a_game_that_is_slow_again_and_again_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = OutsideGame(faulty())
+    monkeypatch.setattr(outside, "SLOW_S", -1.0)
+    state = game.advance(game.advance(game.initial, 0), 1)
+    with pytest.raises(Refusal, match="moves take longer"):
+        game.advance(state, 2)
