@@ -433,8 +433,8 @@ GIVEN = {"Random", "SystemRandom"}
 AT_THE_EDGE = {
     "strategies.strategy",
     "server.serving",
-    "server.admin.listener",
-    "server.admin.report",
+    "server.admin.admin_commands",
+    "server.admin.admin_server",
     "server.admission.connection_limiter",
     "server.cluster.jetstream",
     "server.cluster.jetstream_connection",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ttt_net.private_files import make_private_folder, write_private
-from ttt_net.server.admin.listener import TOKEN_FILE, open_listener
+from ttt_net.server.admin.admin_server import TOKEN_FILE, open_listener
 from ttt_net.server.journal import Database
 from ttt_net.server.settings.listening import load, self_signed
 

@@ -23,8 +23,7 @@ from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
 from ttt_net.errors import Code, ProtocolError, Refusal
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.commands import AdminCommands
-from ttt_net.server.admin.roles import Moderators
+from ttt_net.server.admin.admin_commands import AdminCommands
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.readiness import DiskUsage
@@ -153,7 +152,7 @@ class Walk:
             )
         )
         self.limits = self.hub.limits
-        self.admin = AdminCommands(self.hub.services, lambda: None, Moderators(self.hub.services, lambda _: 0))
+        self.admin = AdminCommands(self.hub, lambda: None, lambda _: 0)
         self.matches = ["nonesuch"]
         self.invitations = ["BCDFGH"]
         self.strangers: list[Line] = []

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from tests.simulation.network import Link
 from ttt_net.errors import Refusal
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.commands import AdminCommands
+from ttt_net.server.admin.admin_commands import AdminCommands
 from ttt_net.server.admin.moderation import load_sanctions
-from ttt_net.server.admin.roles import Moderators
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
@@ -83,9 +82,7 @@ class SimulatedServer:
             )
         )
         self._jobs = maintenance_jobs(self.hub)
-        self.moderators = Moderators(self.hub.services, lambda _: 0)
-        self.hub.moderators_changed = self.moderators.hear
-        self.admin = AdminCommands(self.hub.services, self._stop, self.moderators)
+        self.admin = AdminCommands(self.hub, self._stop, lambda _: 0)
 
     def wall_ms(self) -> int:
         """Return the time of day on this machine."""

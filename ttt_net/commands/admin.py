@@ -24,7 +24,7 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 from ttt_net.commands.source import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.listener import ADDRESS_FILE, TOKEN_FILE
+from ttt_net.server.admin.admin_server import ADDRESS_FILE, TOKEN_FILE
 from ttt_net.server.cluster.membership import NodeFigures
 from ttt_net.server.readiness import spoken
 from ttt_net.text import clean, counted

@@ -27,7 +27,7 @@ from typing import NamedTuple, NoReturn
 from ttt_net.errors import Closing, ConfigurationError
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.names.filtered import WORDS_FILE
-from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
+from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
 from ttt_net.server.check import refuse_faults

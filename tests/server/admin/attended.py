@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
 from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
-from ttt_net.server.admin.listener import AdminListener, attending, open_listener
+from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener
 from ttt_net.server.settings.configuration import Configuration, Limits
 
 

@@ -218,23 +218,14 @@ async def test_a_moderator_mutes_kicks_bans_for_a_time_and_sees_reports(tmp_path
 @pytest.mark.parametrize(
     ("ask", "fields"),
     [
-        ("stats", {}),
-        ("matches", {}),
-        ("audit", {}),
-        ("moderators", {}),
-        ("announce", {"text": "hear, hear"}),
-        ("drain", {"in_s": 0}),
-        ("backup", {"file": "/tmp/copy"}),
-        ("appoint", {"name": "Eve"}),
-        ("dismiss", {"name": "Anna"}),
         ("ban", {"whom": "Ann"}),
-        ("ban", {"whom": "Ann", "for_s": 31 * 86_400}),
+        ("ban", {"whom": "Ann", "for_s": 30 * 86_400 + 1}),
         ("ban", {"whom": "192.0.2.0/24", "for_s": 60}),
         ("mute", {"whom": "Ann"}),
         ("close", {"number": 1, "act": "ban"}),
     ],
 )
-async def test_what_is_the_hosts_alone_is_refused_to_a_moderator(
+async def test_a_moderator_sanctions_no_network_and_nobody_for_longer_than_a_month(
     tmp_path: Path, ask: str, fields: dict[str, object]
 ) -> None:
     async with attended(tmp_path) as each, each.admin() as host:

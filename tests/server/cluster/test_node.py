@@ -11,7 +11,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.pairing.lobby import Pairing
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.roles import Admin
+from ttt_net.server.admin.moderation import Admin
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.settings.setting import Rate
 
@@ -46,11 +46,11 @@ def test_who_moderates_is_known_on_all_nodes_at_once() -> None:
     evening.go(0.5)
     (appointed,) = answers
     assert isinstance(appointed, protocol.Done)
-    assert b.moderators.find(appointed.text) == Admin("Mia")
+    assert b.admin.moderators.find(appointed.text) == Admin("Mia")
     with evening.world.loop.acting_as(b.process):
         b.admin.carry_out(protocol.RemoveModerator("Mia"), answers.append)
     evening.go(0.5)
-    assert [node.moderators.find(appointed.text) for node in (a, b)] == [None, None]
+    assert [node.admin.moderators.find(appointed.text) for node in (a, b)] == [None, None]
 
 
 def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_all_the_same() -> None:

@@ -1,8 +1,10 @@
-"""Carry out what the host and moderators may both ask: kick, ban, mute, and look after reports of players.
+"""Kick, ban and mute players, settle reports, and keep the list of moderators.
 
-Those concerned are told: what has happened, why, and until when.
+The host may do everything. A moderator has a token of their own, of which the journal keeps a hash, and may ban or mute
+players for a limited time. Players concerned receive what happened, why, and until when.
 """
 
+import base64
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,18 +15,23 @@ from ttt_net.messages import ReportReason
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.protocol import ReplyTo
-from ttt_net.server.admin.roles import Admin
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction, network_to_ban, of_player, until
-from ttt_net.server.journal.entries import AuditNote
-from ttt_net.server.journal.queries import PlayerReport
+from ttt_net.server.journal import token_hash
+from ttt_net.server.journal.entries import AppointModerator, AuditNote, DismissModerator
+from ttt_net.server.journal.queries import Moderator, PlayerReport
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.text import clean, counted, name_key
 
 log = logging.getLogger(__name__)
 
+MOST_DAYS = 30
+"""The longest ban or mute by a moderator, in days; only the host imposes longer ones."""
+_DAY_S = 86_400
+_TOKEN_BYTES = 32
+_MAX_NAME_CELLS = 20
 RETRY_S = 5.0
-"""When sanctions that could not be read are read again."""
+"""The wait before sanctions or moderators that could not be read are read again."""
 MAX_REPORTS = 200
 """How many reports are listed."""
 _VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
@@ -35,6 +42,100 @@ _REASONS: dict[ReportReason, str] = {
     "other": "what other players report",
 }
 """The reason shown to a player who is banned or muted for a report, if none is given."""
+
+
+class Admin(NamedTuple):
+    """The sender of admin requests."""
+
+    name: str
+    """`HOST`, or the name of a moderator."""
+
+    @property
+    def is_host(self) -> bool:
+        """Whether they may do everything."""
+        return self.name == HOST
+
+
+THE_HOST = Admin(HOST)
+
+
+def _check_time(for_s: int | None, admin: Admin) -> None:
+    """Raise `Refusal` if a moderator bans or mutes for good, or for too long."""
+    if not admin.is_host and (for_s is None or for_s > MOST_DAYS * _DAY_S):
+        raise Refusal(Code.BAD_MESSAGE, f"a moderator says for how long: --for, at most {MOST_DAYS}d")
+
+
+class Moderators:
+    """The moderators, as in the journal."""
+
+    def __init__(self, services: Services, dismissed: Callable[[str], int]) -> None:
+        """Read them; `dismissed` closes the connections of one by the key of their name, and returns how many."""
+        self._services = services
+        self._dismissed = dismissed
+        self._by_token: dict[bytes, Moderator] = {}
+        self._read()
+
+    def _read(self) -> None:
+        def done(found: list[Moderator]) -> None:
+            self._by_token = {each.token_hash: each for each in found}
+
+        def failed(refusal: Refusal) -> None:
+            log.error("moderators are not let in: %s", protocol.reason_of(refusal))
+            self._services.loop.call_later(RETRY_S, self._read)
+
+        self._services.journal.moderators(done, failed)
+
+    def hear(self, entry: AppointModerator | DismissModerator) -> None:
+        """Follow the host's appointments and dismissals on another node of the cluster."""
+        if isinstance(entry, AppointModerator):
+            self._by_token[entry.token_hash] = Moderator(entry.name, entry.token_hash, entry.note.at_ms)
+        else:
+            self._remove(entry.name_key)
+
+    def _remove(self, key: str) -> int:
+        """Remove a moderator; return how many of their connections were closed."""
+        self._by_token = {token: each for token, each in self._by_token.items() if name_key(each.name) != key}
+        return self._dismissed(key)
+
+    def find(self, token: str) -> Admin | None:
+        """Return the moderator with that token; None if there is none."""
+        found = self._by_token.get(token_hash(token))
+        return None if found is None else Admin(found.name)
+
+    def rows(self) -> protocol.ModeratorRows:
+        """Return the moderators."""
+        return protocol.ModeratorRows(
+            [protocol.ModeratorRow(each.name, each.since_ms) for each in self._by_token.values()]
+        )
+
+    def appoint(self, asked: protocol.AddModerator, answer: protocol.ReplyTo) -> None:
+        """Appoint a moderator. Raises `Refusal` if the name is empty or the host's."""
+        name = clean(asked.name, _MAX_NAME_CELLS)
+        if not name or name_key(name) == HOST:
+            raise Refusal(Code.BAD_NAME, f"{asked.name!r} cannot be the name of a moderator")
+        token = base64.urlsafe_b64encode(self._services.rng.randbytes(_TOKEN_BYTES)).rstrip(b"=").decode()
+        now_ms = self._services.wall_ms()
+
+        def done() -> None:
+            log.warning("admin: appoint")
+            self._by_token[token_hash(token)] = Moderator(name, token_hash(token), now_ms)
+            answer(protocol.Done(token))
+
+        note = AuditNote(now_ms, "appoint", name)
+        self._services.journal.appoint(name, token, note, done, partial(protocol.fail, answer))
+
+    def dismiss(self, asked: protocol.RemoveModerator, answer: protocol.ReplyTo) -> None:
+        """Dismiss a moderator; their acts stay."""
+        name = clean(asked.name, _MAX_NAME_CELLS)
+
+        def done() -> None:
+            log.warning("admin: dismiss")
+            closed = self._remove(name_key(name))
+            also = f"; {counted(closed, 'connection')} closed" if closed else ""
+            answer(protocol.Done(f"{name} moderates no more{also}"))
+
+        note = AuditNote(self._services.wall_ms(), "dismiss", name)
+        self._services.journal.dismiss(name, note, done, partial(protocol.fail, answer))
 
 
 def load_sanctions(services: Services) -> None:
@@ -112,7 +213,7 @@ class _Wanted(NamedTuple):
 
 
 class ModerationCommands:
-    """Carries them out; each answers once, or raises `Refusal` and changes nothing."""
+    """Carries out the requests about players; each answers once, or raises `Refusal` and changes nothing."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -139,6 +240,9 @@ class ModerationCommands:
         act: Act = "ban" if isinstance(asked, protocol.Ban) else "mute"
         wanted = _Wanted(act, asked.reason, asked.for_s, asked.with_address, admin)
         network = network_to_ban(asked.whom)
+        if network is not None and not admin.is_host:
+            raise Refusal(Code.BAD_MESSAGE, "only the host bans and mutes networks; name a player, --with-address")
+        _check_time(asked.for_s, admin)
         if network is None:
             done = partial(self._impose_on_player, wanted, answer, lambda text: answer(protocol.Done(text)))
             self._journal.player_named(asked.whom.removeprefix("name:"), done, partial(protocol.fail, answer))
@@ -269,6 +373,8 @@ class ModerationCommands:
 
     def close(self, asked: protocol.SettleReport, admin: Admin, answer: ReplyTo) -> None:
         """Impose the sanction on the player, if there is one, then close the report with the finding."""
+        if asked.act in ("ban", "mute"):
+            _check_time(asked.for_s, admin)
 
         def done(found: PlayerReport) -> None:
             if found.closed_ms is not None:

@@ -1,7 +1,10 @@
-"""The requests of admins and their replies: one JSON object each, one reply to each request."""
+"""The requests of admins and their replies: two closed unions, one JSON object each, one reply to each request.
+
+Each request declares the role that it needs. `admin_commands.AdminCommands` carries all of them out.
+"""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -15,35 +18,52 @@ Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Seconds = Annotated[int, Meta(ge=1, le=10 * 365 * 86_400)]
 
 
+Role = Literal["host", "moderator"]
+"""The least role that may send a request."""
+
+
 class AdminRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="ask", tag=str.lower):
     """The base of requests."""
+
+    role: ClassVar[Role]
+    """The role that the request needs."""
 
 
 class Stats(AdminRequest, frozen=True):
     """Ask for the server's figures: a `Report`."""
 
+    role = "host"
+
 
 class ListPlayers(AdminRequest, frozen=True, tag="players"):
-    """Ask who is connected: `PlayerRows`."""
+    """Ask who is connected: `PlayerRows`, without addresses for a moderator."""
+
+    role = "moderator"
 
 
 class ListMatches(AdminRequest, frozen=True, tag="matches"):
     """Ask for the live matches, private ones too: `MatchRows`."""
 
+    role = "host"
+
 
 class Kick(AdminRequest, frozen=True):
-    """Close a player's connection; they may come back when they like."""
+    """Close a player's connection; they may come back at once."""
+
+    role = "moderator"
 
     name: Name
     reason: Text = ""
 
 
 class Ban(AdminRequest, frozen=True):
-    """Keep a player, an address, an IPv6 /64 or a network out, for so long or (null) for good; close open connections.
+    """Keep a player, an address, an IPv6 /64 or a network out, for a time or (null) for good; close open connections.
 
-    `whom` is an address or network where it can be read as one; `name:` before it says that it is a name. With a name,
-    `with_address` holds the address that the player comes from, too, for everybody who comes from there.
+    `whom` is an address or network if it reads as one; the prefix `name:` makes it a name. With a name, `with_address`
+    also bans the address that the player comes from, for everybody there. A moderator names players and a time.
     """
+
+    role = "moderator"
 
     whom: Name
     reason: Text = ""
@@ -52,13 +72,17 @@ class Ban(AdminRequest, frozen=True):
 
 
 class Unban(AdminRequest, frozen=True):
-    """Let them in again; `#` and a number stand for a player who is forgotten."""
+    """End a ban; `#` and a number stand for a player who is forgotten."""
+
+    role = "moderator"
 
     whom: Name
 
 
 class MutePlayer(AdminRequest, frozen=True, tag="mute"):
-    """Let nobody hear what a player, or all of a network, write, for so long or (null) for good; as `Ban` is said."""
+    """Hide what a player, or all of a network, write, for a time or (null) for good; fields as in `Ban`."""
+
+    role = "moderator"
 
     whom: Name
     reason: Text = ""
@@ -67,25 +91,33 @@ class MutePlayer(AdminRequest, frozen=True, tag="mute"):
 
 
 class Unmute(AdminRequest, frozen=True):
-    """Let them be heard again; said as `Unban`."""
+    """End a mute; `whom` as in `Unban`."""
+
+    role = "moderator"
 
     whom: Name
 
 
 class ListReports(AdminRequest, frozen=True, tag="reports"):
-    """Ask for the reports of players that are open, and with `closed` for those that are not: `PlayerReportRows`."""
+    """Ask for the open reports of players, with `closed` for closed ones too: `PlayerReportRows`."""
+
+    role = "moderator"
 
     closed: bool = False
 
 
 class ShowReport(AdminRequest, frozen=True, tag="report"):
-    """Ask for one report with its lines of chat: `PlayerReportDetail`. It is noted who has read it."""
+    """Ask for one report with its lines of chat: `PlayerReportDetail`. The audit log notes the reader."""
+
+    role = "moderator"
 
     number: int
 
 
 class SettleReport(AdminRequest, frozen=True, tag="close"):
-    """Close a report with what was found; and first do something about the player, with the report as its reason."""
+    """Close a report with a finding, after an act against the player with the report as its reason."""
+
+    role = "moderator"
 
     number: int
     text: Text = ""
@@ -96,17 +128,23 @@ class SettleReport(AdminRequest, frozen=True, tag="close"):
 
 
 class ListModerators(AdminRequest, frozen=True, tag="moderators"):
-    """Ask who moderates: `ModeratorRows`."""
+    """Ask for the moderators: `ModeratorRows`."""
+
+    role = "host"
 
 
 class AddModerator(AdminRequest, frozen=True, tag="appoint"):
-    """Let somebody moderate; the reply has their token, which nobody sees again."""
+    """Appoint a moderator; the reply has their token, which is never shown again."""
+
+    role = "host"
 
     name: Name
 
 
 class RemoveModerator(AdminRequest, frozen=True, tag="dismiss"):
-    """Let a moderator do nothing any more."""
+    """Dismiss a moderator."""
+
+    role = "host"
 
     name: Name
 
@@ -114,15 +152,21 @@ class RemoveModerator(AdminRequest, frozen=True, tag="dismiss"):
 class Backup(AdminRequest, frozen=True):
     """Copy the journal to a file that does not exist yet; the server writes it, as the user that it runs as."""
 
+    role = "host"
+
     file: Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 
 class Bans(AdminRequest, frozen=True):
-    """Ask who is banned or muted: `SanctionRows`."""
+    """Ask for all bans and mutes: `SanctionRows`."""
+
+    role = "moderator"
 
 
 class Audit(AdminRequest, frozen=True):
-    """Ask what admins did: `AuditRows`, the last so many."""
+    """Ask for the last acts of admins: `AuditRows`."""
+
+    role = "host"
 
     last: Annotated[int, Meta(ge=1, le=1_000)] = 50
 
@@ -130,11 +174,15 @@ class Audit(AdminRequest, frozen=True):
 class Announce(AdminRequest, frozen=True):
     """Show a line to everybody who is connected."""
 
+    role = "host"
+
     text: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Drain(AdminRequest, frozen=True):
     """Begin no more matches, count down for everybody to see, and end the server; null calls it off."""
+
+    role = "host"
 
     in_s: Annotated[int, Meta(ge=0, le=86_400)] | None
 
@@ -167,13 +215,13 @@ class AdminReply(Struct, frozen=True, tag_field="answer", tag=str.lower):
 
 
 class Done(AdminReply, frozen=True):
-    """It was done, as `text` says."""
+    """The request was carried out, as `text` says."""
 
     text: str
 
 
 class Failed(AdminReply, frozen=True):
-    """It was not done, for the reason that `text` says."""
+    """The request was not carried out, for the reason in `text`."""
 
     text: str
 
@@ -201,19 +249,19 @@ class Report(AdminReply, frozen=True):
     version: str
     up_s: float
     unready: str | None
-    """Why new players should rather go elsewhere, if they should."""
+    """Why the server is not ready for new players; None if it is."""
     restart_in_s: float | None
     connections: int
     people: int
     bots: int
     tables: int
-    """Matches in memory: live ones, and finished ones that somebody hears."""
+    """Matches in memory: live ones, and finished ones with players or watchers present."""
     live: int
     queue_bytes: int
     jobs: int
     """Entries that wait for the disk."""
     analyses: int
-    """Matches that wait to be analysed, with the one that is."""
+    """Matches that are analysed, or wait for it."""
     free_bytes: int | None
     """Free bytes on the disk of the journal; None if unknown."""
     journal_bytes: int | None
@@ -238,11 +286,11 @@ class Report(AdminReply, frozen=True):
     commit_s: Timing
     lag_s: Timing
     cluster: NodeFigures | None = None
-    """How this node stands among the others; None for a server that stands alone."""
+    """The state of this node in its cluster; None without one."""
 
 
 class PlayerRow(Struct, frozen=True, omit_defaults=True):
-    """One who is connected."""
+    """A connected player."""
 
     name: str
     bot: str | None
@@ -261,7 +309,7 @@ class PlayerRows(AdminReply, frozen=True):
 
 
 class MatchRow(Struct, frozen=True):
-    """One match that is played."""
+    """A live match."""
 
     match: str
     game: str
@@ -349,7 +397,7 @@ class PlayerReportDetail(AdminReply, frozen=True):
 
 
 class ModeratorRow(Struct, frozen=True):
-    """One who moderates, and since when."""
+    """A moderator, and since when they are one."""
 
     name: str
     since_ms: int
@@ -383,7 +431,7 @@ ReplyTo = Callable[[AnyAdminReply], None]
 
 
 def fail(answer: ReplyTo, refusal: Refusal) -> None:
-    """Answer that it was not done, and why."""
+    """Answer with the reason of a refusal."""
     answer(Failed(reason_of(refusal)))
 
 

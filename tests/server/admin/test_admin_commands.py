@@ -1,20 +1,84 @@
-"""Bans, mutes, and the log of all that admins do."""
+"""Roles of requests, bans, mutes, backups, and the audit log."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
+from websockets.asyncio.client import unix_connect
 from websockets.exceptions import InvalidStatus
 
 from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.server.admin import moderation as commands
+from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal import queries
 from ttt_net.server.journal.backup import verify
 from ttt_net.server.settings.configuration import Configuration
+
+HOST_REQUESTS: dict[str, dict[str, object]] = {
+    "announce": {"text": "tea"},
+    "appoint": {"name": "Ben"},
+    "audit": {},
+    "backup": {"file": "/nowhere/copy"},
+    "dismiss": {"name": "Anna"},
+    "drain": {"in_s": 60},
+    "matches": {},
+    "moderators": {},
+    "stats": {},
+}
+"""The requests that only the host may send, each with the fields of an example."""
+MODERATOR_REQUESTS: dict[str, dict[str, object]] = {
+    "ban": {"whom": "Eve", "for_s": 60},
+    "bans": {},
+    "close": {"number": 1},
+    "kick": {"name": "Eve"},
+    "mute": {"whom": "Eve", "for_s": 60},
+    "players": {},
+    "report": {"number": 1},
+    "reports": {},
+    "unban": {"whom": "Eve"},
+    "unmute": {"whom": "Eve"},
+}
+"""The requests that moderators may send, too."""
+
+
+def test_every_request_declares_its_role() -> None:
+    requests = get_args(protocol.AnyAdminRequest)
+    assert all("role" in vars(each) for each in requests)
+    roles = {msgspec.inspect.type_info(each).tag: each.role for each in requests}  # type: ignore[attr-defined]
+    assert roles == dict.fromkeys(HOST_REQUESTS, "host") | dict.fromkeys(MODERATOR_REQUESTS, "moderator")
+
+
+async def test_a_moderator_is_refused_every_request_of_the_host_and_no_other(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        async with each.admin(await host.done("appoint", name="Anna")) as anna:
+            for ask, fields in HOST_REQUESTS.items():
+                assert await anna.failed(ask, **fields) == "only the host may do that"
+            for ask, fields in MODERATOR_REQUESTS.items():
+                assert "only the host" not in (await anna.ask(ask, **fields)).get("text", "")
+        assert [act["act"] for act in (await host.ask("audit"))["acts"]] == ["appoint"]
+        assert [row["name"] for row in (await host.ask("moderators"))["moderators"]] == ["Anna"]
+
+
+async def test_a_part_of_a_token_opens_nothing(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        tokens = [each.listener.token, await host.done("appoint", name="Anna")]
+        for token in tokens:
+            for part in (token[:size] for size in range(len(token))):
+                headers = {"Authorization": f"Bearer {part}"}
+                with pytest.raises(InvalidStatus, match="401"):
+                    await unix_connect(each.listener.address, "ws://admin/", additional_headers=headers)
+            async with each.admin(token) as admin:
+                await admin.ask("players")
+        for token in (each.listener.token, each.listener.metrics_token):
+            for part in (token[:size] for size in range(len(token))):
+                assert (await each.http("/metrics", f"Authorization: Bearer {part}"))[0] == 401
+            assert (await each.http("/metrics", f"Authorization: Bearer {token}"))[0] == 200
 
 
 async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:
