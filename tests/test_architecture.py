@@ -442,7 +442,6 @@ AT_THE_EDGE = {
     "server.cluster.snapshots",
     "server.journal.ledger",
     "server.process.house_bots",
-    "server.journal.reader",
     "server.process.announcing",
     "server.process.logs",
     "server.rooms.coach",

@@ -14,7 +14,7 @@ from tests.powercuts.recorder import Record, read_log, recorded_server, server
 from tests.powercuts.workload import Acknowledged, contents, log_size, play
 from tests.server.peer import Peer
 from ttt_net.server.journal import JOURNAL_FILE, Database
-from ttt_net.server.journal.backup import check
+from ttt_net.server.journal.backups import check
 
 Plant = Callable[[Path], None]
 """Spoils what is left after a cut, given its folder."""

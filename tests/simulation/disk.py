@@ -13,9 +13,8 @@ from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import StorageError
 from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
 from ttt_net.server.journal.entries import AnyEntry, JournalEntry, decode_entry, encode_entry
-from ttt_net.server.journal.ledger import MAX_BATCH, Hear, LedgerHealth
+from ttt_net.server.journal.ledger import MAX_BATCH, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery
-from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.metrics import Histogram
 
 

@@ -39,7 +39,7 @@ from ttt_net.server.cluster.node_messages import Broadcasts
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, apply_events, database, schema
+from ttt_net.server.journal import Journal, apply, database, schema
 from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -219,7 +219,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
     "a clock that runs while the server stands still": (server_clock, "MOST_CHARGED_MS", lambda _: _FOR_EVER),
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),
-    "a rating applied twice": (apply_events, "_rate_match", _rate_twice),
+    "a rating applied twice": (apply, "_rate_match", _rate_twice),
     "a time of day that goes back": (Match, "next_at_ms", _set_back),
     "an upgrade that loses invitations": (schema, "CONVERSIONS", _lose_invitations),
     "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),

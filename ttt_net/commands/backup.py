@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ttt_net.commands.source import add_data
 from ttt_net.server.journal import JOURNAL_FILE
-from ttt_net.server.journal.backup import back_up, restore, verify
+from ttt_net.server.journal.backups import back_up, restore, verify
 
 
 def add_backup_arguments(parser: argparse.ArgumentParser) -> None:

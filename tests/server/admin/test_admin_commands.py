@@ -17,7 +17,7 @@ from ttt_net.server.admin import moderation as commands
 from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal import queries
-from ttt_net.server.journal.backup import verify
+from ttt_net.server.journal.backups import verify
 from ttt_net.server.settings.configuration import Configuration
 
 HOST_REQUESTS: dict[str, dict[str, object]] = {

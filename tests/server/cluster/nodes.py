@@ -15,7 +15,7 @@ from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.journal.reader import Worker
+from ttt_net.server.journal.ledger import Worker
 
 
 class Node:

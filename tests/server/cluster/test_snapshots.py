@@ -18,7 +18,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import LOOK_S, SnapshotKeeper, catch_up
-from ttt_net.server.journal.reader import Worker
+from ttt_net.server.journal.ledger import Worker
 from ttt_net.server.players import Player
 from ttt_net.server.settings.configuration import SnapshotSchedule
 

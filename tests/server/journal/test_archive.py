@@ -16,9 +16,9 @@ from ttt_net.server.admission.fair_shares import Account, FairShares
 from ttt_net.server.journal import Archive, Asker, Database, PastQuestion, archive
 from ttt_net.server.journal.archive import MAX_OF_ADDRESS, MAX_WAITING, FairQueue
 from ttt_net.server.journal.entries import AppendEvents, ForgetMatches, ForgetPlayer, RenamePlayer
+from ttt_net.server.journal.ledger import Read, Tell
 from ttt_net.server.journal.past import BoundedCache, PastAnswer
 from ttt_net.server.journal.queries import PastQuery, ProfileQuery, RecordQuery, ReplayQuery
-from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.settings.configuration import Limits
 
 ANN, BOB = Asker(1, "a"), Asker(2, "b")

@@ -10,7 +10,7 @@ import pytest
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, open_readonly, schema
-from ttt_net.server.journal.backup import check
+from ttt_net.server.journal.backups import check
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION
 
 FOLDER = Path(__file__).parent

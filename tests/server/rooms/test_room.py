@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.peer import said
 from tests.server.running import Server, running, until
-from ttt_net.server.journal.reader import Read, Tell
+from ttt_net.server.journal.ledger import Read, Tell
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 

@@ -36,9 +36,8 @@ from ttt_net.server.cluster.log import (
     decode_batch,
     next_state,
 )
-from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.apply_events import append_events
-from ttt_net.server.journal.backup import back_up
+from ttt_net.server.journal.apply import append_events, apply
+from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.journal.queries import AnyQuery, answer, ratings_of, unfinished_of

@@ -33,9 +33,8 @@ from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
-from ttt_net.server.journal.ledger import Hear, LedgerHealth
+from ttt_net.server.journal.ledger import Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
-from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.metrics import Histogram
 
 log = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.messages import AnyServerMessage
 from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.journal import past
+from ttt_net.server.journal.ledger import Read, Tell
 from ttt_net.server.journal.past import ArchivedMatch, KeptMatches, PastAnswer
 from ttt_net.server.journal.queries import (
     FinishedQuery,
@@ -26,7 +27,6 @@ from ttt_net.server.journal.queries import (
     RecordQuery,
     ReplayQuery,
 )
-from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.metrics import Histogram
 from ttt_net.server.players import PlayerId
 

@@ -18,8 +18,7 @@ from typing import IO, Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
-from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.apply_events import append_event, append_events
+from ttt_net.server.journal.apply import append_event, append_events, apply
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
 from ttt_net.server.journal.queries import AnyQuery, answer
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION, migrate

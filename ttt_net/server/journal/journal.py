@@ -17,9 +17,8 @@ from ttt_net.server.admission.sanctions import Sanction, Subject
 from ttt_net.server.journal import entries, queries
 from ttt_net.server.journal.database import Done
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
-from ttt_net.server.journal.ledger import Ledger, LedgerHealth
+from ttt_net.server.journal.ledger import Ledger, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import Moderator, PlayerReport, StoredMatch, with_names
-from ttt_net.server.journal.reader import Read, Tell
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.text import name_key
 

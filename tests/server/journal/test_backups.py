@@ -17,7 +17,7 @@ from tests.server.running import Server, running
 from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, open_readonly
-from ttt_net.server.journal.backup import JournalContents, back_up, restore, verify
+from ttt_net.server.journal.backups import JournalContents, back_up, restore, verify
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION
 
 JOURNAL = "journal.sqlite"
@@ -71,7 +71,7 @@ async def test_writing_goes_on_while_a_copy_is_made_and_the_copy_is_of_one_momen
                 other.execute("UPDATE players SET created_ms = ?", (moments,))
             return True
 
-        import ttt_net.server.journal.backup as module
+        import ttt_net.server.journal.backups as module
 
         pages, module._PAGES = module._PAGES, 1
         try:
