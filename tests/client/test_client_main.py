@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,18 @@ def test_4_when_the_server_says_no(real_server: RealServer, start: Start, way: l
     code, err = ended(start, real_server.address, "--name", "Ann", "--game", "chess", *way)
     assert code == 4
     assert "unknown game" in err
+
+
+def test_piped_lines_wait_until_a_name_is_free(
+    real_server: RealServer, start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert ended(start, real_server.address, typed="quit\n") == (0, "")
+    environment["TTT_NET_HOME"] = str(tmp_path / "another home")
+    client = start(real_server.address)
+    out, err = client.communicate("who\nquit\n", timeout=PATIENCE_S)
+    assert client.returncode == 0
+    assert "player is the name of somebody else; trying another" in err
+    assert "You are in the lobby." in out
 
 
 def loaded(*modules: str) -> set[str]:

@@ -106,6 +106,9 @@ class Controller(Protocol):
     def do(self, command: AnyCommand) -> None:
         """Carry out what the player did."""
 
+    def hold_search(self) -> None:
+        """Look for no opponent before that is asked for."""
+
     def look_at_link(self) -> None:
         """Take note of how long the way to the server is."""
 
@@ -269,6 +272,10 @@ class ClientController:
     def say(self, request: Request) -> None:
         """Send a request that needs no more than to be sent."""
         self._say((request,))
+
+    def hold_search(self) -> None:
+        """Look for no opponent before that is asked for."""
+        self._is_seeking = False
 
     def look_at_link(self) -> None:
         """Take note of how long the way to the server is, where that has changed enough to tell it."""

@@ -88,6 +88,9 @@ class MenuController:
             for told in self.answer(request):
                 self.hear(told, 0)
 
+    def hold_search(self) -> None:
+        """Do nothing: no opponent is sought."""
+
     def look_at_link(self) -> None:
         """Do nothing: nothing is sent."""
 

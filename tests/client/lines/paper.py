@@ -46,14 +46,20 @@ async def plain_at(
 ) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
     """Run a plain client; the lines `ahead` are there before it begins."""
     paper = Paper()
-    paper.type(*ahead)
+
+    def begin_reading() -> bool:
+        paper.type(*ahead)
+        return bool(ahead)
+
     dialogue = ClientSession("Ann", None)
     connection = ClientConnection(server.url, dialogue, paper.mailbox.put, FOREVER, lambda token: None)
     controller = ClientController(
         connection, SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True
     )
     async with asyncio.TaskGroup() as group:
-        plain = LineClient(controller, BoardRenderer(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
+        plain = LineClient(
+            controller, BoardRenderer(ASCII), paper.write, is_typed=is_typed, begin_reading=begin_reading
+        )
         playing = group.create_task(plain.play(paper.mailbox))
         yield paper, playing
         playing.cancel()

@@ -50,6 +50,7 @@ from ttt_net.messages import (
     Refused,
     ResignRequest,
     ResumeRequest,
+    RulesRequest,
     SeekList,
     SeekRequest,
     UnseekRequest,
@@ -329,6 +330,19 @@ async def test_who_plays_is_told_why_they_cannot_look_on() -> None:
         await link.hears(SeekRequest)
         await tells_lists(link)
         await paper.shows("You play; finish this match first, then look on.")
+
+
+@pytest.mark.parametrize("word", ["help", "rules", "repeat"])
+async def test_a_first_line_that_needs_no_match_starts_no_search(word: str) -> None:
+    async with fake_server() as server, plain_at(server, word, None, is_typed=False) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        if word == "rules":
+            asked = await link.hears(RulesRequest)
+            await link.tells(Refused(asked.id, "unknown_game", "unknown game"))
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+        assert not any(line.startswith("Looking for") for line in paper.written)
 
 
 async def test_a_program_looks_for_nobody_before_its_unfinished_match_is_told() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.lines.typed_lines import reading_lines
+from ttt_net.client.lines.typed_lines import line_reader
 from ttt_net.client.mailbox import Event, Line
 from ttt_net.client.user_io import ask_anew
 
@@ -33,8 +33,8 @@ async def test_lines_come_in_order_and_so_does_their_end(pipe: tuple[int, int]) 
     source, end = pipe
     os.write(end, b"who\nb2\nqu")
     mailbox: asyncio.Queue[Event] = asyncio.Queue(1)
-    with reading_lines(mailbox, source) as is_ahead:
-        assert is_ahead
+    with line_reader(mailbox, source) as begin:
+        assert begin()
         assert await heard(mailbox, 2) == ["who", "b2"]
         os.write(end, b"it")
         os.close(end)
@@ -45,11 +45,12 @@ async def test_what_comes_when_nobody_takes_lines_is_left_to_who_asks_next(pipe:
     source, end = pipe
     mailbox: asyncio.Queue[Event] = asyncio.Queue(1)
     for word in (b"first", b"second"):
-        with reading_lines(mailbox, source) as is_ahead:
-            assert not is_ahead
+        with line_reader(mailbox, source) as begin:
+            assert not begin()
             os.write(end, word + b"\n")
             assert await heard(mailbox, 1) == [word.decode()]
-    with reading_lines(mailbox, source):
+    with line_reader(mailbox, source) as begin:
+        begin()
         os.write(end, b"held up\nand up\n")
         await asyncio.sleep(0)  # whether or not they are read, nobody takes them
     os.write(end, b"third\n")

@@ -22,12 +22,13 @@ from ttt_net.client.lines.line_renderer import (
 from ttt_net.client.lines.typed_lines import (
     CLAIMS,
     OF_A_MATCH,
+    OF_NO_MATCH,
     InputQueue,
     NumberedMenu,
     PendingReplies,
     are_numbers_moves,
     command_of,
-    reading_lines,
+    line_reader,
     word_of,
 )
 from ttt_net.client.mailbox import (
@@ -86,12 +87,17 @@ class LineClient:
         write: Callable[[str], None],
         *,
         is_typed: bool = False,
-        is_ahead: bool = False,
+        begin_reading: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`is_typed`: whether a person types the lines; `is_ahead`: whether the first is there before we begin."""
+        """`is_typed`: whether a person types the lines.
+
+        `begin_reading` begins to put lines into the mailbox, and returns whether the first is there already. Those of
+        a program or a file are not read before a server has let us in, since another client may have to read them,
+        under another name.
+        """
         self._controller = controller
         self._is_typed = is_typed
-        self._is_ahead = is_ahead and not is_typed
+        self._begin_reading, self._is_reading = begin_reading, False
         self._renderer = renderer
         self._write = write
         self._last: list[str] = []
@@ -108,8 +114,8 @@ class LineClient:
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
         self._tell()
-        if self._is_ahead:
-            await self._begin_as_told(mailbox)
+        if self._is_typed:
+            self._read()
         async with asyncio.TaskGroup() as group:
             link = group.create_task(self._controller.connection.run())
             while not (self._controller.is_done or (mailbox.empty() and self._is_left_alone())):
@@ -120,23 +126,37 @@ class LineClient:
                     break
                 if isinstance(event, Stop):
                     break
-                self._handle(event)
+                is_ahead = isinstance(event, Welcome) and self._read()
+                later = await self._begin_as_told(mailbox) if is_ahead else ()
+                for each in (event, *later):
+                    self._handle(each)
                 if self._is_typed or mailbox.empty():  # else what came with an answer is not heard yet
                     self._take_lines()
             link.cancel()
 
-    async def _begin_as_told(self, mailbox: asyncio.Queue[Event]) -> None:
-        """Look for nobody unasked where the first line is a word of the lobby."""
+    def _read(self) -> bool:
+        """Begin to read lines, unless we do; return whether the first line of a program or a file is there already."""
+        if self._is_reading:
+            return False
+        self._is_reading = True
+        return self._begin_reading() and not self._is_typed and self._controller.display.has_lobby
+
+    async def _begin_as_told(self, mailbox: asyncio.Queue[Event]) -> Sequence[Event]:
+        """Wait for the first line, and do not look for an opponent unasked if it needs no match.
+
+        Returns the events that came before it, which are to be handled later.
+        """
+        later: list[Event] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(_AHEAD_S):
-                event = await mailbox.get()
+                while not isinstance(event := await mailbox.get(), Line | Stop):
+                    later.append(event)
             if isinstance(event, Stop):
                 self._controller.do(Command.LEAVE)
-                return
             self._handle(event)
-            if self._controller.display.has_lobby and self._input.next_word in WORDS:
-                self._controller.do(Send(UnseekRequest(0)))
-            self._take_lines()
+            if self._input.next_word in (*WORDS, *OF_NO_MATCH):
+                self._controller.hold_search()
+        return later
 
     def _is_left_alone(self) -> bool:
         """Tell whether nothing more will be typed, and nothing is awaited that needs no typing."""
@@ -344,13 +364,13 @@ def _now_ms() -> int:
 
 async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
     """Tell what a controller displays, and hand it the lines that are typed, until it is done."""
-    with delivered(mailbox), reading_lines(mailbox) as is_ahead:
+    with delivered(mailbox), line_reader(mailbox) as begin_reading:
         client = LineClient(
             controller,
             renderer_of(options),
             writer_of(options),
             is_typed=sys.stdin.isatty(),
-            is_ahead=is_ahead and controller.display.has_lobby,
+            begin_reading=begin_reading,
         )
         await client.play(mailbox)
 

@@ -222,17 +222,25 @@ _END_S = 1.0
 
 
 @contextmanager
-def reading_lines(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterator[bool]:
-    """Deliver lines until the context ends; yields whether something was there already, if only the end of them."""
-    is_ahead = _is_readable(source)
+def line_reader(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterator[Callable[[], bool]]:
+    """Yield a function that begins to deliver lines, until the context ends.
+
+    It returns whether something can be read already, if only the end of the lines.
+    """
     stopped, stop = os.pipe()
     reader = _Reader(mailbox, source, stopped)
-    reader.thread.start()
+
+    def begin() -> bool:
+        is_ahead = _is_readable(source)
+        reader.thread.start()
+        return is_ahead
+
     try:
-        yield is_ahead
+        yield begin
     finally:
         os.close(stop)
-        reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
+        if reader.thread.is_alive():
+            reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
         if not reader.thread.is_alive():
             os.close(stopped)
 
@@ -468,6 +476,8 @@ def _promised(request: Request) -> type[ServerMessage] | None:
 
 MAX_HELD_LINES = 4096
 _OF_ANY_TIME = ("help", "repeat", "more")
+OF_NO_MATCH = (*_OF_ANY_TIME, *_RULES, *_LEAVING)
+"""Words that need no match, besides those of the lobby."""
 
 
 class InputQueue:
