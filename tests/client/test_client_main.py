@@ -93,6 +93,17 @@ def test_4_when_the_server_says_no(real_server: RealServer, start: Start, way: l
     assert "unknown game" in err
 
 
+@pytest.mark.parametrize("way", [["--json"], ["--bot", "random"]])
+def test_programs_are_told_at_once_that_their_token_is_lost(
+    real_server: RealServer, start: Start, environment: dict[str, str], tmp_path: Path, way: list[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    environment["TTT_NET_HOME"] = str(tmp_path / "file" / "home")
+    client = start(real_server.address, "--name", "Robin", *way)
+    assert client.stderr is not None
+    assert "Your player cannot be kept: " in client.stderr.readline()
+
+
 def test_piped_lines_wait_until_a_name_is_free(
     real_server: RealServer, start: Start, environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -17,7 +17,6 @@ from ttt_net.client.display import Command, Display, Overlay
 from ttt_net.client.mailbox import LocalNotice, Mailbox
 from ttt_net.client.options import parse
 from ttt_net.client.remembered import load_unfinished, save_unfinished
-from ttt_net.client.server_link import keeping_token
 from ttt_net.client.update import update
 from ttt_net.client.user_io import REFUSED, complain_of
 from ttt_net.clock import TimeControl
@@ -211,7 +210,7 @@ def test_a_disk_that_keeps_no_token_is_told_at_once(tmp_path: Path, monkeypatch:
     mine = take("localhost:8765", "Ann")
     assert mine is not None
     mailbox = Mailbox()
-    keeping_token(mine, mailbox)("a token")
+    mine.keeping(lambda sentence: mailbox.put_nowait(LocalNotice(sentence)))("a token")
     told = mailbox.get_nowait()
     assert isinstance(told, LocalNotice)
     display = update(lobby(), told, 0)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from ttt_net.client.address import remember_server
 from ttt_net.client.mailbox import Event, LocalNotice, post
 from ttt_net.client.options import Options
-from ttt_net.client.user_io import delivering, json_writer_of, tap_of
+from ttt_net.client.user_io import complain, delivering, json_writer_of, tap_of
 from ttt_net.messages import Welcome
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits, certificate_at
 from ttt_net.sdk.client_session import BotProfile, ClientSession
-from ttt_net.sdk.identity import Identity, home
+from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.trust import (
     note_vouched,
     pin,
@@ -55,10 +55,6 @@ def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write
     return ask("Is it the same? yes, or else nothing is sent: ").strip().lower() in ("y", "yes")
 
 
-_UNSAVED = (
-    "Your player cannot be kept: {folder} cannot be written ({why}). After you leave, {name} and the ratings here "
-    "are lost to you. Free the disk, or name a folder with TTT_NET_HOME, and start again."
-)
 FIRST_MS = 5_000
 LATER_MS = 600_000
 """How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
@@ -73,20 +69,15 @@ def connection_of(
     limits, tap = ReconnectLimits(first_ms, later_ms), tap_of(json_writer_of(options))
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
     deliver = delivering(json_writer_of(options), mailbox.put)
-    return ClientConnection(
-        options.url, session, deliver, limits, keeping_token(mine, mailbox), tap, options.trust, joined
-    )
+    is_watched = options.bot is None and not options.is_json  # by a person, on a screen or in lines
 
+    def say(sentence: str) -> None:
+        if is_watched:
+            post(mailbox, LocalNotice(sentence))
+        else:
+            complain(sentence)
 
-def keeping_token(mine: Identity, mailbox: asyncio.Queue[Event]) -> Callable[[str], None]:
-    """Return the function that saves a new token; if the disk refuses, the mailbox gets a notice at once."""
-
-    def keep(token: str) -> None:
-        mine.keep_token(token)
-        if mine.unsaved:
-            post(mailbox, LocalNotice(_UNSAVED.format(folder=home(), why=mine.unsaved.lower(), name=mine.name)))
-
-    return keep
+    return ClientConnection(options.url, session, deliver, limits, mine.keeping(say), tap, options.trust, joined)
 
 
 def _remember(options: Options, welcome: Welcome) -> None:

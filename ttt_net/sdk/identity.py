@@ -8,7 +8,7 @@ replaced whole. A token is never printed.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -26,6 +26,10 @@ except ImportError:  # Windows has no such locks; there, two clients of one name
 
 HOME_VARIABLE = "TTT_NET_HOME"
 _MAX_NAMES = 1000
+_UNSAVED = (
+    "Your player cannot be kept: {folder} cannot be written ({why}). After you leave, {name} and the ratings here "
+    "are lost to you. Free the disk, or name a folder with TTT_NET_HOME, and start again."
+)
 _HERE = ("127.0.0.1", "::1")
 
 
@@ -93,6 +97,16 @@ class Identity:
                 write_private(path, json.dumps({"server": server, "name": self.name, "token": token}))
         except OSError as error:
             self.unsaved = error.strerror or "the disk failed"
+
+    def keeping(self, say: Callable[[str], None]) -> Callable[[str], None]:
+        """Return a function that writes a token to the disk, and calls `say` with a sentence if the disk refuses."""
+
+        def keep(token: str) -> None:
+            self.keep_token(token)
+            if self.unsaved:
+                say(_UNSAVED.format(folder=home(), why=self.unsaved.lower(), name=self.name))
+
+        return keep
 
     def drop_token(self) -> None:
         """Forget the token, wherever on this machine it was kept."""

@@ -152,7 +152,7 @@ class _Seat:
             ClientSession(mine.name, mine.token(), profile),
             self.mailbox.put,
             ReconnectLimits(*order.limits),
-            mine.keep_token,
+            mine.keeping(self._write),
             trust=order.trust,
         )
         plan = BotPlan(
