@@ -1,11 +1,12 @@
-"""A move takes the hops that docs/developing/architecture.md lists: from the key to the disk, and to the screen."""
+"""A move and a seek take the hops that docs/developing/architecture.md lists, and seldom go back to a file."""
 
 import asyncio
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 
@@ -31,9 +32,34 @@ Hop = tuple[str, str]
 """A file of the product, and a function in it."""
 
 
-def told() -> list[Hop]:
+def told(title: str) -> list[Hop]:
+    """Return the hops in the tables of a section of the page."""
     page = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| \d+ \| `([\w/]+\.py)`: `(\w+)` \|", page, re.MULTILINE)
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| \d+ \| `([\w/]+\.py)`: `(\w+)` \|", section, re.MULTILINE)
+
+
+def way_of_a_move() -> list[Hop]:
+    """Return the hops of a move on the server."""
+    return [hop for hop in told("A move's way") if hop[0].startswith(("server/", "messages/", "matches/"))]
+
+
+def way_of_a_seek() -> list[Hop]:
+    """Return the hops of a seek on the server: those of a move as far as the hub, then its own."""
+    move = way_of_a_move()
+    return [*move[: move.index(("server/hub.py", "_dispatch")) + 1], *told("A seek's way")]
+
+
+def returns(hops: Sequence[Hop]) -> int:
+    """Count how often a way goes back to a file that it has left."""
+    files = [file for file, _ in groupby(file for file, _ in hops)]
+    return len(files) - len(set(files))
+
+
+def not_taken(hops: Iterable[Hop], way: Iterable[Hop]) -> list[Hop]:
+    """Return the hops that a way does not take in their order."""
+    taken = iter(way)
+    return [hop for hop in hops if hop not in taken]
 
 
 class DrawnScreen:
@@ -76,7 +102,7 @@ def followed(hops: set[Hop], way: list[Hop]) -> Iterator[None]:
 
 
 async def test_a_move_takes_the_way_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hops, way = told(), list[Hop]()
+    hops, way = told("A move's way"), list[Hop]()
     screen, mailbox = DrawnScreen(), asyncio.Queue[Event]()
     with create_pipe_input() as keys, followed(set(hops), way):
         monkeypatch.setattr(loop, "create_input", lambda: keys)
@@ -94,7 +120,27 @@ async def test_a_move_takes_the_way_that_is_told(tmp_path: Path, monkeypatch: py
             way.clear()
             keys.send_text("5")
             await screen.shows_moves(2 - snapshot["you"])
-            taken = iter(way.copy())
+            taken = way.copy()
             mailbox.put_nowait(Stop())
     assert len(hops) > 30
-    assert [hop for hop in hops if hop not in taken] == []
+    assert not_taken(hops, taken) == []
+
+
+async def test_a_seek_takes_the_way_that_is_told(tmp_path: Path) -> None:
+    hops, way = way_of_a_seek(), list[Hop]()
+    with followed(set(hops), way):
+        async with running(tmp_path) as server:
+            ann, bob = await server.join("Ann"), await server.join("Bob")
+            await ann.ok("seek", games=["tictactoe"])
+            way.clear()
+            await bob.ok("seek", games=["tictactoe"])
+            for player in (ann, bob):
+                await player.hear("snapshot")
+            taken = way.copy()
+    assert len(hops) > 20
+    assert not_taken(hops, taken) == []
+
+
+def test_neither_way_goes_back_more_often_than_it_is_told() -> None:
+    assert (returns(way_of_a_move()), returns(way_of_a_seek())) == (3, 5)
+    assert returns([("a", "x"), ("b", "x"), ("a", "y"), ("a", "z"), ("b", "y")]) == 2

@@ -120,6 +120,18 @@ def refused(code: Code, ask: Callable[[], object]) -> Refusal:
     return caught.value
 
 
+def test_a_match_by_a_challenge_or_a_code_withdraws_the_seeks_of_both_players() -> None:
+    room = lobby()
+    for player, game in ((1, "connect4"), (2, "tictactoe"), (3, "qubic"), (4, "gomoku")):
+        room.seek(person(player, game), 0)
+    room.accepted(room.challenge(1, 2, "connect4", None, now_ms=0))
+    assert [seek.player for seek in room.seeks] == [3, 4]
+    invitation = room.invite(3, "qubic", None, 0)
+    room.reinstate([invitation])
+    room.joined(invitation, 4)
+    assert list(room.seeks) == []
+
+
 def test_a_challenge_pairs_the_two_once_it_is_accepted() -> None:
     room = lobby()
     challenge = room.challenge(1, 2, "connect4", BLITZ, now_ms=0)

@@ -138,8 +138,6 @@ class Lobby:
         game = next(iter(seek.games), ANY_GAME)
         if not self.seeks.index.admits(seek, player, game):
             raise Refusal(Code.NOT_WELCOME, f"that seek is for ratings {_range_text(seek)} only")
-        self.seeks.withdraw(seek.player)
-        self.seeks.withdraw(player)
         is_rated = seek.is_rated and not (is_casual and seek.or_casual)
         pairing = self._paired(seek.player, player, game, seek.time, is_rated=is_rated)
         return replace(pairing, level=seek.level)
@@ -210,7 +208,7 @@ class Lobby:
                 del self._challenges_of[player]
 
     def accepted(self, challenge: Challenge) -> Pairing:
-        """Return the pairing that an accepted challenge leads to."""
+        """Return the pairing that an accepted challenge leads to; the seeks of both players are withdrawn."""
         pairing = self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
         pairing = _seated(pairing, challenge.by, challenge.to, challenge.side)
         return replace(pairing, level=challenge.level, start=challenge.start)
@@ -329,7 +327,10 @@ class Lobby:
         return invitation
 
     def joined(self, invitation: Invitation, player: Player) -> Pairing:
-        """Return the pairing that an invitation leads to; it is no longer good, until it is `spent` or `unspent`."""
+        """Return the pairing that an invitation leads to, and withdraw the seeks of both players.
+
+        The invitation is no longer good, until it is `spent` or `unspent`.
+        """
         self._being_spent[invitation.code] = self._invitations.pop(invitation.code)
         pairing = self._paired(invitation.by, player, invitation.game, invitation.time)
         pairing = _seated(pairing, invitation.by, player, invitation.side)
@@ -343,18 +344,15 @@ class Lobby:
         is_rated = seek.is_rated and found.is_rated
         if is_rated and seek.or_casual and found.or_casual:
             is_rated = self._may_rate(seek.player, found.player)
-        pairing = self._paired(seek.player, found.player, game, seek.time, is_rated=is_rated)
-        return replace(pairing, level=seek.level or found.level)
+        first, second = self._rng.sample((seek.player, found.player), 2)
+        return Pairing(game, seek.time, first, second, is_rated, level=seek.level or found.level)
 
     def _paired(
-        self,
-        one: Player,
-        other: Player,
-        game: str,
-        time: TimeControl | None,
-        *,
-        is_rated: bool = False,
+        self, one: Player, other: Player, game: str, time: TimeControl | None, *, is_rated: bool = False
     ) -> Pairing:
+        """Return a pairing with sides by lot, and withdraw the seeks of both players."""
+        self.seeks.withdraw(one)
+        self.seeks.withdraw(other)
         first, second = self._rng.sample((one, other), 2)
         return Pairing(game, time, first, second, is_rated)
 

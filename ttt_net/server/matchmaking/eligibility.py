@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
+from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
+from ttt_net.games import game_name
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seeks import Opponents, Seek
 from ttt_net.server.accounts.online_players import Session
@@ -210,7 +212,31 @@ class Eligibility:
         addresses = {key_of(session.connection.address) for session in sessions if session}
         return len(addresses) == len(sessions)
 
-    def welcome_of(self, session: Session, asked: Opponents) -> Opponents:
+    def checked_seek(self, session: Session, request: wire.SeekRequest) -> Seek:
+        """Return the seek that a request asks for. Raises `Refusal` if the player may not make it."""
+        games = tuple(dict.fromkeys(game_name(name) for name in request.games))
+        may_be_rated = request.level is None and self.may_be_rated((session,), games)
+        is_rated = request.rated and (may_be_rated or not request.or_casual)
+        if is_rated:
+            self.must_be_ratable(session, games)
+        self.must_be_casual(request.level, is_rated=is_rated)
+        self.may_play(session, against_bot=request.opponents == "bots")
+        if request.opponents != "bots":
+            self.may_look(session)
+        return Seek(
+            player=session.player,
+            is_bot=session.is_bot,
+            games=games,
+            time=request.time,
+            opponents=self._welcome_of(session, request.opponents),
+            is_rated=is_rated,
+            or_casual=is_rated and request.or_casual,
+            min_rating=request.min_rating,
+            max_rating=request.max_rating,
+            level=request.level,
+        )
+
+    def _welcome_of(self, session: Session, asked: Opponents) -> Opponents:
         """Return whom a seek is for: of a bot all whose free places are reserved, for people."""
         has_place = session.places is None or self._free_places(session) > session.reserved
         return asked if has_place or asked != "any" else "people"

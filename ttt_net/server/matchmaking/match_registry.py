@@ -40,12 +40,13 @@ class MatchRegistry:
     # Beginning a match.
 
     def start(self, pairing: Pairing) -> None:
-        """Write the start of a match down, then seat both players.
+        """Write the start of a match of a pairing down, then seat both players. Their seeks have been withdrawn.
 
         Of an invitation, that spends it; if it could not be written, the invitation is good again. Where it is not
         known whether it was written, neither is, until it is `hear`d or `refused`.
         """
         services = self._services
+        services.feed.changed("seeks", "players")
         first, second = (services.players.sessions[player] for player in (pairing.first, pairing.second))
         started = wire.Started(
             match="".join(services.rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
@@ -119,17 +120,16 @@ class MatchRegistry:
             if session.player == player:
                 session.rename(name)
 
-    def withdraw(self, player: PlayerId) -> None:
-        """Withdraw the seek of a player who plays now, or is about to be forgotten."""
-        if self._lobby.seeks.withdraw(player):
+    def withdraw(self, *players: PlayerId) -> None:
+        """Withdraw the seeks of players who play now, or are about to be forgotten."""
+        if sum(self._lobby.seeks.withdraw(player) for player in players):
             self._services.feed.changed("seeks", "players")
 
     def _reserve(self, *players: Session) -> Callable[[], None]:
-        """Withdraw the seeks of those whose match is about to start, and count it; return the call that ends that."""
+        """Count a match that is about to start for its players and their limits. Return the call that ends that."""
         starting = self._services.players.starting
         self._beginning += players
         for session in players:
-            self.withdraw(session.player)
             starting[session.player] += 1
             with suppress(Refusal):  # which they meet with the next that they ask for
                 self._services.rate_limiter.spend("matches", session.player, None)
@@ -152,18 +152,16 @@ class MatchRegistry:
         room = self.room(started.match)  # somebody who guessed the id of a rematch may have come to it already
         match = Match(started)
         services.metrics.matches += 1
-        for side, player in enumerate(players):
-            session = services.players.get(player)
-            if session:
-                match.rename(side, session.info.name)  # they may have come again, and taken another since
-                self.withdraw(player)
-                services.feed.unsubscribe(session)
-                self._leave_finished(session)
-                session.began(room.id)
-                services.players.moved(session)
-                room.joining.seat(session)
+        here = {side: session for side, player in enumerate(players) if (session := services.players.get(player))}
+        self.withdraw(*(session.player for session in here.values()))
+        for side, session in here.items():
+            match.rename(side, session.info.name)  # they may have come again, and taken another since
+            self._leave_finished(session)
+            session.began(room.id)
+            services.players.moved(session)
+            services.feed.unsubscribe(session)
         services.feed.changed("players", "live")
-        room.open(match, players)
+        room.open(match, players, here.values())
 
     # Rooms.
 
@@ -210,6 +208,7 @@ class MatchRegistry:
             self._eligibility.may_play(session, against_bot=room.has_bot_beside(player))
 
     def _reserve_rematch(self, players: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
+        self.withdraw(*players)
         return self._reserve(*(self._services.players.sessions[player] for player in players))
 
     def _committed(
@@ -276,7 +275,6 @@ class MatchRegistry:
         for player in players if self._services.shutdown.lets_begin else ():
             pairing = self._lobby.rated(player)
             if pairing:
-                self._services.feed.changed("seeks", "players")
                 self.start(pairing)
 
     def _look_again(self, players: Iterable[PlayerId]) -> None:
@@ -285,7 +283,6 @@ class MatchRegistry:
             if session and session.is_bot:
                 pairing = self._lobby.look_again(session.player)
                 if pairing:
-                    self._services.feed.changed("seeks", "players")
                     self.start(pairing)
 
     def _let_go(self, room: MatchRoom) -> None:

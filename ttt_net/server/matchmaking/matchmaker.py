@@ -110,9 +110,10 @@ class Matchmaker:
     def returned(self, session: Session) -> None:
         """Let the seek of a player who is back be found again."""
         pairing = self._lobby.returned(session.player) if self._services.shutdown.lets_begin else None
-        self._seeks_changed()
         if pairing:
             self._registry.start(pairing)
+        else:
+            self._seeks_changed()
 
     def tick(self) -> None:
         """Look for whom waiting makes a difference; to be called about once a second."""
@@ -122,7 +123,6 @@ class Matchmaker:
         self._lobby.forget_old(self._services.wall_ms())
         if self._services.shutdown.lets_begin:
             for pairing in self._lobby.tick(now_ms):
-                self._seeks_changed()
                 self._registry.start(pairing)
             self._look_again(now_ms)
         for seek in self._lobby.seeks.alone(now_ms):  # a suggestion costs as much as several moves
@@ -136,7 +136,6 @@ class Matchmaker:
         for player in players:
             pairing = self._lobby.look_again(player)
             if pairing:
-                self._seeks_changed()
                 self._registry.start(pairing)
 
     def _suggest(self, seek: Seek) -> None:
@@ -150,42 +149,24 @@ class Matchmaker:
 
     def seek_again(self, session: Session, request: wire.SeekRequest) -> None:
         """Let a seek stand that stood on the node that kept the lobby before. Raises `Refusal` if it may not."""
-        self._stand(self._made(session, request))
+        self._stand(self._checked(session, request))
 
     def _seek(self, session: Session, request: wire.SeekRequest) -> None:
-        seek = self._made(session, request)
+        seek = self._checked(session, request)
         session.ok(request.id)
         self._stand(seek)
 
-    def _made(self, session: Session, request: wire.SeekRequest) -> Seek:
-        games = tuple(dict.fromkeys(game_name(name) for name in request.games))
-        may_be_rated = request.level is None and self._eligibility.may_be_rated((session,), games)
-        is_rated = request.rated and (may_be_rated or not request.or_casual)
-        if is_rated:
-            self._eligibility.must_be_ratable(session, games)
-        self._eligibility.must_be_casual(request.level, is_rated=is_rated)
-        self._eligibility.may_play(session, against_bot=request.opponents == "bots")
-        if request.opponents != "bots":
-            self._eligibility.may_look(session)
-        session.sought(games)
-        return Seek(
-            player=session.player,
-            is_bot=session.is_bot,
-            games=games,
-            time=request.time,
-            opponents=self._eligibility.welcome_of(session, request.opponents),
-            is_rated=is_rated,
-            or_casual=is_rated and request.or_casual,
-            min_rating=request.min_rating,
-            max_rating=request.max_rating,
-            level=request.level,
-        )
+    def _checked(self, session: Session, request: wire.SeekRequest) -> Seek:
+        seek = self._eligibility.checked_seek(session, request)
+        session.sought(seek.games)
+        return seek
 
     def _stand(self, seek: Seek) -> None:
         pairing = self._lobby.seek(seek, self._services.now_ms())
-        self._seeks_changed()
         if pairing:
             self._registry.start(pairing)
+        else:
+            self._seeks_changed()
 
     def _unseek(self, session: Session, request: wire.UnseekRequest) -> None:
         if not self._lobby.seeks.withdraw(session.player):
@@ -208,7 +189,6 @@ class Matchmaker:
         if seek is not None and session.is_bot:
             self._eligibility.must_play_at(session, session, seek.level, is_rated=False)
         pairing = self._lobby.accept(request.seek, session.player, is_bot=session.is_bot, is_casual=is_casual)
-        self._seeks_changed()
         session.ok(request.id)
         self._registry.start(pairing)
 

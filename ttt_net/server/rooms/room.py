@@ -5,7 +5,7 @@ what is in the journal, nothing is told that could be lost, and a failed write h
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
@@ -124,8 +124,10 @@ class MatchRoom:
         assert side is not None
         return self.match.players[1 - side].bot is not None
 
-    def open(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
-        """Start with a match that has just been written down, and send it to the players, who hear it already."""
+    def open(self, match: Match, players: tuple[PlayerId, PlayerId], here: Iterable[Session]) -> None:
+        """Begin a match that has just been written down: seat its players who are `here`, and send it to them."""
+        for session in here:
+            self.joining.seat(session)
         self.match = match
         self.seats.taken(match, players)
         self.seats.hold_bot_place(match)
