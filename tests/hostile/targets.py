@@ -9,7 +9,7 @@ from ttt_net.errors import Refusal
 from ttt_net.games.records import read_record
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
-from ttt_net.names.policy import fitting_name
+from ttt_net.names import fitting_name
 from ttt_net.server.admission.client_address import UNKNOWN, caller_of, network_of, networks
 from ttt_net.text import clean
 

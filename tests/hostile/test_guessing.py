@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.server.peer import Peer
 from tests.server.running import running
-from ttt_net.names.alike import looks
+from ttt_net.names import looks
 from ttt_net.pairing.lobby import CODE_LENGTH, CODE_LETTERS
 from ttt_net.server.settings.configuration import Limits
 

@@ -8,7 +8,7 @@ import importlib
 import unicodedata
 from pathlib import Path
 
-from ttt_net.names.policy import SCRIPTS
+from ttt_net.names import SCRIPTS
 
 PATH = Path(__file__).parent.parent.parent / "ttt_net" / "names" / "alike.txt"
 HEAD = "# Characters that look alike, a class a line, as code points; the first stands for all. See alike.py."

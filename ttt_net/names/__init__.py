@@ -1,6 +1,238 @@
-"""Decide what a player may be called, and which names people would take for one another. Knows no player."""
+"""Check what a player may be called, and find the look of a name: names that people confuse have a look in common.
 
-from ttt_net.names.alike import looks
-from ttt_net.names.policy import RULE, checked_name, fitting_name, is_like_an_office
+A name has 2 to 20 characters of one script, digits, inner spaces, `_` and `-`; some are reserved.
 
-__all__ = ["RULE", "checked_name", "fitting_name", "is_like_an_office", "looks"]
+Source of the looks: Unicode Technical Standard #39, Unicode Security Mechanisms, section 4 (skeletons). The characters
+that look alike are in alike.txt, the part of Unicode's confusables.txt that names can be made of: a class of them a
+line, as code points. tests/names/write_alike.py writes it.
+"""
+
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.text import clean, width
+
+
+def looks(name: str) -> frozenset[str]:
+    """Return what a name looks like as it is written, and without regard to case.
+
+    Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter. A space is
+    easily overlooked, so that names which differ in spaces alone look the same.
+    """
+    return frozenset(looks_as_written(name))
+
+
+def looks_as_written(name: str) -> tuple[str, str]:
+    """Return what a name looks like as it is written, then without regard to case."""
+    return _skeleton(name), _skeleton(name.casefold())
+
+
+LUNATE_SIGMA = str.maketrans("ϲϹ", "cC")
+"""Compatibility forms turn these letters into ordinary sigmas, which look different."""
+
+
+def _skeleton(name: str) -> str:
+    once = _stand_ins(name.replace(" ", "").translate(LUNATE_SIGMA)).casefold()
+    return _stand_ins(once)  # a capital that stands for its class may, as a small letter, be in another
+
+
+def _stand_ins(text: str) -> str:
+    """Return the text with each character replaced by the one that stands for all that look like it."""
+    classes = _classes()
+    return "".join(classes.get(character, character) for character in unicodedata.normalize("NFD", text))
+
+
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, str]:
+    lines = Path(__file__).with_name("alike.txt").read_text(encoding="ascii").splitlines()
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        stand_in, *others = ("".join(chr(int(point, 16)) for point in each.split("+")) for each in line.split())
+        found |= dict.fromkeys(others, stand_in)
+    return found
+
+
+LEAST, MOST = 2, 20
+RULE = f"{LEAST} to {MOST} letters of one script, digits, single inner spaces, _ or -, beginning with a letter or digit"
+"""The rule for names in words; each refusal repeats it. A letter two cells wide counts twice towards the most."""
+
+SCRIPTS = frozenset({
+    "LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "THAANA", "DEVANAGARI", "BENGALI", "GURMUKHI",
+    "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR",
+    "GEORGIAN", "HANGUL", "ETHIOPIC", "KHMER", "HIRAGANA", "KATAKANA", "BOPOMOFO", "CJK",
+})  # fmt: skip
+"""The scripts in everyday use (Unicode Standard Annex #31, table 5), by the word that the names of their letters begin
+with; so that nothing is needed but Python's own tables."""
+_WRITTEN_TOGETHER = (
+    frozenset({"CJK", "HIRAGANA", "KATAKANA"}),
+    frozenset({"CJK", "HANGUL"}),
+    frozenset({"CJK", "BOPOMOFO"}),
+)
+"""Japanese, Korean and Chinese are each written in several, which count as one (UTS #39, section 5.1)."""
+_JOINERS = " _-"
+_DIGITS = "0123456789"
+_OFFICES = [
+    "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
+    "official", "system", "server", "ttt_net", "moderation", "administration", "moderators", "mods", "admins",
+    "sysadmin", "moderador", "modérateur", "moderateur", "administrador", "administrateur",
+    "модератор", "модераторы", "модерация", "админ", "админы", "администратор", "администрация", "адмін",
+    "管理员", "管理員", "管理者", "管理人", "版主", "官方", "站长", "站長", "客服", "運営",
+    "운영자", "관리자", "مشرف", "المشرف",
+]  # fmt: skip
+_TITLES = {
+    "admin", "administrator", "administration", "moderator", "mod", "moderation", "staff", "official", "moderators",
+    "mods", "admins", "sysadmin", "moderador", "moderateur", "administrador", "administrateur",
+    *(word for word in _OFFICES if not word.isascii()),
+}  # fmt: skip
+"""Offices that a name may not even have as one of its words: `Mod Anna`, `ModAnna`."""
+_WITHOUT_SPACES = tuple(word for word in _OFFICES if word[0] >= "\u3000")
+"""Offices in scripts that are written without spaces; a name may not contain them at all."""
+RESERVED = [
+    *_OFFICES, "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
+    "everyone", "all", "any", "none", "null", "deleted", "you", "me",
+]  # fmt: skip
+"""Words that a name must not look like."""
+_MAX_TYPED_CELLS = 80
+_MAX_TYPED = 100
+"""Characters that are looked at: more than the letters and marks of any name, in whatever form."""
+
+
+def checked_name(text: str) -> str:
+    """Return the name as it is kept. Raises `Refusal` if it may not be taken, with the rule."""
+    name = _cleaned(text)
+    fault = _fault(name)
+    if fault:
+        raise Refusal(Code.BAD_NAME, f"{fault}; a name is {RULE}")
+    return name
+
+
+def is_like_an_office(text: str) -> bool:
+    """Tell whether a word of a text, or all of it, looks like the name of an office: admin, moderator, server."""
+    words = [*_words(text), text.replace(" ", "")]
+    return any(_reserved_word(word) in _OFFICES for word in words) or _office_within(text) is not None
+
+
+def fitting_name(text: str) -> str | None:
+    """Return the name that is nearest to what somebody typed, or None if there is none that they would know again."""
+    typed = _cleaned(text)
+    if not _fault(typed):
+        return typed
+    kept = ""
+    for character in typed:
+        if character in " ." and (not kept or kept[-1] in _JOINERS):
+            continue
+        joined = "-" if character == "." else character
+        if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
+            kept += joined
+    kept = _cleaned(kept).rstrip(_JOINERS)  # what was left out may have stood between marks that now pile up
+    letters = sum(unicodedata.category(character)[0] in "LN" for character in typed)
+    if 2 * len(kept) < min(letters, MOST):
+        return None
+    if len(kept) == 1:
+        kept += "-1"
+    return None if _fault(kept) else kept
+
+
+def _cleaned(text: str) -> str:
+    """Return the text in the form in which names are compared: compatibility forms may need another cleaning."""
+    once = clean(text[:_MAX_TYPED], _MAX_TYPED_CELLS)
+    return once if once.isascii() else clean(unicodedata.normalize("NFKC", once)[:_MAX_TYPED], _MAX_TYPED_CELLS)
+
+
+def _fault(name: str) -> str | None:
+    """Return the fault of a name, in words."""
+    if sum(not _is_mark(character) for character in name) < LEAST:
+        return f"{name!r} is too short" if name else "a name cannot be empty"
+    if width(name) > MOST:
+        return f"{name[:MOST]!r}... is too long"
+    if not _may_be_first(name[0]):
+        return f"{name!r} begins with {name[0]!r}"
+    return _letters_fault(name) or _word_fault(name)
+
+
+def _letters_fault(name: str) -> str | None:
+    scripts: set[str] = set()
+    for character in name:
+        if character in _JOINERS or character in _DIGITS or _is_common_mark(character):
+            continue
+        script = _script(character)
+        if script is None:
+            return f"{character!r} cannot be in a name"
+        scripts.add(script)
+        if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
+            return f"{character!r} is of another script than the letters before it"
+    return None
+
+
+def _word_fault(name: str) -> str | None:
+    word = _reserved_word(name)
+    if word is None:
+        word = next((found for part in _words(name) if (found := _reserved_word(part)) in _TITLES), None)
+    word = word or _office_within(name)
+    return f"{name!r} is reserved, as is all that looks like {word!r}" if word else None
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, those within `aWordLikeThis` too."""
+    spaced = "".join(
+        f" {one}" if before.islower() and one.isupper() else one for before, one in zip(" " + text, text, strict=False)
+    )
+    parts = text.replace("-", " ").replace("_", " ").split()
+    return [*parts, *(part for part in spaced.replace("-", " ").replace("_", " ").split() if part not in parts)]
+
+
+def _office_within(text: str) -> str | None:
+    """Return the office that a text contains in a script without spaces between words; None if there is none."""
+    bare = "".join(character for character in text if character not in _JOINERS)
+    return next((word for word in _WITHOUT_SPACES if word in bare), None)
+
+
+def _reserved_word(name: str) -> str | None:
+    """Return the reserved word that a name looks like, if there is one."""
+    bare = "".join(character for character in name if character not in _JOINERS)
+    core = bare.strip(_DIGITS)
+    before = len(bare) - len(bare.lstrip(_DIGITS))
+    for look, of_core in zip(looks_as_written(bare), looks_as_written(core), strict=True):
+        # A digit before or after may be part of the word, or not: a11, all1. What a digit looks like is one letter.
+        for letters, word in _reserved().items():
+            first = max(0, before + len(of_core) - len(letters)) if core else 0
+            if look.find(letters, first, before + len(letters)) >= 0:
+                return word
+    return None
+
+
+@lru_cache(maxsize=1)
+def _reserved() -> dict[str, str]:
+    """Return the reserved words by what they look like, in small letters, in capitals, and with one capital."""
+    bare = {word: word.replace("_", "") for word in RESERVED}
+    return {
+        look: word
+        for word, letters in bare.items()
+        for written in (letters, letters.upper(), letters.title())
+        for look in looks(written)
+    }
+
+
+def _may_be_first(character: str) -> bool:
+    return character in _DIGITS or (_script(character) is not None and not _is_mark(character))
+
+
+def _script(character: str) -> str | None:
+    """Return the script of a letter or mark, None for all else."""
+    if unicodedata.category(character)[0] not in "LM":
+        return None
+    first = unicodedata.name(character, "").replace("-", " ").partition(" ")[0]
+    script = "CJK" if first == "IDEOGRAPHIC" else first
+    return script if script in SCRIPTS else None
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
+
+
+def _is_common_mark(character: str) -> bool:
+    return unicodedata.category(character) == "Mn" and unicodedata.name(character, "").startswith("COMBINING ")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.names.alike import LUNATE_SIGMA, looks_as_written
+from ttt_net.names import LUNATE_SIGMA, looks_as_written
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.names.write_alike import rows
+from tests.names.write_alike import PATH, content, rows
 from ttt_net.errors import Code, Refusal
-from ttt_net.names import RULE, checked_name, fitting_name, looks
-from ttt_net.names.policy import RESERVED
+from ttt_net.names import RESERVED, RULE, checked_name, fitting_name, looks
 from ttt_net.text import clean, name_key, width
 
 
@@ -219,3 +218,12 @@ def test_names_that_nobody_confuses_have_none(one: str, other: str) -> None:
 @given(st.text(max_size=20))
 def test_case_makes_no_other_name(name: str) -> None:
     assert looks(name) & looks(name.casefold())
+
+
+def test_the_table_is_as_its_writer_writes_it() -> None:
+    assert PATH.read_text(encoding="ascii") == content()
+
+
+def test_the_classes_of_letters_have_no_member_in_common() -> None:
+    members = [each for row in rows() for each in row if all(len(other) == 1 for other in row)]
+    assert len(members) == len(set(members)) > 800
