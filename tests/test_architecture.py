@@ -81,7 +81,7 @@ INSIDE = {
         compiled engine connect4 deepening alphabeta mcts level analysis
         lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons coaching
     """,
-    "engines": "launch settings program dialects external",
+    "engines": "launch settings program external",
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
     "sdk": "received identity trust client_session client_protocol client_connection client",

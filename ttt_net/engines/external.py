@@ -1,27 +1,260 @@
 """An engine as a strategy: `(game, state, limit) -> choice`, so it plays wherever one of ours does.
 
-One that crashes, hangs or says nonsense is started again and asked once more; if that fails too, `EngineError` says
-why, and the side that asked gives the game up.
+A dialect asks one question after the other of one started program: ours for every game, or that of Gomocup and Piskvork
+for five in a row. The answers are checked: only a legal move is ever returned, and a bounded number of other lines is
+ignored. An engine that crashes, hangs or says nonsense is started again and asked once more. If that fails too,
+`EngineError` says why, and the side that asked gives the game up.
+
+Sources: docs/engines.md for our dialect; "Gomoku AI protocol" (Petr Laštovička,
+plastovicka.github.io/protocl2en.htm).
 """
 
 import json
 import random
+import re
 import time
 import weakref
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from ttt_net.engines.dialects import Dialect, LineDialect, PiskvorkDialect, Told
-from ttt_net.engines.program import EngineLog, EngineProgram
+from ttt_net.engines.program import MAX_LINES_PER_ANSWER, EngineLog, EngineProgram
 from ttt_net.engines.settings import EngineSettings, opening_of, plays
-from ttt_net.errors import ConfigurationError, EngineError
+from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.games import Game, Move
+from ttt_net.games.game import EMPTY
+from ttt_net.games.notation import read_move, write_move, write_position
 from ttt_net.games.swap import SwapGame
 from ttt_net.strategies import Choice, Counts, Limit, Strategy, find_strategy
+from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.level import Levelled
-from ttt_net.strategies.strategy import ONE_SECOND, S, beneath, is_first, may_swap, require_playable
+from ttt_net.strategies.strategy import DECIDED, ONE_SECOND, WIN, S, beneath, is_first, may_swap, require_playable
+from ttt_net.text import clean
+
+VERSION = "tti 1"
+"""The first line sent to an engine that speaks our dialect."""
+_SHOWN_CELLS = 60
+_UNTIMED_MS = 1000
+"""How long an engine may think that is told no time."""
+_NO_LIMIT = 2_147_483_647
+"""Piskvork's value for unlimited time."""
+_FARTHEST = 9_999
+"""Plies to an end that an engine may tell; and ten times that is the largest estimate."""
+
+T = TypeVar("T")
+
+
+class Told(NamedTuple):
+    """A move that is legal, and what the engine says that it is worth, if it does."""
+
+    move: Move
+    value: int | None = None
+
+
+class Dialect(Protocol):
+    """How one started program is spoken to."""
+
+    farewell: str
+    """The last line sent to the engine."""
+
+    def greet(self) -> None:
+        """Return when it is ready. Raises `EngineError` if it will not be."""
+
+    def objection(self, game: Game[Any]) -> str | None:
+        """Return why it does not play a game, or None if it does."""
+
+    def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
+        """Return the move that it chooses. Raises `EngineError` if it chooses none."""
+
+
+class _Conversation:
+    """Hears until an answer is there; knows how long that may take."""
+
+    def __init__(self, program: EngineProgram, settings: EngineSettings) -> None:
+        self.program = program
+        self.settings = settings
+
+    def answer(self, understand: Callable[[str], T | None], ms: int, what: str) -> T:
+        """Return what the first line means that `understand` makes something of.
+
+        Raises `EngineError` if there is none within `ms`.
+        """
+        deadline_s = time.monotonic() + ms / 1000
+        for _ in range(MAX_LINES_PER_ANSWER):
+            line = self.program.hear(deadline_s)
+            if line is None:
+                raise EngineError(f"said no {what} within {ms:,} ms")
+            understood = understand(line)
+            if understood is not None:
+                return understood
+        raise EngineError(f"said {MAX_LINES_PER_ANSWER:,} lines and no {what}")
+
+
+class LineDialect:
+    """Our own: the position, the legal moves and the time in three lines, and `bestmove` in answer."""
+
+    farewell = "quit"
+
+    def __init__(self, program: EngineProgram, settings: EngineSettings) -> None:
+        self._talk = _Conversation(program, settings)
+        self._games: list[str] = []
+        self._last: str | None = None
+
+    def greet(self) -> None:
+        """Return when it has said `ttiok`; which games it plays is known then."""
+
+        def understand(line: str) -> bool | None:
+            word, _, rest = line.partition(" ")
+            if word == "games":
+                self._games = rest.split()[:64]
+            if word.upper() in ("UNKNOWN", "ERROR"):
+                raise EngineError(f"does not speak {VERSION}; is it a Piskvork brain? Then say --protocol piskvork")
+            return True if word == "ttiok" else None
+
+        self._talk.program.say(VERSION)
+        self._talk.answer(understand, self._talk.settings.start_ms, "ttiok")
+
+    def objection(self, game: Game[Any]) -> str | None:
+        """Return what its own list of games says; `mnk` and `connect` there stand for every size."""
+        known = {game.name, game.name.partition(":")[0]}
+        return None if not self._games or known & set(self._games) else f"it does not play {game.name}"
+
+    def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
+        """Return the move of its `bestmove`."""
+        say, ms = self._talk.program.say, limit.ms or _UNTIMED_MS
+        if game.name != self._last:
+            say("newgame")
+            self._last = game.name
+        say(f"position {game.name} {write_position(game, state)}")
+        say("legal " + " ".join(write_move(game, move) for move in game.actions(state)))
+        more = "".join(
+            f" {word} {number}"
+            for word, number in (("depth", limit.depth), ("nodes", limit.nodes))
+            if number is not None
+        )
+        say(f"go {game.marks(state)[game.to_move(state)]} movetime {ms}{more}")
+
+        def understand(line: str) -> Told | None:
+            words = line.split()
+            if words[0] != "bestmove":
+                return None
+            name = words[1] if len(words) > 1 else ""
+            return Told(_legal(game, state, name), _value_of(words[2:]))
+
+        return self._talk.answer(understand, ms + self._talk.settings.overtime_ms, "bestmove")
+
+
+def _value_of(words: list[str]) -> int | None:
+    """Return what `win N`, `loss N`, `draw` or a number says after a move; None for anything else."""
+    number = words[1] if len(words) > 1 else "0"
+    match words[:1]:
+        case ["draw"]:
+            return 0
+        case ["win" | "loss" as word] if number.isascii() and number.isdigit() and int(number[:6]) <= _FARTHEST:
+            return (WIN - int(number)) * (1 if word == "win" else -1)
+        case [text] if re.fullmatch(r"[+-]?[0-9]{1,5}", text, re.ASCII):
+            return max(1 - DECIDED, min(DECIDED - 1, int(text)))
+        case _:
+            return None
+
+
+def _legal(game: Game[S], state: S, name: str) -> Move:
+    try:
+        return read_move(game, state, name)
+    except Refusal as refusal:
+        raise EngineError(f"chose {clean(name, _SHOWN_CELLS)!r}: {refusal}") from None
+
+
+_CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})", re.ASCII)
+
+
+class PiskvorkDialect:
+    """That of Gomocup: five or more in a row on a flat board; cells are `x,y` from the upper left, counted from 0."""
+
+    farewell = "END"
+
+    def __init__(self, program: EngineProgram, settings: EngineSettings) -> None:
+        self._talk = _Conversation(program, settings)
+        self._shape: tuple[int, ...] | None = None
+        self._board = ""
+        """The position on its board, as `Game.board` writes it."""
+
+    def greet(self) -> None:
+        """Do nothing: a brain is ready when it has answered the size of a board."""
+
+    def objection(self, game: Game[Any]) -> str | None:
+        """Return that it plays five in a row alone, if that is not what the game is."""
+        is_five = is_line_game(game) and len(game.shape) == 2 and game.k == 5 and not game.gravity
+        return None if is_five else "a Piskvork brain plays five in a row, on a flat board"
+
+    def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
+        """Return the cell that it names: it is told one move where it knows the rest, else the whole board."""
+        ms, board, width = limit.ms or _UNTIMED_MS, game.board(state), game.shape[1]
+        if game.shape != self._shape:
+            self._start(game.shape)
+        self._talk.program.say(f"INFO timeout_turn {ms}")
+        new = [cell for cell, mark in enumerate(board) if mark != self._board[cell]]
+        if len(new) == 1 and self._board.strip(EMPTY) and self._board[new[0]] == EMPTY:
+            self._talk.program.say(f"TURN {new[0] % width},{new[0] // width}")
+        else:
+            self._show(game, state)
+        self._board = ""  # whatever goes wrong from here on, nothing is known of its board
+        move = self._talk.answer(
+            lambda line: self._cell(game, state, line), ms + self._talk.settings.overtime_ms, "move"
+        )
+        self._board = game.board(game.result(state, move))
+        return Told(move)
+
+    def _start(self, shape: tuple[int, ...]) -> None:
+        height, width = shape
+        self._expect_ok(f"START {width}" if width == height else f"RECTSTART {width},{height}")
+        self._shape, self._board = shape, EMPTY * (width * height)
+        for key, value in (
+            ("timeout_match", 0),
+            ("max_memory", self._talk.settings.memory_mb << 20),
+            ("time_left", _NO_LIMIT),
+            ("game_type", 1),
+            ("rule", 0),
+        ):
+            self._talk.program.say(f"INFO {key} {value}")
+
+    def _show(self, game: Game[S], state: S) -> None:
+        """Show it the whole board; an empty one is a match to begin."""
+        if self._board.strip(EMPTY) or not self._board:
+            self._expect_ok("RESTART")
+        board, width = game.board(state), game.shape[1]
+        if not board.strip(EMPTY):
+            self._talk.program.say("BEGIN")
+            return
+        own = game.marks(state)[game.to_move(state)]
+        self._talk.program.say("BOARD")
+        for cell, mark in enumerate(board):
+            if mark != EMPTY:
+                self._talk.program.say(f"{cell % width},{cell // width},{1 if mark == own else 2}")
+        self._talk.program.say("DONE")
+
+    def _expect_ok(self, line: str) -> None:
+        def understand(answer: str) -> bool | None:
+            if answer.upper().startswith(("ERROR", "UNKNOWN")):
+                raise EngineError(f"answers {line} with {clean(answer, _SHOWN_CELLS)}")
+            return True if answer.upper().startswith("OK") else None
+
+        self._talk.program.say(line)
+        self._talk.answer(understand, self._talk.settings.start_ms, "OK")
+
+    def _cell(self, game: Game[S], state: S, line: str) -> Move | None:
+        if line.upper().startswith(("ERROR", "UNKNOWN")):
+            raise EngineError(f"says {clean(line, _SHOWN_CELLS)}")
+        found = _CELL.fullmatch(line)
+        if found is None:
+            return None
+        x, y = int(found[1]), int(found[2])
+        height, width = game.shape
+        if x >= width or y >= height or y * width + x not in game.actions(state):
+            raise EngineError(f"chose {x},{y}, which is not free")
+        return y * width + x
+
 
 ENGINE = "engine:"
 """The prefix of a command, or of settings as JSON, where a strategy's name is expected."""
