@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_net.announcement import MAX_ADDRESSES, Announcement, read_announcement
+from ttt_net.networks import MAX_ADDRESSES, Announcement, read_announcement
 from ttt_net.text import clean
 
 

@@ -51,7 +51,7 @@ def test_where_it_is_installed_the_command_is_named(installed: Path) -> None:
 
 HASTY = """
 import os, signal
-from ttt_net.programs import quick_to_end
+from ttt_net.command_line import quick_to_end
 
 signal.signal(signal.SIGINT, signal.SIG_IGN if {is_background} else signal.default_int_handler)
 with quick_to_end():

@@ -10,10 +10,9 @@ from types import ModuleType
 
 from ttt_net import __version__
 from ttt_net.bootstrap import INTERRUPTED, go_elsewhere
+from ttt_net.command_line import PLAY, OptionParser, meant
+from ttt_net.command_line import VERBS as PROGRAM
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
-from ttt_net.option_parser import OptionParser, meant
-from ttt_net.programs import PLAY
-from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
 
 PROGRAMS = {
@@ -25,7 +24,7 @@ VERBS = {
     "demo": ("ttt_net.commands.demo", "play a whole networked match between two bots in this terminal"),
     "games": ("ttt_net.commands.games", "list the games: size, rule, winning lines, known value"),
     "replay": ("ttt_net.commands.replay", "step through a recorded match"),
-    "export": ("ttt_net.commands.export", "write recorded matches as text"),
+    "export": ("ttt_net.commands.recorded_matches", "write recorded matches as text"),
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
     "arena": ("ttt_net.laboratory.arena_report", "let strategies play one another, and print a cross table"),
@@ -35,9 +34,12 @@ VERBS = {
         "ttt_net.commands.admin",
         "look after a server that runs here: figures, players, bans, messages, restarts",
     ),
-    "backup": ("ttt_net.commands.backup", "copy a server's journal, while it runs or not"),
-    "cluster": ("ttt_net.commands.cluster", "begin the log of a cluster anew if all of it is lost"),
-    "restore": ("ttt_net.commands.backup", "check a backup by playing every match in it through, and put it back"),
+    "backup": ("ttt_net.commands.journal_files", "copy a server's journal, while it runs or not"),
+    "cluster": ("ttt_net.commands.journal_files", "begin the log of a cluster anew if all of it is lost"),
+    "restore": (
+        "ttt_net.commands.journal_files",
+        "check a backup by playing every match in it through, and put it back",
+    ),
     "completion": ("ttt_net.commands.shell_help", "print what bash, zsh or fish needs to complete all of this"),
     "man": ("ttt_net.commands.shell_help", "print the manual page"),
 }

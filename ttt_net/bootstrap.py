@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from ttt_net.programs import quick_to_end
+from ttt_net.command_line import quick_to_end
 
 OLDEST = (3, 11)
 INTERRUPTED = 130

@@ -7,7 +7,7 @@ from zeroconf._dns import DNSPointer
 from zeroconf._protocol.outgoing import DNSOutgoing
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from ttt_net.announcement import SERVICE
+from ttt_net.networks import SERVICE
 
 LIARS = 60
 NASTY = "\x1b[2J\x1b]0;gotcha\x07\u202eevil\u200b\n" + "A" * 100

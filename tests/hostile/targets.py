@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Callable
 
 from ttt_net import messages as wire
-from ttt_net.announcement import read_announcement
 from ttt_net.errors import Refusal
 from ttt_net.games.records import read_record
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.names import fitting_name
+from ttt_net.networks import read_announcement
 from ttt_net.server.admission.client_address import UNKNOWN, caller_of, network_of, networks
 from ttt_net.text import clean
 

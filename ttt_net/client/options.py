@@ -23,11 +23,10 @@ from ttt_net.client.address import (
     server_at,
 )
 from ttt_net.clock import TIME_FORM, Speed, TimeControl, time_of
+from ttt_net.command_line import CLIENT, PLAY, OptionParser
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
 from ttt_net.names import RULE
-from ttt_net.option_parser import OptionParser
-from ttt_net.programs import CLIENT, PLAY
 from ttt_net.sdk.trust import Trust, trust_of
 from ttt_net.text import clean
 

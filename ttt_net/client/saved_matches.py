@@ -12,12 +12,12 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ttt_net.command_line import VERBS
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.records import Record, first_position, read_each, read_records, result_of
 from ttt_net.messages import RecordReply
 from ttt_net.private_files import make_private_folder
-from ttt_net.programs import VERBS
 from ttt_net.sdk import identity
 from ttt_net.text import clean, counted, name_key
 

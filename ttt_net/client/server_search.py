@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ttt_net.announcement import SERVICE, Announcement, is_usable, read_announcement
 from ttt_net.client.address import (
     CODE,
     DEFAULT_PORT,
@@ -33,8 +32,9 @@ from ttt_net.client.address import (
     servers_used,
 )
 from ttt_net.client.remembered import LocalChoices
+from ttt_net.command_line import SERVER
 from ttt_net.errors import ConfigurationError
-from ttt_net.programs import SERVER
+from ttt_net.networks import SERVICE, Announcement, is_usable, read_announcement
 from ttt_net.text import clean, counted
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import ttt_net
 from ttt_net.client.address import site_of
 from ttt_net.client.drawing.glyphs import Glyphs, encodable, glyphs_for, wrapped
 from ttt_net.client.options import Options
+from ttt_net.command_line import CLIENT, SERVE
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.names import RULE, checked_name, fitting_name
-from ttt_net.programs import CLIENT, SERVE
 from ttt_net.sdk import identity
 from ttt_net.sdk.received import Back, ConnectionEvent, Farewell, Lost, Parting, Retrying, Tally
 from ttt_net.text import clean

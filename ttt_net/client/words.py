@@ -11,6 +11,7 @@ from functools import lru_cache
 from ttt_net.client.display import Display
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl, grace_ms
+from ttt_net.command_line import PLAY
 from ttt_net.errors import Closing, Refusal
 from ttt_net.games import find_game
 from ttt_net.messages import (
@@ -26,7 +27,6 @@ from ttt_net.messages import (
     Snapshot,
 )
 from ttt_net.networks import is_address, is_private
-from ttt_net.programs import PLAY
 from ttt_net.text import clean, counted
 
 MAX_MARKS = 4

@@ -21,7 +21,7 @@ from rich.text import Text
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect, unix_connect
 
-from ttt_net.commands.source import add_data
+from ttt_net.commands.recorded_matches import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.admin_server import ADDRESS_FILE, TOKEN_FILE

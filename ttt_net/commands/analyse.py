@@ -16,6 +16,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.tree import Tree
 
+from ttt_net.commands.recorded_matches import chosen, load_each
 from ttt_net.commands.searching import (
     add_limits,
     limit_of,
@@ -25,7 +26,6 @@ from ttt_net.commands.searching import (
     positive,
     show_table,
 )
-from ttt_net.commands.source import chosen, load_each
 from ttt_net.engines.external import find_player
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, Move, Side, find_game

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ttt_net.commands.source import add_data
+from ttt_net.commands.recorded_matches import add_data
 from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.journal.backups import back_up, restore, verify
 

@@ -24,9 +24,9 @@ from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
 from ttt_net.client.update import update
 from ttt_net.client.world import World
+from ttt_net.command_line import PLAY, SERVE, beside_us
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.programs import PLAY, SERVE, beside_us
 
 BOTS = (("Mia", "6"), ("Leo", "4"))
 """The players' names and levels: far enough apart that a line is completed."""

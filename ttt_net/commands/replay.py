@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ttt_net.commands.source import add_data, chosen, load_records
+from ttt_net.commands.recorded_matches import add_data, chosen, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.game import EMPTY, Game

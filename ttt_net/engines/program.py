@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import IO
 
+from ttt_net.command_line import without_us
 from ttt_net.engines.settings import EngineSettings
 from ttt_net.errors import EngineError
-from ttt_net.programs import without_us
 from ttt_net.text import clean
 
 MAX_LINE_BYTES = 4096

@@ -23,7 +23,6 @@ from tests.client.samples import (
     snapshot,
     swapping,
 )
-from ttt_net.announcement import Announcement
 from ttt_net.client.address import Used
 from ttt_net.client.display import AnyCommand, Begin, Command, Display, Entry, Open, Page, Purpose, Send, Type
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
@@ -46,6 +45,7 @@ from ttt_net.messages import (
     Snapshot,
     WatchRequest,
 )
+from ttt_net.networks import Announcement
 from ttt_net.sdk.received import Lost, Retrying
 
 DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]

@@ -8,7 +8,6 @@ import pytest
 from tests.client.conftest import RealServer
 from tests.client.pressing import pressed
 from tests.client.real_terminal import Terminal
-from ttt_net.announcement import Announcement
 from ttt_net.client.act import act, command_for
 from ttt_net.client.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together, Used
 from ttt_net.client.bot.engine_process import playable_games
@@ -36,6 +35,7 @@ from ttt_net.client.server_search import (
 )
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import SeekRequest
+from ttt_net.networks import Announcement
 
 FRIDAY = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
 SHUT = Found("b", Announcement("Shut", 7000, ("192.0.2.8",)), "192.0.2.8", False, False)

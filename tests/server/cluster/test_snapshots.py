@@ -13,7 +13,7 @@ import pytest
 from tests.server.cluster.logs import WAIT_S, Cluster, Heard, end_of
 from tests.server.cluster.nodes import names, running
 from tests.server.cluster.simulated_nodes import Node, Nodes
-from ttt_net.commands.cluster import reseed
+from ttt_net.commands.journal_files import reseed
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica

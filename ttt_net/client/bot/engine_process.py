@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ttt_net.command_line import beside_us
 from ttt_net.engines.external import ENGINE, find_player, settings_of
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
-from ttt_net.programs import beside_us
 from ttt_net.strategies import Limit, Strategy
 from ttt_net.strategies.engine import is_cold, warm
 from ttt_net.strategies.strategy import is_decided

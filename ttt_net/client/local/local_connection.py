@@ -28,6 +28,7 @@ from ttt_net.client.remembered import Achievements, is_first_match_of, load_achi
 from ttt_net.client.saved_matches import keep_record
 from ttt_net.client.user_io import Ending, json_writer_of, tap_of, writer_of
 from ttt_net.client.world import LinkState, World, update_world
+from ttt_net.command_line import beside_us
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason
 from ttt_net.games.records import write_record
@@ -65,7 +66,6 @@ from ttt_net.messages import (
     Welcome,
     encode,
 )
-from ttt_net.programs import beside_us
 from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting
 from ttt_net.sdk.trust import Trust
 

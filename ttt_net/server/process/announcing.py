@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import ttt_net
-from ttt_net.announcement import SERVICE, Announcement
-from ttt_net.networks import is_private
-from ttt_net.programs import PLAY
+from ttt_net.command_line import PLAY
+from ttt_net.networks import SERVICE, Announcement, is_private
 from ttt_net.server.settings.configuration import DEFAULT_PORT
 from ttt_net.server.settings.listening import display, local_addresses
 

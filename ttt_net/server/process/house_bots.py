@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ttt_net.programs import beside_us
+from ttt_net.command_line import beside_us
 from ttt_net.server.process.announcing import ServerAddress
 
 log = logging.getLogger(__name__)

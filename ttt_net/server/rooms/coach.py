@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ttt_net import messages as wire
+from ttt_net.command_line import beside_us
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
 from ttt_net.matches.analysis_processes import (
@@ -30,7 +31,6 @@ from ttt_net.matches.analysis_processes import (
     read_line,
 )
 from ttt_net.matches.match import Match
-from ttt_net.programs import beside_us
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import Asker, PastQuestion
 from ttt_net.server.journal.past import PastAnswer

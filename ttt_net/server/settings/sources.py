@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import ttt_net
+from ttt_net.command_line import SERVE, SERVER, OptionParser, meant
 from ttt_net.errors import ConfigurationError
-from ttt_net.option_parser import OptionParser, meant
-from ttt_net.programs import SERVE, SERVER
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
 from ttt_net.server.settings.setting import METAVARS, Rate, Setting, Value, as_toml
 from ttt_net.text import clean

@@ -1,4 +1,4 @@
-"""Find recorded matches: in files of records, and in the journal of a server on this machine."""
+"""Find recorded matches, in files of records and in the journal of a server on this machine; `export` writes them."""
 
 import argparse
 import contextlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ttt_net.client.saved_matches import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
-from ttt_net.games.records import Record, read_each
+from ttt_net.games.records import Record, read_each, write_records
 from ttt_net.matches.match import record_of
 from ttt_net.server.journal import JOURNAL_FILE, finished_matches, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA
@@ -112,3 +112,31 @@ def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
                 sentence = f"there is no file and no match {match}; matches are looked up in {data}"
                 raise ConfigurationError(sentence) from None
     return records
+
+
+def add_export_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "sources", nargs="*", metavar="FILE|ID", help="files of records, ids of matches on this machine's server"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="all finished matches of this machine: of its server, and at this keyboard"
+    )
+    parser.add_argument("--to", metavar="FILE", help="where to write; else to the screen")
+    add_data(parser)
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write all records, in the order of the sources; nothing is written if one of them cannot be read."""
+    if not args.sources and not args.all:
+        raise ConfigurationError("name files or matches to export, or --all")
+    records = [record for source in args.sources for record in load_records(source, args.data)]
+    text = write_records([*records, *load_all(args.data)] if args.all else records)
+    if args.to is None:
+        sys.stdout.write(text)
+        return 0
+    try:
+        Path(args.to).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {args.to}: {error.strerror}") from None
+    return 0
