@@ -4,17 +4,32 @@ Runs before anything else is known to be there, so it needs nothing but the stan
 """
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from ttt_net.command_line import quick_to_end
-
 OLDEST = (3, 11)
 INTERRUPTED = 130
 """How a program ends that Ctrl-C has ended, as shells have it."""
+
+
+@contextmanager
+def quick_to_end() -> Iterator[None]:
+    """Let Ctrl-C end the process at once inside the block, in which modules are loaded.
+
+    The import system lets go of its locks in callbacks that may not raise: an interrupt in one is printed and lost.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # and is not ignored, as in the background
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def enter(module: str) -> None:

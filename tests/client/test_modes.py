@@ -32,8 +32,11 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.client_connection"}
             {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
         ),
         (["ttt_net.commands.play", "ttt_net.client.menu_controller"], {"prompt_toolkit", *BOT, *NETWORK}),
-        (["ttt_net.client.joining", "ttt_net.client.terminal.loop"], {*BOT, *client("lines.line_client", "inquire")}),
-        (["ttt_net.client.joining", "ttt_net.client.lines.line_client"], {*BOT, *SCREEN, *client("inquire")}),
+        (
+            ["ttt_net.client.online_play", "ttt_net.client.terminal.loop"],
+            {*BOT, *client("lines.line_client", "inquire")},
+        ),
+        (["ttt_net.client.online_play", "ttt_net.client.lines.line_client"], {*BOT, *SCREEN, *client("inquire")}),
         (["ttt_net.client.bot_mode"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquire")}),
         (["ttt_net.client.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
     ],

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from ttt_net.command_line import beside_us
 from websockets.sync.client import ClientConnection, connect
 
 from tests.patience import PATIENCE_S
+from ttt_net.command_line import beside_us
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from ttt_net.command_line import beside_us
 
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
+from ttt_net.command_line import beside_us
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 INSTALLATION = ("git clone", "make install")

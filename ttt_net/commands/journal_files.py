@@ -12,7 +12,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Batch, Log, Position, encode_batch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import JOURNAL_FILE
-from ttt_net.server.journal.backup import back_up, restore, verify
+from ttt_net.server.journal.backups import back_up, restore, verify
 from ttt_net.server.settings.configuration import check_log
 
 

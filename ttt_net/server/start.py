@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from ttt_net.command_line import SERVER, quick_to_end
+from ttt_net.bootstrap import quick_to_end
+from ttt_net.command_line import SERVER
 from ttt_net.errors import ConfigurationError, SilentLogError
 from ttt_net.server.check import named_for_nothing, refuse_faults, report
 from ttt_net.server.process.logs import is_managed, set_up

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net import programs
+from ttt_net import command_line
 
 ROOT = Path(__file__).parent.parent
 GREETING = """
@@ -32,7 +32,7 @@ def said(folder: Path, *arguments: str) -> str:
 
 
 def test_in_a_clone_the_scripts_are_named() -> None:
-    assert (programs.PLAY, programs.SERVE, programs.VERBS) == (
+    assert (command_line.PLAY, command_line.SERVE, command_line.VERBS) == (
         "python client.py",
         "python server.py",
         "python -m ttt_net",
@@ -51,7 +51,7 @@ def test_where_it_is_installed_the_command_is_named(installed: Path) -> None:
 
 HASTY = """
 import os, signal
-from ttt_net.command_line import quick_to_end
+from ttt_net.bootstrap import quick_to_end
 
 signal.signal(signal.SIGINT, signal.SIG_IGN if {is_background} else signal.default_int_handler)
 with quick_to_end():

@@ -1,13 +1,46 @@
-"""Report the fault of a command line in one sentence, with a suggestion."""
+"""Name the programs as they are typed here, and report the fault of a command line in one sentence.
+
+The programs are the scripts of a clone, or the verbs of the command that was installed. One of them starts another with
+`python -m ttt_net` and the environment that `beside_us` returns.
+"""
 
 import argparse
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import NoReturn
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.text import clean
+
+_ROOT = Path(__file__).parent.parent
+_IS_CLONE = (_ROOT / "client.py").exists()
+
+CLIENT, SERVER = ("client.py", "server.py") if _IS_CLONE else ("ttt_net play", "ttt_net serve")
+"""The names that the programs print."""
+PLAY, SERVE = (f"{'python ' * _IS_CLONE}{name}" for name in (CLIENT, SERVER))
+"""The commands that start the programs."""
+VERBS = "python -m ttt_net" if _IS_CLONE else "ttt_net"
+"""The command in front of any other verb."""
+
+
+def beside_us(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process that is to find this very package, wherever it is started."""
+    path = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
+    return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and nothing of the folder that it is started in
+
+
+def without_us(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a program of others: as it was before `beside_us`."""
+    rest = dict(environment)
+    paths = rest.get("PYTHONPATH", "").split(os.pathsep)
+    if paths[0] == str(_ROOT):
+        rest.pop("PYTHONSAFEPATH", None)
+        rest["PYTHONPATH"] = os.pathsep.join(paths[1:])
+    return rest
+
 
 _UNRECOGNIZED = "unrecognized arguments: "
 _INVALID = re.compile(r"^(?:argument )?(\S+): invalid choice: '([^']*)' \(choose from (.*)\)$", re.DOTALL)
