@@ -52,7 +52,7 @@ page: ttt_net/web/node_modules ## build the page from its sources; needs npm
 	node ttt_net/web/build.mjs
 
 ttt_net/web/node_modules: ttt_net/web/package-lock.json
-	npm install --no-save --prefix ttt_net/web --no-audit --no-fund
+	npm ci --prefix ttt_net/web --no-audit --no-fund
 	@touch $@
 
 bench: install ## measure; prints tables

@@ -199,10 +199,15 @@ def violations(module: str, source: str) -> list[str]:
     return found
 
 
+def python_files() -> list[Path]:
+    """Return the package's own modules, without those that npm installs."""
+    return sorted(path for path in ROOT.rglob("*.py") if "node_modules" not in path.parts)
+
+
 def modules() -> list[tuple[str, Path]]:
     """Every module below a layer; `__main__`, `bootstrap`, `commands` and `laboratory` may import anything."""
     found = []
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in python_files():
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name and parts[0] not in {"__main__", "commands", "laboratory", "bootstrap"}:
@@ -276,7 +281,7 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 def every_module() -> dict[str, Path]:
     """Every module of the package by its name, with the verbs and the scripts."""
     found = {}
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in python_files():
         parts = path.relative_to(ROOT.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found

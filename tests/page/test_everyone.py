@@ -22,7 +22,7 @@ def faults(visitor: Visitor, where: str, part: str = "html") -> list[str]:
     With `part`, look only at what a selector names: at a sheet over a screen that was looked at before.
     """
     if not AXE.exists():
-        pytest.skip("needs axe-core: npm install --no-save --prefix ttt_net/web")
+        pytest.skip("needs axe-core: npm ci --prefix ttt_net/web")
     if not visitor.page.evaluate("'axe' in window"):
         visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
     found = []

@@ -23,7 +23,7 @@ class Server {
   private readonly may: Step[] = ALWAYS.map((may) => ({ may }));
   private readonly told: string[] = [];
 
-  constructor(private readonly player: () => typeof Player) {}
+  player!: typeof Player;
 
   private get here(): FakeWebSocket {
     return this.sockets[this.accepted - 1]!;
@@ -84,7 +84,7 @@ class Server {
   }
 
   private async act(action: string, { name, move, kind }: Step): Promise<void> {
-    const { state, seek, unseek, challenge, play, offer, agree, decline } = this.player();
+    const { state, seek, unseek, challenge, play, offer, agree, decline } = this.player;
     await until(() => state.you !== null, "a welcome");
     const match = state.matches.get("m1")!;
     const acts: Record<string, () => unknown> = {
@@ -101,12 +101,12 @@ class Server {
   }
 
   private note(): void {
-    const { notice } = this.player().ui;
+    const { notice } = this.player.ui;
     if (notice && this.told.at(-1) !== notice) this.told.push(notice);
   }
 
   private knows(facts: Message): boolean {
-    const match = this.player().state.matches.get("m1");
+    const match = this.player.state.matches.get("m1");
     const seen: Message = { ply: match?.position.ply, over: !!match?.outcome, offers: match?.offers.length };
     return !!match && Object.entries(facts).every(([key, value]) => seen[key] === value);
   }
@@ -155,11 +155,10 @@ let begun = 0;
 for (const { name, steps } of scenarios) {
   test(name, async () => {
     newDocument();
-    let player: typeof Player;
-    FakeWebSocket.server = new Server(() => player);
+    FakeWebSocket.server = new Server();
     const { server } = FakeWebSocket;
     Object.assign(globalThis, { WebSocket: FakeWebSocket });
-    player = await import(`${new URL("./player.mjs", import.meta.url)}?${++begun}`);
+    const player: typeof Player = (FakeWebSocket.server.player = await import(`${new URL("./player.mjs", import.meta.url)}?${++begun}`));
     player.comeIn("Ann");
     for (const step of steps) await server.take(step);
     // Or it would come back in the next scenario.

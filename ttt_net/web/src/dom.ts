@@ -9,7 +9,7 @@ const ATTRIBUTES: Record<string, string> = { label: "aria-label", hidden: "aria-
 const PROPERTIES = ["value", "valueAsNumber", "checked", "disabled", "open", "selected"];
 const NOT_SET = ["key", "focus", "inSight"];
 
-// biome-ignore lint/suspicious/noExplicitAny: properties of elements are of many types
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- properties of elements are of many types
 type Props = Record<string, any>;
 /** A child of an element; false, null, undefined and empty text are left out. */
 export type Child = Tree | string | number | false | null | undefined | "" | Child[];
