@@ -159,7 +159,7 @@ export const words: Partial<Words> = {
   theirTurn: "دور {0}.",
   thinking: "{0} يفكر …",
   onItsWay: "نقلتك {0} في الطريق …",
-  adjournedNow: "مؤجلة؛ تستمر مع النقلة التالية حين تكونان هنا.",
+  adjournedNow: "مؤجلة؛ تستمر حين تكونان هنا معًا.",
   notYourTurn: "ليس دورك.",
   noMoveThere: "لا يمكن اللعب هناك.",
   alreadyMarked: "هذه الخانة مشغولة.",

@@ -115,7 +115,7 @@ export const en = {
   theirTurn: "{0}’s turn.",
   thinking: "{0} is thinking …",
   onItsWay: "Sending your move {0} …",
-  adjournedNow: "Adjourned. The next move continues the match once both players are here.",
+  adjournedNow: "Adjourned. The match continues when both players are here.",
   markAt: "{0} on {1}",
   takeBack: "Take back",
   matchAgainst: "{0} against {1}.",

@@ -158,7 +158,7 @@ export const words: Partial<Words> = {
   theirTurn: "Turno de {0}.",
   thinking: "{0} está pensando …",
   onItsWay: "Tu jugada {0} está en camino …",
-  adjournedNow: "Aplazada; sigue con la próxima jugada, cuando estéis los dos.",
+  adjournedNow: "Aplazada; sigue en cuanto estéis los dos.",
   notYourTurn: "No es tu turno.",
   noMoveThere: "Ahí no se puede jugar.",
   alreadyMarked: "Esa casilla está ocupada.",

@@ -159,7 +159,7 @@ export const words: Partial<Words> = {
   theirTurn: "À {0} de jouer.",
   thinking: "{0} réfléchit …",
   onItsWay: "Votre coup {0} est en route …",
-  adjournedNow: "Ajournée ; elle reprend au prochain coup, quand vous serez là tous les deux.",
+  adjournedNow: "Ajournée ; elle reprend dès que vous êtes là tous les deux.",
   notYourTurn: "Ce n’est pas à vous.",
   noMoveThere: "On ne peut pas jouer là.",
   alreadyMarked: "Cette case est prise.",

@@ -158,7 +158,7 @@ export const words: Partial<Words> = {
   theirTurn: "Vez de {0}.",
   thinking: "{0} está pensando …",
   onItsWay: "Seu lance {0} está a caminho …",
-  adjournedNow: "Adiada; continua no próximo lance, com os dois aqui.",
+  adjournedNow: "Adiada; continua assim que os dois estiverem aqui.",
   notYourTurn: "Não é a sua vez.",
   noMoveThere: "Ali não dá para jogar.",
   alreadyMarked: "Essa casa está ocupada.",

@@ -158,7 +158,7 @@ export const words: Partial<Words> = {
   theirTurn: "Ходит {0}.",
   thinking: "{0} думает …",
   onItsWay: "Ваш ход {0} в пути …",
-  adjournedNow: "Отложена; продолжится со следующим ходом, когда оба будут здесь.",
+  adjournedNow: "Отложена; продолжится, как только оба будут здесь.",
   notYourTurn: "Сейчас не ваш ход.",
   noMoveThere: "Туда пойти нельзя.",
   alreadyMarked: "Там уже занято.",

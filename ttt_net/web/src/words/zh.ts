@@ -161,7 +161,7 @@ export const words: Partial<Words> = {
   theirTurn: "轮到 {0}。",
   thinking: "{0} 正在思考……",
   onItsWay: "你的一步 {0} 正在发送……",
-  adjournedNow: "已暂停；双方都在时，下一步即可继续。",
+  adjournedNow: "已暂停；双方都在时即可继续。",
   notYourTurn: "还没轮到你。",
   noMoveThere: "那里不能下。",
   alreadyMarked: "那里已经有子了。",
