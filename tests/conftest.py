@@ -35,9 +35,9 @@ if hasattr(os, "ST_NOEXEC") and MEMORY.is_dir():  # hundreds of journals are beg
 LONGEST = (
     "page/test_meeting.py",
     "end_to_end/test_kill.py",
-    "page/test_steady.py",
     "client/terminal/test_terminal.py",
     "page/test_everyone.py",
+    "page/test_layout.py",
     "powercuts/test_powercuts.py",
     "page/test_match.py",
     "end_to_end/test_discovery.py",
@@ -45,7 +45,6 @@ LONGEST = (
     "page/test_link.py",
     "page/test_slow_link.py",
     "server/test_leaks.py",
-    "page/test_ending_and_learning.py",
     "client/terminal/test_lobby_terminal.py",
     "client/test_end_to_end.py",
     "end_to_end/test_cluster.py",

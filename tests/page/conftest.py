@@ -75,6 +75,22 @@ def spares(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     spares.close()
 
 
+@pytest.fixture(scope="package")
+def house(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A server for all tests whose players concern no other test."""
+    with Place(browser, tmp_path_factory.mktemp("house")) as house:
+        yield house
+    house.bury()
+
+
+@pytest.fixture
+def site(house: Place) -> Iterator[Place]:
+    """The pages of a running server that other tests use too; in the end nothing may have gone wrong in any of them."""
+    yield house
+    house.check()
+    house.leave()
+
+
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have terminals and bots remember their servers here, and not in the home of who runs the tests."""

@@ -5,17 +5,22 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import to_builtins
 
 from tests import forked
 from tests.end_to_end.process import ROOT, command
 from tests.page.build import WEB
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
+from ttt_net.games import find_game
+from ttt_net.matches.description import describe_game, describe_position
 
 PATIENCE_MS = 1000 * PATIENCE_S
 PHONE: dict[str, Any] = {
@@ -193,10 +198,17 @@ class Place(Server):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for context in self._contexts:
-            context.close()
+        self.leave()
         if self._process is not None:  # it is waited for by who has time
             self._process.terminate()
+
+    def leave(self) -> None:
+        """Close the windows of all visitors, and forget what they complained of."""
+        for context in self._contexts:
+            context.close()
+        self._contexts.clear()
+        self.complaints.clear()
+        self._expected = [GIVEN_UP]
 
     def bury(self) -> None:
         """Wait for the end of the server."""
@@ -267,15 +279,95 @@ def wait_for(is_so: Callable[[], bool], visitor: Visitor, every_ms: int = 20) ->
     raise AssertionError("it never came to be so")
 
 
-def lie(route: Any, messages: list[dict[str, Any]], name: str = "lobby") -> None:
-    """Play a server that answers every request with ok, and tells `messages` after the welcome."""
+class Stage:
+    """A server that the test plays for one page: it answers every request with ok, and tells what the test wants."""
 
-    def answer(text: str) -> None:
+    def __init__(
+        self, visitor: Visitor, *messages: dict[str, Any], name: str = "Ann", features: Sequence[str] = ("chat",)
+    ) -> None:
+        self.visitor = visitor
+        self.heard: list[dict[str, Any]] = []
+        """Every request of the page."""
+        self._route: Any = None
+        self._messages = messages
+        self._welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}, "matches": []}
+        self._welcome["features"] = [*features]
+        visitor.page.add_init_script("localStorage.setItem('ttt_net.token', 'known')")
+        visitor.page.route_web_socket("**", self._connect)
+
+    def open(self, path: str = "/") -> Visitor:
+        """Open the page at that place, and return the visitor."""
+        self.visitor.page.goto(self.visitor.url + path)
+        return self.visitor
+
+    def tell(self, *messages: dict[str, Any]) -> None:
+        """Have the page receive these messages."""
+        for message in messages:
+            self._route.send(json.dumps(message))
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """Return the requests of one kind so far."""
+        return [request for request in self.heard if request["type"] == kind]
+
+    def _connect(self, route: Any) -> None:
+        self._route = route
+        route.on_message(self._hear)
+
+    def _hear(self, text: str) -> None:
         request = json.loads(text)
-        route.send(json.dumps({"type": "ok", "id": request["id"]}))
+        self.heard.append(request)
+        self.tell({"type": "ok", "id": request["id"]})
         if request["type"] == "hello":
-            welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}, "matches": []}
-            for message in ({**welcome, "features": ["chat"]}, *messages):
-                route.send(json.dumps(message))
+            self.tell(self._welcome, *self._messages)
 
-    route.on_message(answer)
+
+@dataclass(frozen=True)
+class Scene:
+    """A match of Ann and Ben after these cells were marked by turns, as the server describes it.
+
+    Its id is the name of the game.
+    """
+
+    game: str
+    cells: tuple[int, ...] = ()
+    you: int = 0
+    is_timed: bool = True
+
+    def position(self, plies: int | None = None) -> dict[str, Any]:
+        """Return the position after so many moves, or after all."""
+        state, _ = self._played(plies)
+        game = find_game(self.game)
+        ply = len(self.cells) if plies is None else plies
+        described = describe_position(game, ply, state, is_over=game.is_terminal(state))
+        return dict(to_builtins(described))
+
+    def _played(self, plies: int | None = None) -> tuple[Any, list[int]]:
+        game = find_game(self.game)
+        state, moves = game.initial, list[int]()
+        for cell in self.cells[:plies]:
+            moves.append(next(move for move in game.actions(state) if game.move_cells[move] == cell))
+            state = game.result(state, moves[-1])
+        return state, moves
+
+    def snapshot(self, **more: Any) -> dict[str, Any]:
+        """Return the snapshot; a match whose last move completed a line is over."""
+        _, moves = self._played()
+        position = self.position()
+        outcome = {"winner": 1 - len(moves) % 2, "reason": "line"} if position.get("line") else None
+        time = {"time": {"initial_ms": 180_000, "increment_ms": 2000}, "clock": {"remaining_ms": [180_000, 180_000]}}
+        return {
+            **{"type": "snapshot", "match": self.game, "seq": len(moves) + 1, "offers": [], "present": [True, True]},
+            **{"game": to_builtins(describe_game(self.game)), "players": [{"name": "Ann"}, {"name": "Ben"}]},
+            **{"moves": moves, "last": moves[-1] if moves else None, "position": position, "you": self.you},
+            **(time if self.is_timed else {}),
+            **({"outcome": outcome} if outcome else {}),
+            **more,
+        }
+
+    def played(self) -> dict[str, Any]:
+        """Return the event of the last move."""
+        _, moves = self._played()
+        ply = len(moves)
+        side = (ply - 1) % 2
+        event = {"type": "played", "match": self.game, "seq": ply + 1, "at_ms": 0, "side": side, "ply": ply}
+        return {**event, "move": moves[-1], "position": self.position()}

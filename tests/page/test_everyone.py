@@ -1,19 +1,17 @@
-"""The page for everyone: screen readers, fingers, small screens, large letters, no motion."""
+"""The page for everyone: an audit by axe of all screens, in light and dark colours."""
 
 import pytest
 
 from tests.page.build import WEB
-from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor, in_turn
+from tests.page.place import PHONE, Place, Visitor, in_turn
 
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
-GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
 LOOK = """async ([part, runOnly]) => {
     axe.teardown();  // else it remembers the colours it saw
     return (await axe.run(part, { runOnly, resultTypes: ["violations"] })).violations;
 }"""
-SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
 
 
 def faults(visitor: Visitor, where: str, part: str = "html") -> list[str]:
@@ -62,10 +60,10 @@ def test_axe_finds_nothing_from_the_lobby_to_the_end_of_a_match(place: Place) ->
     assert found == []
 
 
-def test_axe_finds_what_it_is_shown(place: Place) -> None:
+def test_axe_finds_what_it_is_shown(site: Place) -> None:
     """Of either colours: a button without a name, and letters that only the dark ones make hard to read."""
-    ann = place.visitor()
-    ann.page.goto(place.url)
+    ann = site.visitor()
+    ann.page.goto(site.url)
     ann.page.get_by_label("Choose a name").wait_for()
     ann.page.evaluate(
         """() => {
@@ -84,79 +82,21 @@ def test_axe_finds_what_it_is_shown(place: Place) -> None:
         ]
 
 
-def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(place: Place) -> None:
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for number, game in enumerate(GAMES):  # two who aborted a match are not paired again for a while
-        ann = place.visitor(**SMALL_PHONE).come(f"Ann {number}")
-        bob = place.visitor().come(f"Bob {number}")
-        ann.seek(game, "3+2")
-        found |= {(game, "lobby", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
-        bob.seek(game, "3+2")
-        for visitor in (ann, bob):
-            visitor.page.locator("main.match").wait_for()
-        found |= {(game, "match", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
-        ann.press("Abort")
-        bob.until("Aborted")
-    assert {where: faults for where, faults in found.items() if faults} == {}
-
-
-def too_small_or_wide(visitor: Visitor, screen: str) -> list[str]:
-    """Return what sticks out of the screen, and what is smaller than 44 px; cells have a second tap instead."""
-    width, height = SCREENS[screen]
-    visitor.page.set_viewport_size({"width": width, "height": height})
-    found: list[str] = visitor.page.evaluate(
-        """() => {
-            const root = document.scrollingElement;
-            const wide = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth} px wide`] : [];
-            const touched = [...document.querySelectorAll("button:not(.cell), input[type=text], select, summary")];
-            const small = touched.filter(each => {
-                const { width, height } = each.getBoundingClientRect();
-                return each.checkVisibility() && (width < 43.5 || height < 43.5);
-            });
-            return [...wide, ...small.map(each => each.outerHTML.slice(0, 120))];
-        }"""
-    )
-    return found
-
-
-def test_nothing_moves_for_those_who_want_no_motion(place: Place) -> None:
-    first, second = place.pair(reduced_motion="reduce")
-    first.play(0)
-    second.page.locator("#cell-0.last").wait_for()
-    assert second.page.evaluate("document.getAnimations().length") == 0
-
-
-def test_a_screen_that_takes_the_focus_by_itself_has_no_ring_around_it(place: Place) -> None:
-    ann = place.visitor().come("Ann")
-    ann.page.reload()
-    ann.page.locator("main.lobby").wait_for()
-    ann.page.keyboard.press("Shift")  # what has the focus now, a browser shows to people who use keys
-    shown = "() => { const main = document.activeElement; return [main.tagName, getComputedStyle(main).outlineStyle]; }"
-    assert ann.page.evaluate(shown) == ["MAIN", "none"]
-
-
-def test_all_phrases_are_in_sight_of_a_mouse(place: Place) -> None:
-    first, _ = place.pair(viewport={"width": 1280, "height": 800})
-    assert first.page.evaluate(
-        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
-    )
-
-
-def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Place) -> None:
-    ann = place.visitor(**PHONE)
+def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(site: Place) -> None:
+    ann = site.visitor(**PHONE)
     page, found = ann.page, list[str]()
 
     def look(where: str, part: str = "html") -> None:
         found.extend(faults(ann, where, part))
 
-    page.goto(f"{place.url}/#here=connect4")
+    page.goto(f"{site.url}/#here=connect4")
     page.locator("#cell-4").wait_for()
     look("two on this device")
-    page.goto(place.url)
+    page.goto(site.url)
     page.get_by_label("Choose a name").fill("Ann!")
     page.get_by_text("A name cannot contain").wait_for()
     look("the first screen with a name that may not be")
-    ann.come("Ann")
+    ann.come("Axel")
     ann.press("Settings")
     page.get_by_role("dialog", name="Settings").wait_for()
     look("settings", ".sheet")
@@ -171,10 +111,10 @@ def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Plac
     page.get_by_role("button", name="Puzzle of the day").click()
     page.locator(".puzzle .cell").first.wait_for()
     look("the puzzle")
-    page.goto(f"{place.url}/#player")
+    page.goto(f"{site.url}/#player")
     page.get_by_text("Forget me").first.wait_for()
     look("a profile")
-    page.goto(place.url)
+    page.goto(site.url)
     ann.press("Invite a friend")
     page.locator(".qr").wait_for()
     look("an invitation")

@@ -1,6 +1,6 @@
 """Text from strangers, and from a server that is not honest, stays text."""
 
-from tests.page.place import Place, lie, wait_for
+from tests.page.place import Place, Stage, wait_for
 
 BAIT = "<img src=x onerror=window.caught=1>"
 GAME = {
@@ -42,22 +42,18 @@ HEARD = [
 ]
 
 
-def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
+def test_markup_in_a_name_is_shown_as_it_was_written(site: Place) -> None:
     for messages, shown in ((HEARD, "main.lobby"), ([SNAPSHOT], "main.match")):
-        visitor = place.visitor()
-        visitor.page.route_web_socket("**", lambda route, messages=messages: lie(route, messages, BAIT))
-        visitor.page.goto(place.url)
-        visitor.page.get_by_label("Choose a name").fill("Ann")
-        visitor.press("Play")
+        visitor = Stage(site.visitor(), *messages, name=BAIT).open()
         visitor.page.locator(shown).wait_for()
         visitor.page.get_by_text(BAIT).first.wait_for()
         assert visitor.page.locator("img").count() == 0
         assert visitor.page.evaluate("window.caught") is None
 
 
-def test_the_browser_itself_would_not_make_markup_of_text(place: Place) -> None:
-    place.expect("TrustedHTML")
-    visitor = place.visitor().come("Ann")
+def test_the_browser_itself_would_not_make_markup_of_text(site: Place) -> None:
+    site.expect("TrustedHTML")
+    visitor = site.visitor().come("Trusting")
     script = "() => { try { document.body.innerHTML = '<b>'; return 'made' } catch (error) { return error.name } }"
     assert visitor.page.evaluate(script) == "TypeError"
-    wait_for(lambda: any("TrustedHTML" in line for line in place.complaints), visitor)
+    wait_for(lambda: any("TrustedHTML" in line for line in site.complaints), visitor)

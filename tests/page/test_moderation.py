@@ -47,26 +47,3 @@ def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place)
     place.administer("mute", name, "--for", "2s")
     wait_for(lambda: rude.page.evaluate("window.wasMute === true"), rude)
     rude.page.get_by_label("To your opponent").wait_for()  # it has run out
-
-
-def test_one_who_is_banned_reads_why_and_until_when_in_their_language(place: Place) -> None:
-    ann = place.visitor(locale="fr-FR")
-    ann.page.goto(place.url)
-    ann.page.locator("#name").fill("Ann")
-    ann.page.locator("button.primary").first.click()
-    ann.page.locator("main.lobby").wait_for()
-    place.administer("ban", "Ann", "insultes", "--for", "2h")
-    ann.page.get_by_text("L’hôte vous a banni").wait_for()
-    assert "Motif : Insultes." in ann.page.locator("main").inner_text()
-    ann.page.reload()
-    ann.page.get_by_text("L’hôte vous a banni").wait_for()
-
-
-def test_a_profile_has_a_report_too(place: Place) -> None:
-    ann, _ = place.visitor().come("Ann"), place.visitor().come("Bob")
-    ann.page.get_by_role("button", name="Bob", exact=True).first.click()
-    ann.page.locator("summary", has_text="Report Bob").click()
-    ann.press("Their name")
-    ann.page.locator(".toast", has_text="Thank you").wait_for()
-    (row,) = asked(place, "reports")["reports"]
-    assert (row["reported"], row["reason"], row["match"]) == ("Bob", "name", None)

@@ -70,7 +70,7 @@ const { outputFiles } = await build({
 });
 for (const { path, contents } of outputFiles) if (!/page\.js(\.map)?$/.test(path)) await writeFile(join(TARGET, basename(path)), contents);
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
-for (const name of await readdir(TARGET)) {
+for (const name of process.argv.includes("--plain") ? [] : await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;
   const plain = await readFile(join(TARGET, name));
   await writeFile(join(TARGET, `${name}.br`), compressed(plain));

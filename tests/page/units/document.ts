@@ -14,17 +14,17 @@ export let document: Document;
 /** Make a window of it: nothing in it has a size, nothing scrolls, and it keeps nothing of the last one. */
 export function newDocument(address = "/"): void {
   ({ document } = parseHTML(html) as unknown as { document: Document });
-  const stored = new Map<string, string>();
-  const storage = { getItem: (name: string) => stored.get(name) ?? null, setItem: (name: string, text: string) => stored.set(name, text), removeItem: (name: string) => stored.delete(name) };
   const known = globalThis as { navigator?: object };
   known.navigator ??= { languages: ["en"] };
-  Object.assign(Object.getPrototypeOf(document.createElement("i")), { scrollBy: () => {} });
+  Object.assign(Object.getPrototypeOf(document.createElement("i")), { scrollBy: () => {}, select: () => {}, reset: () => {} });
   Object.assign(globalThis, {
     window: globalThis,
     document,
     location: { origin: "http://here", pathname: "/", hash: "" },
     PointerEvent: class {},
-    localStorage: storage,
+    FormData: Form,
+    localStorage: newStorage(),
+    sessionStorage: newStorage(),
     innerWidth: 1280,
     scrollX: 0,
     scrollY: 0,
@@ -40,6 +40,18 @@ export function newDocument(address = "/"): void {
     append(...nodes);
     for (const node of nodes) queueMicrotask(() => (node as HTMLLinkElement).onload?.({} as Event));
   };
+}
+
+function newStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
+  const stored = new Map<string, string>();
+  return { getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => void stored.set(name, text), removeItem: (name) => void stored.delete(name) };
+}
+
+/** The fields of a form by their names. */
+class Form extends Map<string, string> {
+  constructor(form: HTMLFormElement) {
+    super([...form.querySelectorAll("input")].map((each) => [each.name, each.value] as const));
+  }
 }
 
 function go(address: string): void {

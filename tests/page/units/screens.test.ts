@@ -3,11 +3,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { document, textOf } from "./document.js";
+import { GAME, position, snapshot, WILD } from "./matches.js";
 import { WholePage } from "./whole.js";
 
-const CELLS = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-const NAMES = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"];
-const GAME = { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], gravity: false, move_cells: CELLS, move_names: NAMES };
 const pages: WholePage[] = [];
 afterEach(() => {
   for (const page of pages.splice(0)) page.close(); // or it would come back to the server of the next test
@@ -18,26 +16,6 @@ async function ann(...rest: Parameters<typeof WholePage.ofAnn>): Promise<WholePa
   pages.push(page);
   return page;
 }
-
-function position(board: string, more: object = {}) {
-  const ply = [...board].filter((mark) => mark !== ".").length;
-  return { ply, board, to_move: ply % 2, legal: [...board].flatMap((mark, cell) => (mark === "." ? [cell] : [])), line: [], marks: ["X", "O"], ...more };
-}
-
-const snapshot = (more: object = {}) => ({
-  type: "snapshot",
-  match: "m1",
-  seq: 1,
-  game: GAME,
-  players: [{ name: "Ann" }, { name: "Ben" }],
-  present: [true, true],
-  moves: [],
-  last: null,
-  position: position("........."),
-  offers: [],
-  you: 0,
-  ...more,
-});
 
 const status = () => document.querySelector(".deck .status")!.textContent;
 const label = (cell: number) => document.getElementById(`cell-${cell}`)!.getAttribute("aria-label");
@@ -75,8 +53,7 @@ test("a mark falls to the lowest free cell of its column", async () => {
 
 test("a cell that means two moves asks which", async () => {
   const page = await ann();
-  const game = { ...GAME, name: "wild", move_cells: [...CELLS, ...CELLS], move_names: [...NAMES.map((name) => `X${name}`), ...NAMES.map((name) => `O${name}`)] };
-  await page.says(snapshot({ game, position: { ...position("........."), legal: [4, 13], marks: ["XO", "XO"] } }));
+  await page.says(snapshot({ game: WILD, position: { ...position("........."), legal: [4, 13], marks: ["XO", "XO"] } }));
   await page.tap(4);
   assert.equal(status(), "Which mark?");
   await page.press("Place O on b2");
@@ -131,6 +108,12 @@ test("an absent opponent can be waited for, and then the win be claimed", async 
   await page.says(away(0));
   await page.press("Claim the win");
   assert.equal(page.of("claim").length, 1);
+});
+
+test("an adjourned match goes on as soon as both players are here", async () => {
+  const page = await ann();
+  await page.says(snapshot({ adjourned: true, moves: [4, 0], position: position("O...X....") }));
+  assert.equal(status(), "Adjourned. The match continues when both players are here.");
 });
 
 test("a coming restart is shown until it is called off", async () => {

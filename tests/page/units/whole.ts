@@ -92,6 +92,24 @@ export class WholePage {
     await click(this.find(name));
   }
 
+  /** Write into the field of that label, as by typing. */
+  async fill(label: string, value: string): Promise<HTMLInputElement> {
+    const field = [...document.querySelectorAll<HTMLInputElement>("input")].find((each) => [each.getAttribute("aria-label"), each.closest("label")?.textContent].includes(label));
+    if (!field) throw new Error(`no field ${label}`);
+    field.value = value;
+    field.oninput?.({ target: field } as never);
+    await pause(LOOK_MS);
+    return field;
+  }
+
+  /** Write into the field of that label, and send its form. */
+  async submit(label: string, value: string): Promise<void> {
+    const field = await this.fill(label, value);
+    const sent = field.closest("form")!;
+    sent.onsubmit?.({ preventDefault: () => {}, target: sent } as never);
+    await pause(LOOK_MS);
+  }
+
   async tap(cell: number, prefix = ""): Promise<void> {
     await click(document.getElementById(`${prefix}cell-${cell}`)!);
   }
@@ -110,14 +128,17 @@ export class WholePage {
       () => {},
     );
     this.player.link.forgetWho();
+    this.player.link.prepare = () => {}; // a newcomer is connected while idle
   }
 }
 
 async function click(element: HTMLElement): Promise<void> {
   const input = element.querySelector?.("input");
   const event = { currentTarget: element, target: input ?? element, timeStamp: performance.now(), preventDefault: () => {} } as unknown as MouseEvent;
-  if (input) input.onchange?.(event);
-  else element.onclick?.(event as PointerEvent);
+  if (input) {
+    input.checked = input.type !== "checkbox" || !input.checked;
+    input.onchange?.(event);
+  } else element.onclick?.(event as PointerEvent);
   await pause(LOOK_MS);
 }
 

@@ -1,0 +1,278 @@
+"""The layout of every screen: what matters is in sight, fits its screen, can be touched, and never moves.
+
+A test plays the server for these pages, so that each has the match and the lists that it is about.
+"""
+
+import itertools
+from datetime import date
+from typing import Any
+
+from tests.page.place import PHONE, SMALL_PHONE, Place, Scene, Stage, Visitor, wait_for
+
+LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
+STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
+GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
+BOT = {"name": "Tom", "bot": "casual player", "level": 3, "any_level": True, "free": True, "seeking": ["connect4"]}
+PEOPLE = {"type": "players", "online": 3, "players": [{"name": "Ben"}, {"name": "Cleo", "playing": 1}, BOT]}
+SEEKS = {"type": "seeks", "count": 1, "seeks": [{"seek": 1, "by": {"name": "Ben"}, "games": ["qubic"], "rated": True}]}
+WON = Scene("connect4", (38, 37, 31, 30, 24, 36, 17))
+RATINGS = [{"before": 1500, "after": 1520}, {"before": 1500, "after": 1480}]
+INSIDE = """(last) => {
+    const [own, around] = [last.getBoundingClientRect(), last.parentElement.getBoundingClientRect()];
+    return own.top >= around.top - 1 && own.bottom <= around.bottom + 1;
+}"""
+
+
+def box(visitor: Visitor, selector: str) -> dict[str, float]:
+    found = visitor.page.locator(selector).first.bounding_box()
+    assert found is not None, f"{selector} is not there"
+    return dict(found)
+
+
+def bottom(part: dict[str, float]) -> float:
+    return part["y"] + part["height"]
+
+
+def resize(visitor: Visitor, size: tuple[int, int]) -> None:
+    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+def remember(visitor: Visitor, name: str, value: str) -> None:
+    """Have the browser keep something from earlier visits."""
+    visitor.page.add_init_script(f"localStorage.setItem('ttt_net.{name}', '{value}')")
+
+
+def test_nothing_that_happens_moves_the_board(site: Place) -> None:
+    scene = Scene("tictactoe", (0,), you=1)
+    stage = Stage(site.visitor(**STANDING), scene.snapshot())
+    bob = stage.open("/m/tictactoe")
+    bob.await_turn()
+    before = box(bob, ".boards")
+    by = {"by": {"name": "Cleo"}, "to": {"name": "Bob"}, "game": "qubic"}
+    stage.tell({"type": "challenged", "challenge": 1, "expires_in_ms": 90_000, **by})
+    stage.tell({"type": "offered", "match": "tictactoe", "seq": 3, "at_ms": 0, "side": 0, "kind": "draw"})
+    stage.tell({"type": "notice", "text": "new disks", "restart_in_ms": 3_600_000})
+    bob.page.locator(".challenge").wait_for()
+    bob.page.get_by_text("offers a draw.").wait_for()
+    bob.page.locator(".banner").wait_for()
+    assert box(bob, ".boards") == before
+    stage.tell(Scene("tictactoe", (0, 4)).played() | {"seq": 4})
+    bob.page.locator("#cell-4.last").wait_for()
+    assert box(bob, ".boards") == before
+
+
+def test_on_a_phone_that_lies_on_its_side_all_that_matters_is_in_sight(site: Place) -> None:
+    games = ("connect4", "qubic", "ultimate")
+    stage = Stage(site.visitor(**LYING), *[Scene(game).snapshot() for game in games])
+    for game in games:
+        ann = stage.open(f"/m/{game}")
+        ann.await_turn()
+        for size in ((740, 360), (640, 360)):  # the second is a window of 1280 by 720 at 200 %
+            resize(ann, size)
+            for selector in (".boards", ".status", ".deck button", ".seat >> nth=0", ".seat >> nth=1"):
+                found = box(ann, selector)
+                assert found["y"] >= 0, (game, selector)
+                assert bottom(found) <= size[1], (game, selector)
+                assert found["x"] + found["width"] <= size[0], (game, selector)
+
+
+def test_layers_side_by_side_stand_in_one_row_and_the_end_of_a_match_is_in_sight(site: Place) -> None:
+    stage = Stage(site.visitor(**DESK), Scene("tictactoe3d", (0, 9, 1, 10)).snapshot())
+    ann = stage.open("/m/tictactoe3d")
+    ann.page.get_by_role("button", name="Settings").click()
+    ann.page.get_by_label("Layers of a cube side by side").check()
+    ann.press("Close")
+    rows = ann.page.evaluate(
+        "[...document.querySelectorAll('.layer')].map(each => Math.round(each.getBoundingClientRect().y))"
+    )
+    assert len(rows) == 3
+    assert len(set(rows)) == 1
+    resize(ann, (360, 740))
+    stage.tell(Scene("tictactoe3d", (0, 9, 1, 10, 2)).snapshot())
+    assert bottom(box(ann, "button:text('Rematch')")) <= 740
+
+
+def test_the_end_of_a_rated_match_on_a_phone_is_whole_and_has_its_rematch_in_sight(site: Place) -> None:
+    lost = Scene("qubic", (0, 1, 21, 2, 42, 3, 63), you=1).snapshot(rated=True)
+    for screen in (STANDING, LYING):
+        stage = Stage(site.visitor(**screen), lost, {"type": "rated", "match": "qubic", "ratings": RATINGS})
+        loser = stage.open("/m/qubic")
+        loser.page.locator(".deck.defeat .gain").wait_for()
+        rows = [box(loser, f".deck .{each}") for each in ("head", "how", "actions .large")]
+        for upper, lower in itertools.pairwise(rows):
+            assert bottom(upper) <= lower["y"] + 1
+        assert bottom(rows[-1]) <= screen["viewport"]["height"]
+        if screen is LYING:
+            assert bottom(box(loser, ".deck")) <= box(loser, ".field + .seat")["y"] + 1
+
+
+def test_letters_twice_as_large_hide_nothing_of_the_result(site: Place) -> None:
+    stage = Stage(
+        site.visitor(**DESK), WON.snapshot(rated=True), {"type": "rated", "match": "connect4", "ratings": RATINGS}
+    )
+    winner = stage.open("/m/connect4")
+    winner.page.locator(".gain").wait_for()
+    winner.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    parts = [box(winner, each) for each in (".deck .how", ".deck .actions", ".deck .review")]
+    for above, below in itertools.pairwise(parts):
+        assert bottom(above) < below["y"]
+
+
+def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(site: Place) -> None:
+    ann = site.visitor(**STANDING)
+    ann.page.goto(site.url)
+    for selector in (".games .option", ".boards", "#name"):
+        assert bottom(box(ann, selector)) <= 740, selector
+    ann.page.locator(".beckons #cell-4.ghost").wait_for()
+    ann.page.get_by_role("radio", name="Gomoku").check()
+    ann.page.locator(".boards.stones.stony").wait_for()
+
+
+def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(site: Place) -> None:
+    found: dict[tuple[str, str, str], list[str]] = {}
+    stage = Stage(site.visitor(**SMALL_PHONE), *[Scene(game).snapshot() for game in GAMES])
+    lobby = Stage(site.visitor(**SMALL_PHONE), PEOPLE, SEEKS).open()
+    for game in GAMES:
+        stage.open(f"/m/{game}").page.locator("main.match").wait_for()
+        found |= {(game, "match", screen): too_small_or_wide(stage.visitor, screen) for screen in SCREENS}
+        lobby.choose(game, "3+2")
+        lobby.press("Find an opponent")
+        lobby.page.locator(".waiting").wait_for()
+        found |= {(game, "lobby", screen): too_small_or_wide(lobby, screen) for screen in SCREENS}
+    assert {where: faults for where, faults in found.items() if faults} == {}
+
+
+def too_small_or_wide(visitor: Visitor, screen: str) -> list[str]:
+    """Return what sticks out of the screen, and what is smaller than 44 px; cells have a second tap instead."""
+    resize(visitor, SCREENS[screen])
+    found: list[str] = visitor.page.evaluate(
+        """() => {
+            const root = document.scrollingElement;
+            const wide = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth} px wide`] : [];
+            const touched = [...document.querySelectorAll("button:not(.cell), input[type=text], select, summary")];
+            const small = touched.filter(each => {
+                const { width, height } = each.getBoundingClientRect();
+                return each.checkVisibility() && (width < 43.5 || height < 43.5);
+            });
+            return [...wide, ...small.map(each => each.outerHTML.slice(0, 120))];
+        }"""
+    )
+    return found
+
+
+def test_in_the_lobby_of_a_phone_the_chosen_game_and_the_bot_that_may_be_played_are_in_sight(site: Place) -> None:
+    stage = Stage(site.visitor(**SMALL_PHONE), PEOPLE)
+    ann = stage.open()
+    for game in ("ultimate", "connect4", "tictactoe"):
+        ann.choose(game)
+        chosen = box(ann, ".shelf :checked")
+        assert chosen["x"] >= 0
+        assert chosen["x"] + chosen["width"] <= SMALL_PHONE["viewport"]["width"] + 1
+    ann.choose("connect4")
+    ann.press("Find an opponent")
+    play = ann.page.locator(".waiting").get_by_role("button", name="Play Tom").bounding_box()
+    assert play["y"] + 44 <= SMALL_PHONE["viewport"]["height"]
+    resize(ann, (1280, 720))
+    name, play = box(ann, ".waiting .entry .what"), box(ann, ".waiting .entry button")
+    assert name["height"] < 64, "the name of the bot is on one line"
+    assert play["width"] < name["width"]
+
+
+def test_the_last_move_of_a_long_list_is_in_sight_and_so_is_the_one_that_is_looked_at(site: Place) -> None:
+    cells = (35, 36, 37, 38, 39, 40, 41, 28, 29, 30, 31, 32, 33, 34)
+    scene = Scene("connect4", cells)
+    stage = Stage(site.visitor(viewport={"width": 1280, "height": 640}), Scene("connect4", cells[:-1]).snapshot())
+    ann = stage.open("/m/connect4")
+    ann.page.locator(".moves li").nth(12).wait_for()
+    stage.tell(scene.played())
+    last = ann.page.locator(".moves li").nth(13)
+    wait_for(lambda: bool(last.evaluate(INSIDE)), ann)
+    assert not ann.page.locator(".moves li").first.evaluate(INSIDE)
+    stage.tell({"type": "ended", "match": "connect4", "seq": 16, "at_ms": 0, "winner": 0, "reason": "resign"})
+    ann.until("You won")
+    ann.page.get_by_role("slider", name="Move").fill("1")
+    wait_for(lambda: bool(ann.page.locator(".moves li").first.evaluate(INSIDE)), ann)
+
+
+def test_all_phrases_are_in_sight_of_a_mouse(site: Place) -> None:
+    ann = Stage(site.visitor(**DESK), Scene("tictactoe").snapshot()).open("/m/tictactoe")
+    ann.page.locator(".phrases").first.wait_for()
+    assert ann.page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
+    )
+
+
+LEFT_OF_LAST = """name => {
+    const x = (at) => {
+        const one = document.createRange();
+        one.setStart(name.firstChild, at);
+        one.setEnd(name.firstChild, at + 1);
+        return one.getBoundingClientRect().x;
+    };
+    return x(0) < x(name.firstChild.length - 1);
+}"""
+"""Tells whether a text on one line begins on the left."""
+
+
+def test_other_languages_fit_and_arabic_is_written_from_the_right_but_for_its_moves(site: Place) -> None:
+    mia = site.visitor(locale="ar", **SMALL_PHONE)
+    mia.page.goto(site.url)
+    mia.page.get_by_role("heading", name="إكس أو وعائلتها").wait_for()
+    assert mia.page.evaluate("getComputedStyle(document.body).direction") == "rtl"
+    assert mia.page.evaluate("document.scrollingElement.scrollWidth") <= SMALL_PHONE["viewport"]["width"]
+    stage = Stage(mia, Scene("ultimate", (40, 30)).snapshot())
+    stage.open("/m/ultimate")
+    summary = mia.page.locator(".moves-panel summary")
+    summary.click()
+    name = mia.page.locator(".moves bdi").nth(1)
+    name.wait_for()
+    assert name.inner_text() == "5:a3"
+    assert name.evaluate(LEFT_OF_LAST)
+
+
+def test_a_puzzle_and_a_match_at_one_device_fit_a_small_phone_in_long_words(site: Place) -> None:
+    ann = site.visitor(**SMALL_PHONE).come("Puzzler")
+    remember(ann, "language", "ru")
+    ann.page.goto(f"{site.url}/#puzzle={date(2023, 1, 3)}")  # a day that has come on any machine
+    ann.page.reload()
+    board = ann.page.locator(".puzzle .boards")
+    board.wait_for()
+    assert board.evaluate("board => board.getBoundingClientRect().bottom <= innerHeight")
+    ann.page.goto(f"{site.url}/#here")
+    title = ann.page.locator("h1 > span").first
+    title.wait_for()
+    assert title.evaluate("title => title.getBoundingClientRect().height < 30"), "no word is broken"
+
+
+def test_the_lesson_on_a_phone_stands_below_the_board_and_moves_nothing(place: Place) -> None:
+    first, loser = place.pair(**STANDING)
+    for turn, cell in enumerate(
+        (0, 1, 4, 2, 8)
+    ):  # the first move of the loser gives the draw away, the second blocks no line
+        (first, loser)[turn % 2].play(cell)
+    loser.page.locator(".deck.defeat").wait_for()
+    for height, screen in ((740, (360, 740)), (360, (740, 360))):
+        resize(loser, screen)
+        loser.page.locator(".deck .how").wait_for()
+        board, slider = on_page(loser, ".boards"), on_page(loser, ".review")
+        loser.press("Where did I go wrong?")
+        loser.page.locator(".deck .learnt", has_text="you had to block at c1").wait_for()
+        assert bottom(on_page(loser, ".learnt")) <= height
+        loser.page.get_by_role("button", name="Try again from there").wait_for()
+        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider)
+        loser.press("one move forward")
+        loser.until("You lost")
+        assert (on_page(loser, ".boards"), on_page(loser, ".review")) == (board, slider)
+
+
+def on_page(visitor: Visitor, selector: str) -> dict[str, float]:
+    """Return where something is on the page, however far a click has scrolled it."""
+    place: dict[str, float] = visitor.page.locator(selector).first.evaluate(
+        """each => {
+            const { x, y, width, height } = each.getBoundingClientRect();
+            return { x: x + scrollX, y: y + scrollY, width, height };
+        }"""
+    )
+    return place

@@ -1,0 +1,326 @@
+/** The end of a match, and learning: replays, analyses, lessons, hints, puzzles; and what is heard and felt. */
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { document, textOf } from "./document.js";
+import { after, CONNECT4, ended, finished, position, QUBIC, replay, snapshot } from "./matches.js";
+import { WholePage } from "./whole.js";
+
+const BOT = { name: "Tom", bot: "random", level: 3, free: 1, seeking: [] as string[] };
+const LINE = [0, 3, 1, 4, 2];
+const pages: WholePage[] = [];
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close();
+});
+
+async function ann(...rest: Parameters<typeof WholePage.ofAnn>): Promise<WholePage> {
+  const page = await WholePage.ofAnn(...rest);
+  pages.push(page);
+  await page.until("main");
+  return page;
+}
+
+/** Somebody whose match of these moves has been shown to its end, and who may analyse it. */
+async function learner(moves: number[], winner: number | null, more: Parameters<typeof finished>[2] = {}, kept: Record<string, string> = {}): Promise<WholePage> {
+  const page = await ann(kept, "/m/m1", ["analyse", "chat"]);
+  const size = (more.game ?? snapshot().game).shape.reduce((product, side) => product * side);
+  await page.says(finished(moves, winner, more), replay(moves, size, moves.map(() => "start")));
+  await page.until("main.match");
+  return page;
+}
+
+const status = () => document.querySelector(".deck .status")!.textContent!;
+const marks = () => document.querySelectorAll(".cell .mark").length;
+const fields = (sent: object[], ...names: string[]): unknown[][] => sent.map((each) => names.map((name) => (each as Record<string, unknown>)[name]));
+const press = (key: string) => document.body.dispatchEvent(Object.assign(new (document.defaultView as unknown as { Event: typeof Event }).Event("keydown", { bubbles: true }), { key }));
+
+async function slideTo(page: WholePage, ply: number): Promise<void> {
+  document.querySelector<HTMLInputElement>("input[type=range]")!.oninput?.({ target: { value: `${ply}` } } as never);
+  await page.says();
+}
+
+test("the end is one sheet with the rating and one dominant way on", async () => {
+  for (const [you, tone, gain, after] of [[0, "victory", "1500 → 1520 (+20)", "New opponent"], [1, "defeat", "1500 → 1480 (−20)", "Where did I go wrong?"]] as const) {
+    const page = await ann({}, "/", ["analyse"]);
+    await page.says(snapshot({ you, moves: LINE, position: after5(), rated: true, players: you ? [{ name: "Ben" }, { name: "Ann" }] : [{ name: "Ann" }, { name: "Ben" }] }));
+    await page.says(ended(0, "line"), { type: "rated", match: "m1", ratings: [{ before: 1500, after: 1520 }, { before: 1500, after: 1480 }] });
+    await page.until(`.deck.${tone} .gain`, gain);
+    assert.deepEqual(textOf(".deck button.primary"), ["Rematch"]);
+    page.find(after);
+    assert.equal(document.querySelectorAll(".above.strike .over").length, 1);
+    assert.equal(document.querySelectorAll(".confetti").length, you ? 0 : 1, "the winner alone celebrates");
+    page.close();
+    const again = await learner(LINE, 0, { line: [0, 1, 2], you });
+    assert.equal(document.querySelector(".confetti"), null, "a match that is opened again was celebrated before");
+    again.close();
+  }
+});
+
+const after5 = () => after(LINE, 9, { to_move: null, legal: [], line: [0, 1, 2] });
+
+test("the rematch is offered and accepted, or may be another game", async () => {
+  const page = await learner(LINE, 0, { line: [0, 1, 2] });
+  await page.press("Rematch");
+  assert.deepEqual(fields(page.of("offer"), "kind"), [["rematch"]]);
+  await page.says({ type: "offered", match: "m1", seq: 2, at_ms: 0, side: 1, kind: "rematch" });
+  await page.until(".said", "Ben offers a rematch.");
+  await page.press("Accept");
+  assert.deepEqual(fields(page.of("agree"), "offer"), [[2]]);
+  page.close();
+  const other = await learner(LINE, 0, { line: [0, 1, 2] });
+  await other.press("Another game");
+  await other.until("[role=dialog]", "Gomoku");
+  const chosen = [...document.querySelectorAll<HTMLElement>("[role=dialog] label.option")].find((each) => each.textContent === "Gomoku")!;
+  chosen.querySelector("input")!.onchange?.({} as Event);
+  await other.says();
+  assert.deepEqual(fields(other.of("challenge"), "name", "game"), [["Ben", "gomoku"]]);
+});
+
+test("the rematch counts the series", async () => {
+  const page = await ann();
+  await page.says(snapshot({ match: "m1-2", previous: "m1", score: [1, 0], you: 1, players: [{ name: "Ben" }, { name: "Ann" }] }));
+  await page.until("main.match");
+  assert.deepEqual(textOf(".score"), ["1", "0"]);
+});
+
+test("a finished match is looked back on by the slider, the arrow keys and by itself", async () => {
+  const page = await learner(LINE, 0, { line: [0, 1, 2] });
+  assert.equal(status(), "You won: You completed a line.");
+  assert.equal(document.querySelectorAll(".cell.won").length, 3);
+  await page.press("one move back");
+  assert.match(status(), /^Move 4 of 5/);
+  assert.equal(document.getElementById("cell-2")!.getAttribute("aria-label"), "row 1 column 3, empty");
+  await slideTo(page, 1);
+  assert.equal(marks(), 1);
+  await slideTo(page, 5);
+  assert.match(status(), /^You won/);
+  press("ArrowLeft");
+  await page.says();
+  assert.match(status(), /^Move 4 of 5/);
+  press("Home");
+  await page.says();
+  assert.match(status(), /^Move 0 of 5/);
+  const seen: string[] = [];
+  const { setTimeout: later } = globalThis;
+  Object.assign(globalThis, { setTimeout: (act: () => void, ms: number) => (ms === 900 ? later(() => (seen.push(status()), act()), 4) : later(act, ms)) });
+  try {
+    await page.press("Play all moves");
+    await page.until(".deck .status", "You won");
+  } finally {
+    Object.assign(globalThis, { setTimeout: later });
+  }
+  assert.deepEqual(seen.map((each) => each.slice(0, 6)), ["Move 0", "Move 1", "Move 2", "Move 3", "Move 4"]);
+  page.find("Play all moves");
+});
+
+const ANALYSED = [
+  { ply: 1, move: 4, value: 0, best: ["b2"] },
+  { ply: 2, move: 0, value: 0, best: ["a3"], side: 1 },
+  { ply: 3, move: 1, value: 0, best: ["b3"] },
+  { ply: 4, move: 2, value: -1, best: ["b1"], side: 1, turning: true, sign: "??", text: "you had to block at b1: they had two in a row", why: { kind: "block", moves: ["b1"] } },
+  { ply: 5, move: 7, value: 1, best: ["b1"] },
+];
+const ANALYSIS = { type: "analysis", match: "m1", exact: true, moves: ANALYSED };
+const LESSON = { type: "lesson", ply: 4, side: 1, better: ["b1"], text: "At move 4, c3, you had to block at b1: they had two in a row." };
+const LOST = { line: [1, 4, 7], you: 1, players: [{ name: "Ben" }, { name: "Ann" }] };
+
+test("an analysis opens at the move that decided, with the reason for the player who made it", async () => {
+  const page = await learner([4, 0, 1, 2, 7], 0, LOST);
+  await page.press("Where did I go wrong?");
+  assert.equal(page.of("analyse").length, 1);
+  await page.says({ ...ANALYSIS, lesson: LESSON });
+  assert.match(status(), /^Move 4 of 5/);
+  assert.deepEqual([document.querySelectorAll("circle.turn").length, textOf(".moves .sign")], [1, ["??"]]);
+  assert.equal([...document.querySelectorAll(".cell.hint")].map(({ id }) => id).join(), "cell-7", "where the better move is");
+  await page.until(".learnt", "you had to block at b1: they had two in a row");
+  await page.until(".better");
+  await slideTo(page, 5);
+  await page.press("Move 4, c3");
+  assert.match(status(), /^Move 4 of 5/);
+  await page.press("Try again from there");
+  assert.deepEqual([...page.of("replay"), ...page.of("lobby")].length > 0, true);
+  await page.says({ type: "players", online: 1, players: [BOT] });
+  assert.deepEqual(fields(page.of("challenge"), "name", "side", "start"), [["Tom", 1, "start"]]);
+});
+
+test("the other player reads what decided the match, and has nothing to try again", async () => {
+  const page = await learner([4, 0, 1, 2, 7], 0, { line: [1, 4, 7] });
+  await page.press("Analyse");
+  await page.says({ ...ANALYSIS, lesson: LESSON });
+  await page.until(".learnt", "Move 4, c3 by Ben, decided the match; better was b1.");
+  assert.ok(!textOf("button").includes("Try again from there"));
+});
+
+test("the lesson is shown though the match had turned before", async () => {
+  const page = await learner([4, 0, 1, 2, 7], 0, LOST);
+  await page.press("Where did I go wrong?");
+  await page.says({ ...ANALYSIS, moves: ANALYSED.map((each) => (each.ply === 2 ? { ...each, turning: true, value: -1, best: ["c1"] } : each)), lesson: LESSON });
+  await page.until(".turns", "Move 2, a3");
+  assert.match(status(), /^Move 4 of 5/);
+  assert.ok(document.querySelector("#cell-7.hint"));
+});
+
+test("an arrow leads through the layers to what was better", async () => {
+  const page = await learner([0, 1, 21, 2, 42, 3, 63], 0, { game: QUBIC, ...LOST, line: [0, 21, 42, 63] });
+  await page.press("Where did I go wrong?");
+  await page.says({ type: "analysis", match: "m1", exact: true, moves: [], lesson: { ...LESSON, ply: 6, better: ["4:d1"], text: "you had to block at 4:d1" } });
+  await page.until(".learnt", "you had to block at 4:d1");
+  assert.ok(document.querySelector("#cell-63.hint"));
+  assert.ok(document.querySelector(".stack > .better .tip"));
+});
+
+test("where marks fall the lesson points to where one would have come to lie", async () => {
+  const page = await learner([38, 37, 31, 30, 24, 36, 17], 0, { game: CONNECT4, ...LOST, line: [38, 31, 24, 17] });
+  await page.press("Where did I go wrong?");
+  await page.says({ type: "analysis", match: "m1", exact: true, moves: [], lesson: { ...LESSON, ply: 6, better: ["4"], text: "you had to block at 4" } });
+  assert.deepEqual([...document.querySelectorAll(".hint")].map(({ id }) => id), ["cell-17"]);
+});
+
+test("a lesson is told in the language of the page", async () => {
+  const page = await learner([0, 8, 1, 5, 4, 2], 1, { line: [2, 5, 8] }, { language: "fr" });
+  await page.press("Où me suis-je trompé ?");
+  const lesson = { type: "lesson", ply: 5, side: 0, better: ["c3"], text: "", why: { kind: "missed_win", moves: ["c3"] } };
+  await page.says({ type: "analysis", match: "m1", exact: true, moves: [], lesson });
+  await page.until(".learnt", "Coup 5, b2 : vous pouviez gagner tout de suite avec c3.");
+});
+
+test("the coach of a match against a bot hints and warns, and a bot plays on from any position", async () => {
+  const page = await ann({}, "/", ["hint"]);
+  const match = { players: [{ name: "Ann" }, { name: "Tom", bot: "random", level: 3 }] };
+  await page.says(snapshot({ ...match, moves: [4, 0], position: after([4, 0]) }));
+  assert.deepEqual(fields(page.of("hint"), "kind"), [["warning"]]);
+  await page.press("Hint");
+  await page.says({ type: "hint", match: "m1", ply: 2, kind: "move", moves: [2], text: "Take the corner." }, { type: "hint", match: "m1", ply: 2, kind: "warning", moves: [6] });
+  assert.deepEqual(textOf(".coached"), ["Take the corner.", "Beware of a1."]);
+  assert.deepEqual([document.querySelector(".cell.hint")!.id, document.querySelector(".cell.alarm")!.id], ["cell-2", "cell-6"]);
+  await page.press("Resign");
+  await page.press("Play on");
+  await page.press("Resign");
+  await page.press("Yes, resign");
+  assert.equal(page.of("resign").length, 1);
+  await page.says(ended(1, "resign"));
+  await slideTo(page, 1);
+  await page.says({ type: "players", online: 1, players: [BOT] }, replay([4, 0], 9, ["", "after one"]));
+  await page.press("Play on from here");
+  assert.deepEqual(fields(page.of("challenge"), "name", "start", "side"), [["Tom", "after one", 0]]);
+  await page.says(snapshot({ ...match, match: "m2", moves: [], position: position("....X....", { to_move: 1 }), start: "after one" }));
+  assert.equal(document.querySelectorAll("#cell-4 .mark-X").length, 1);
+});
+
+test("players who have learnt a game play it by one tap", async () => {
+  const page = await ann();
+  await page.press("How to play");
+  assert.deepEqual(fields(page.of("rules"), "game"), [["tictactoe"]]);
+  await page.says({ type: "rules", game: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", goal: "Three in a row wins.", special: "", tips: ["Take the middle."], example: null });
+  await page.until("[role=dialog]", "Take the middle.");
+  await page.press("Try it");
+  for (const cell of [2, 3]) {
+    await page.tap(cell, "lesson-");
+    await page.press("Next");
+  }
+  await page.until("[role=dialog]", "You know the game.");
+  await page.says({ type: "players", online: 1, players: [BOT] });
+  const play = [...document.querySelectorAll<HTMLElement>("[role=dialog] button")].find(({ textContent }) => textContent === "Play the computer")!;
+  play.onclick?.({ currentTarget: play } as never);
+  await page.says();
+  assert.deepEqual(fields(page.of("challenge"), "name", "game"), [["Tom", "tictactoe"]]);
+});
+
+test("the puzzle of a day is answered, remembered, and leads to the day before", async () => {
+  const page = await ann();
+  await page.press("Puzzle of the day");
+  const puzzle = { type: "puzzle", day: "2023-01-03", game: snapshot().game, position: position("XX.OO...."), start: "", kind: "win", plies: 1, grade: 2 };
+  await page.says(puzzle);
+  await page.until(".puzzle", "Jan 3, 2023 · Difficulty 2 of 5");
+  await page.tap(8);
+  assert.deepEqual(fields(page.of("puzzle").slice(-1), "day", "move"), [["2023-01-03", 8]]);
+  await page.says({ ...puzzle, move: 8, right: false });
+  await page.until(".verdict", "c1 is not the move. Try another.");
+  await page.tap(2);
+  await page.says({ ...puzzle, move: 2, right: true, solution: 2, text: "it completes a line." });
+  await page.until(".verdict", "Correct: c3!");
+  await page.until(".puzzle", "Solved");
+  const puzzles = localStorage.getItem("ttt_net.puzzles")!;
+  page.close();
+  const again = await ann({ puzzles }, "/#puzzle=2023-01-03");
+  await again.says(puzzle);
+  await again.until(".puzzle", "Solved");
+  await again.press("Previous puzzle");
+  assert.equal(location.hash, "#puzzle=2023-01-02");
+  assert.deepEqual(fields(again.of("puzzle").slice(-1), "day"), [["2023-01-02"]]);
+  await again.says({ ...puzzle, day: "2023-01-02" });
+  await again.press("Show the solution");
+  assert.deepEqual(fields(again.of("puzzle").slice(-1), "day", "reveal"), [["2023-01-02", true]]);
+  await again.says({ ...puzzle, day: "2023-01-02", solution: 2 });
+  await again.until(".verdict", "A good move: c3.");
+});
+
+/** Has what a browser can sound, shake and show noted in a list. */
+function listen(): { felt: string[]; undo: () => void } {
+  const felt: string[] = [];
+  const ramp = { setValueAtTime: () => {}, linearRampToValueAtTime: () => {}, exponentialRampToValueAtTime: () => {} };
+  class Tone {
+    gain = ramp;
+    connect = (next: unknown) => next;
+    start = () => {};
+    stop = () => {};
+  }
+  class AudioContext {
+    currentTime = 0;
+    constructor() {
+      felt.push("sound");
+    }
+  }
+  class Notification {
+    static permission = "granted";
+    constructor(title: string) {
+      felt.push(title);
+    }
+    close() {}
+  }
+  Object.assign(globalThis, { AudioContext, OscillatorNode: Tone, GainNode: Tone, Notification });
+  const felts = { userActivation: { hasBeenActive: true }, vibrate: (pattern: number[]) => felt.push(`vibration of ${pattern.length}`), setAppBadge: async (count: number) => void felt.push(`badge ${count}`), clearAppBadge: async () => {} };
+  for (const [name, value] of Object.entries(felts)) Object.defineProperty(navigator, name, { configurable: true, value });
+  const undo = () => {
+    for (const name of Object.keys(felts)) Reflect.deleteProperty(navigator, name);
+    for (const name of ["AudioContext", "OscillatorNode", "GainNode", "Notification"]) Reflect.deleteProperty(globalThis, name);
+  };
+  return { felt, undo };
+}
+
+const LOUD = { settings: '{"isLoud":true,"tells":true}' };
+
+test("our turn is heard and felt, and told where the page is not looked at", async () => {
+  const { felt, undo } = listen();
+  try {
+    const page = await ann(LOUD);
+    const icon = Object.assign(document.createElement("link"), { rel: "icon", href: "http://here/icon.svg" });
+    document.head.append(icon);
+    await page.says(snapshot({ moves: [4], position: after([4]) }));
+    Object.defineProperty(document, "hidden", { configurable: true, value: true });
+    await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 1, ply: 2, move: 0, position: after([4, 0]) });
+    for (const each of ["Your turn against Ben", "sound", "vibration of 1", "badge 1"]) assert.ok(felt.includes(each), `${each} among ${felt}`);
+    assert.match(document.title, /^● Your turn/);
+    assert.match(icon.href, /icon-turn\.svg$/);
+    await page.tap(8);
+    await page.says({ type: "played", match: "m1", seq: 3, at_ms: 0, side: 0, ply: 3, move: 8, position: after([4, 0, 8]) });
+    assert.match(icon.href, /icon\.svg$/);
+  } finally {
+    undo();
+  }
+});
+
+test("a win is felt in five parts, on one device too, where no server is told of", async () => {
+  const { felt, undo } = listen();
+  try {
+    const page = await WholePage.open(LOUD, "/#here=tictactoe");
+    pages.push(page);
+    for (const cell of LINE) await page.tap(cell);
+    await page.until(".status .head", "X won.");
+    await page.until(".confetti i");
+    assert.deepEqual(felt.filter((each) => each.startsWith("vibration")), ["vibration of 5"]);
+    assert.equal(document.querySelector(".link"), null);
+  } finally {
+    undo();
+  }
+});
