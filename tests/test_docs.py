@@ -175,3 +175,23 @@ def test_every_close_code_of_our_own_is_sent_somewhere() -> None:
     text = sources()
     by_the_library = {Closing.DONE, Closing.BROKEN_FRAME, Closing.TOO_BIG}
     assert [each for each in Closing if each not in by_the_library and f"Closing.{each.name}" not in text] == []
+
+
+def test_no_modules_of_the_page_import_each_other_in_a_circle() -> None:
+    assert HOUSE.circles(HOUSE.typescript_imports(ROOT / "ttt_net" / "web" / "src")) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        'import type { One } from "./one.js";',
+        'export const one = () => import("./one.js");',
+        'export * from "./one.js";',
+    ],
+)
+def test_a_circle_of_imports_of_types_or_of_code_that_is_fetched_later_is_found(tmp_path: Path, back: str) -> None:
+    (tmp_path / "one.ts").write_text(
+        'import { two } from "./two.js";\nexport type One = typeof two;\n', encoding="utf-8"
+    )
+    (tmp_path / "two.ts").write_text(f"{back}\nexport const two = 2;\n", encoding="utf-8")
+    assert HOUSE.circles(HOUSE.typescript_imports(tmp_path)) == [["one.ts", "two.ts"]]

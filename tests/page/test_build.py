@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.page.build import WEB, node
-from tests.test_docs import HOUSE
 from ttt_net.errors import Refusal
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
@@ -19,26 +18,6 @@ from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind,
 def test_the_unit_tests_of_the_page_pass_in_node() -> None:
     done = node("test.mjs")
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_no_modules_of_the_page_import_each_other_in_a_circle() -> None:
-    assert HOUSE.circles(HOUSE.typescript_imports(WEB / "src")) == []
-
-
-@pytest.mark.parametrize(
-    "back",
-    [
-        'import type { One } from "./one.js";',
-        'export const one = () => import("./one.js");',
-        'export * from "./one.js";',
-    ],
-)
-def test_a_circle_of_imports_of_types_or_of_code_that_is_fetched_later_is_found(tmp_path: Path, back: str) -> None:
-    (tmp_path / "one.ts").write_text(
-        'import { two } from "./two.js";\nexport type One = typeof two;\n', encoding="utf-8"
-    )
-    (tmp_path / "two.ts").write_text(f"{back}\nexport const two = 2;\n", encoding="utf-8")
-    assert HOUSE.circles(HOUSE.typescript_imports(tmp_path)) == [["one.ts", "two.ts"]]
 
 
 def test_the_built_page_is_what_make_page_writes(tmp_path: Path) -> None:
