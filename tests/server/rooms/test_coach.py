@@ -155,14 +155,14 @@ async def finished(server: Server) -> tuple[Peer, Peer, str]:
 
 
 async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path, Limits(analysis_s=600)) as server:
         first, second, match = await finished(server)
         if not has_engine():
             assert await first.refused("analyse", match=match) == "no_engine"
             return
         await first.ok("analyse", match=match)
         await second.ok("analyse", match=match)
-        analysis = await first.hear("analysis")
+        analysis = await first.hear("analysis", exact=True)
         assert analysis["exact"]
         assert [each["move"] for each in analysis["moves"]] == [4, 1, 0, 8, 6, 2, 3]
         assert [each.get("side", 0) for each in analysis["moves"]] == [0, 1] * 3 + [0]
@@ -174,9 +174,9 @@ async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None
         assert (lesson["type"], lesson["ply"], lesson["side"]) == ("lesson", 2, 1)
         assert set(lesson["better"]) == {"a1", "a3", "c1", "c3"}
         assert lesson["text"].startswith("Move 2: ")
-        assert await second.hear("analysis") == analysis
+        assert await second.hear("analysis", exact=True) == analysis
         await second.ok("analyse", match=match)  # kept: no process is started again
-        assert await second.hear("analysis") == analysis
+        assert await second.hear("analysis", exact=True) == analysis
 
 
 async def test_one_who_asks_again_and_again_is_told_once_and_slowed_down(tmp_path: Path) -> None:
