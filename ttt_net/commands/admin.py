@@ -323,11 +323,20 @@ def _report(report: protocol.Report) -> str:
         *cluster_rows(report.cluster),
         ("loop lag", times(report.lag_s)),
         ("waiting", waiting(report)),
+        *_questions(report),
         ("requests", f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}"),
         ("faults", f"{report.faults:,}"),
         ("ended", f"{counted(sum(report.endings.values()), 'connection')}{_by_reason(report.endings)}"),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in rows)
+
+
+def _questions(report: protocol.Report) -> list[tuple[str, str]]:
+    """Return the row of questions about the past; none from a server of an older release."""
+    if report.answer_s is None:
+        return []
+    answered = f"{sum(report.answer_s.counts):,}; {times(report.answer_s)}"
+    return [("questions", f"{answered}; {report.questions:,} waiting, {report.questions_refused:,} refused")]
 
 
 def who_is_here(report: protocol.Report) -> str:

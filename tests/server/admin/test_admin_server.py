@@ -235,6 +235,7 @@ async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None
         first, second, match = await each.server.pair()
         await first.play(match, (first, 0), (second, 1))
         assert await first.refused("play", match=match, ply=0, move=8) == "stale_ply"
+        await first.ok("leaderboard", game="connect4", speed="blitz")
         status, text = await each.http("/metrics", each.authorization)
         assert status == 200
         samples = {
@@ -250,6 +251,8 @@ async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None
         assert samples[("ttt_net_move_seconds_bucket", ("le", "+Inf"))] == 2
         assert samples[("ttt_net_commit_seconds_count",)] >= 4
         assert samples[("ttt_net_ready",)] == 1
+        assert samples[("ttt_net_questions",)] == samples[("ttt_net_questions_refused_total",)] == 0
+        assert samples[("ttt_net_answer_seconds_count",)] == 1
         assert match not in text
         assert "Ann" not in text
 

@@ -266,3 +266,18 @@ def test_a_node_that_applies_nothing_for_minutes_keeps_so_many_answers_and_catch
     assert a.ledger.is_fresh
     assert a.ledger.contact.ends_ahead < 5
     assert a.replica.position == b.replica.position
+
+
+def test_the_mean_cost_of_an_entry_is_measured_where_it_is_applied() -> None:
+    nodes = Nodes("a")
+    (a,) = nodes.nodes
+    looks = iter(range(10**6))
+    assert a.ledger.job_ms == 0.0
+    a.ledger.cost_s = lambda: next(looks) * 0.002
+    nodes.append(a, "ann")
+    nodes.go(0.1)
+    assert 0.0 < a.ledger.job_ms < 2.0
+    for number in range(200):
+        a.ledger.ask(NameQuery(f"nobody {number}"), lambda _: None, lambda _: None)
+    nodes.go(0.1)
+    assert a.ledger.job_ms == pytest.approx(2.0, abs=0.01)

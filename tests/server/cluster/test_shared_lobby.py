@@ -319,3 +319,28 @@ def test_of_too_many_questions_that_know_more_than_the_steward_some_are_to_be_as
     evening.go(0.1)
     assert [refused["code"] for refused in evening.heard(0, "refused")] == ["restarting", "restarting"]
     assert len(evening.people[0].talk.asked) == 2
+
+
+def test_the_keeper_of_the_lobby_charges_a_forwarded_request_to_the_address_of_its_player() -> None:
+    evening = Evening("a", "b", "c", "b")
+    steward, _, here = (author.node for author in evening.node("a").ledger.peers.members())
+    evening.move(here, 0, 1)
+    shares, busy, other = evening.node(steward).hub.shares, *evening.people[:2]
+    looks = iter(range(10**6))
+    shares.clock_s = lambda: next(looks) * 0.3
+    for _ in range(6):
+        busy.say(wire.SeekRequest(0, games=["connect4"]))
+        evening.go(0.2)
+    refused = evening.heard(0, "refused")
+    assert {each["code"] for each in refused} == {"too_fast"}
+    assert "your address has used 1000 ms" in refused[-1]["message"]
+    busy.say(wire.UnseekRequest(0))
+    other.say(wire.SeekRequest(0, games=["qubic"]))
+    evening.go(0.5)
+    assert evening.heard(0, "refused") == refused, "a seek can be withdrawn all the same"
+    assert evening.heard(1, "refused") == []
+    shares.clock_s = lambda: 0.0
+    evening.go(20.0)
+    busy.say(wire.SeekRequest(0, games=["connect4"]))
+    evening.go(0.5)
+    assert evening.heard(0, "refused") == refused

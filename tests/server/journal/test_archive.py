@@ -192,6 +192,9 @@ def test_a_question_that_takes_too_long_is_given_up(desk: Desk) -> None:
     refusal = desk.answer(replay("long"))
     assert refusal.code is Code.BUSY
     assert "disk is too slow" in str(refusal)
+    assert desk.archive.refused == 1
+    assert desk.answer(profile("nobody")).code is Code.UNKNOWN_PLAYER
+    assert desk.archive.refused == 1
 
 
 def test_a_match_with_too_many_events_is_refused_before_they_are_read(desk: Desk) -> None:

@@ -123,6 +123,9 @@ class AdminCommands:
             commit_s=_timing(health.commit_s),
             lag_s=_timing(metrics.lag_s),
             cluster=services.membership.figures() if services.membership else None,
+            questions=services.archive.waiting,
+            questions_refused=services.archive.refused,
+            answer_s=_timing(services.archive.answer_s),
         )
 
     def _announce(self, asked: protocol.Announce) -> protocol.Done:

@@ -46,6 +46,7 @@ class _Collector:
             ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
             ("tasks", report.tasks, "Tasks of the event loop, always about as many."),
             ("journal_waiting_jobs", report.jobs, "Entries that wait for the disk."),
+            ("questions", report.questions, "Questions about the past that wait, with the one under way."),
             ("analyses", report.analyses, "Matches that wait to be analysed, with the one that is."),
             ("disk_free_bytes", report.free_bytes, "Free bytes on the disk of the journal."),
             ("journal_bytes", report.journal_bytes, "The files of the journal."),
@@ -64,6 +65,7 @@ class _Collector:
             ("matches", report.matches, "Matches that were begun."),
             ("moves", report.moves, "Moves that were acknowledged."),
             ("journal_failures", report.failures, "Jobs that the disk or a fault of ours made fail."),
+            ("questions_refused", report.questions_refused, "Questions about the past that were refused as too many."),
             ("faults", report.faults, "Exceptions that should not have been raised; each is in the log."),
         ):
             yield CounterMetricFamily(f"ttt_net_{name}", help, value=value)
@@ -81,7 +83,10 @@ class _Collector:
                 "Transactions of the journal, each with one job or many; in a cluster, the way to its log and back.",
             ),
             ("event_loop_lag_seconds", report.lag_s, "By how much the event loop was late."),
+            ("answer_seconds", report.answer_s, "CPU time of answers to questions about the past, on their thread."),
         ):
+            if timing is None:
+                continue
             yield HistogramMetricFamily(f"ttt_net_{name}", help, buckets=_buckets(timing), sum_value=timing.total)
 
 

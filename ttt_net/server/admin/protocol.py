@@ -287,6 +287,12 @@ class Report(AdminReply, frozen=True):
     lag_s: Timing
     cluster: NodeFigures | None = None
     """The state of this node in its cluster; None without one."""
+    questions: int = 0
+    """Questions about the past that wait for an answer, and the one under way."""
+    questions_refused: int = 0
+    """Those refused because too many waited, or given up because the answer cost too much."""
+    answer_s: Timing | None = None
+    """CPU time of answers to them on the reading thread; None from a server of an older release."""
 
 
 class PlayerRow(Struct, frozen=True, omit_defaults=True):

@@ -68,8 +68,10 @@ class Account:
 class Payer(Protocol):
     """A connection, as far as it pays for what it causes."""
 
-    account: Account | None
-    """The account of its address; None if it is not metered."""
+    @property
+    def account(self) -> Account | None:
+        """The account of its address; None if it is not metered."""
+
     player: int | None
     """The player, once they have said hello."""
     owed_ms: float

@@ -159,7 +159,9 @@ class ClusterNode:
     def _came(self, node: NodeName, came: Came, player: Player) -> None:
         forward = partial(self._lobby.forward, node, came.player, came.serial)
         now_s = self._services.loop.time()
-        connection = RemoteConnection(node, came.address, now_s, forward, is_metered=came.is_metered)
+        connection = RemoteConnection(
+            node, came.address, came.player, now_s, forward, self._services.shares, is_metered=came.is_metered
+        )
         self._lobby.arrived_elsewhere(came.player)
         session = session_elsewhere(came, player, connection)
         connection.session = session

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -128,6 +129,7 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
                     wall_ms,
                     reader.look,
                 )
+                ledger.cost_s = time.thread_time
                 worker.on_fault = copier.on_fault = ledger.stop_for
                 snapshots = SnapshotKeeper(ledger, stream, replica, copier, configuration.cluster.schedule)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)

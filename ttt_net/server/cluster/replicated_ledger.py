@@ -33,7 +33,7 @@ from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
-from ttt_net.server.journal.ledger import Hear, LedgerHealth, Read, Tell
+from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
 
@@ -97,7 +97,9 @@ class ReplicatedLedger:
         self.position: Position = replica.position
         """Up to which place of the log all was applied, and told."""
         self.job_ms = 0.0
-        """Nothing is charged for entries: each node applies those of all."""
+        """As in `Ledger`: of all nodes, the author's alone charges for an entry."""
+        self.cost_s: Callable[[], float] = lambda: 0.0
+        """Measures the CPU time of the thread that calls it, in seconds; by default nothing costs anything."""
         self.refused = 0
         """Entries of this node that were refused so far."""
         self._log, self._replica, self._work, self._loop, self._rng = stream, replica, work, loop, rng
@@ -116,6 +118,8 @@ class ReplicatedLedger:
         self._is_gathering = False
         self._inbox = Inbox(stream, self._arrived)
         self._is_applying = False
+        self._applying_ms = 0.0
+        """The cost of what was applied last."""
         self._trouble: str | None = None
         self._round_trip_s = Histogram()
         self._secret = ""
@@ -148,10 +152,13 @@ class ReplicatedLedger:
         """Answer a query after all that was applied before."""
 
         def read() -> object:
+            began_s = self.cost_s()
             try:
                 return self._replica.answer(query)
             except Refusal as refusal:
                 return refusal.with_traceback(None)
+            finally:
+                self._measure((self.cost_s() - began_s) * 1000, 1)
 
         self._work(read, lambda found: failed(found) if isinstance(found, Refusal) else done(found))
 
@@ -255,12 +262,20 @@ class ReplicatedLedger:
         some = self._inbox.first(MAX_AT_ONCE)
 
         def apply() -> list[Applied] | StorageError | NewerFormError:
+            began_s = self.cost_s()
             try:
                 return self._replica.apply(some)
             except (StorageError, NewerFormError) as error:
                 return error
+            finally:
+                self._applying_ms = (self.cost_s() - began_s) * 1000
 
         self._work(apply, self._applied)
+
+    def _measure(self, ms: float, jobs: int) -> None:
+        """Add the cost of some jobs to the mean."""
+        if jobs:
+            self.job_ms += (ms / jobs - self.job_ms) * NEWEST
 
     def _go_on_following(self) -> None:
         """With all applied that came: take up what was let pass, or stop if that was trimmed."""
@@ -287,6 +302,7 @@ class ReplicatedLedger:
         self._trouble = None
         try:
             self._take_in(applied)
+            self._measure(self._applying_ms, sum(len(each.batch.entries) for each in applied if each.batch is not None))
         except Exception as fault:
             log.exception("fault while hearing what was applied")
             self.stop_for(fault)  # or nothing would ever be applied here any more, and nobody would know why

@@ -223,14 +223,25 @@ class SharedLobby:
                 session.refuse(request.id, Refusal(Code.RESTARTING, "a fault of the server kept it from doing that"))
 
     def _carry_out(self, session: Session, request: wire.AnyRequest, question: LobbyQuestion, reply: Reply) -> None:
-        """Carry out a request of a player of another node. Raises `Refusal` if it may not be."""
-        if question.is_again:
-            assert isinstance(request, wire.SeekRequest), "only seeks stand"
-            reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
-            self._hub.matchmaker.seek_again(session, request)
-        else:
-            assert isinstance(request, MatchmakingRequest), "other nodes pass on what concerns the lobby alone"
-            self._hub.matchmaker.act(session, request)
+        """Carry out a request of a player of another node, and charge it to their address, as that node would.
+
+        Raises `Refusal` if the request is refused, or if the address has used up its share of this node's time.
+        """
+        payer, shares = session.connection, self._services.shares
+        began_s, shares.payer = shares.clock_s(), payer
+        try:
+            if question.is_again:
+                assert isinstance(request, wire.SeekRequest), "only seeks stand"
+                reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
+                self._hub.matchmaker.seek_again(session, request)
+            else:
+                assert isinstance(request, MatchmakingRequest), "other nodes pass on what concerns the lobby alone"
+                if not isinstance(request, wire.UnseekRequest):
+                    shares.check(payer)
+                self._hub.matchmaker.act(session, request)
+        finally:
+            shares.payer = None
+            payer.charge((shares.clock_s() - began_s) * 1000)
 
     def _is_answered(self, session: Session, request: int) -> bool:
         """Tell whether the answer to a request of another node is among the messages of this turn."""

@@ -147,7 +147,9 @@ class Archive:
         self._mean_ms = 1.0
         """Mean cost of the last answers."""
         self.answer_s = Histogram()
-        """How long answers took to find, waiting not included."""
+        """CPU time that answers took on the reading thread."""
+        self.refused = 0
+        """Questions refused because too many waited, or given up at `MAX_STEPS` or `MAX_S`."""
 
     @property
     def waiting(self) -> int:
@@ -166,6 +168,7 @@ class Archive:
         self._go_on()
 
     def _busy(self, what: str, ahead: int) -> Refusal:
+        self.refused += 1
         wait_ms = min(_MOST_RETRY_MS, max(_LEAST_RETRY_MS, round(ahead * self._mean_ms)))
         return Refusal(Code.BUSY, f"{what} wait for an answer already; ask again in a moment", wait_ms)
 
@@ -188,6 +191,7 @@ class Archive:
         try:
             if question.is_wanted:
                 if isinstance(found, Refusal):
+                    self.refused += found.code is Code.BUSY
                     question.failed(found)
                 else:
                     question.done(found)

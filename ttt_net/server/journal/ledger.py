@@ -37,7 +37,7 @@ MAX_BATCH = 256
 SLOW_S = 5.0
 """A transaction that takes longer means that the disk hangs."""
 
-_NEWEST = 0.05
+NEWEST = 0.05
 """How much the newest commit weighs in the mean cost of a job."""
 
 Hear = Callable[[int, AnyEntry], None]
@@ -338,7 +338,7 @@ class LocalLedger:
                 answers = self.database.commit(batch)
                 self._working_since_s = None
                 self._commit_s.observe(time.perf_counter() - since_s)
-                self.job_ms += ((time.thread_time() - began_s) * 1000 / len(batch) - self.job_ms) * _NEWEST
+                self.job_ms += ((time.thread_time() - began_s) * 1000 / len(batch) - self.job_ms) * NEWEST
                 notify(partial(_tell, answers))
         self._has_ended.set()
 

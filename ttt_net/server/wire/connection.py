@@ -611,14 +611,27 @@ class RemoteConnection:
     connections.
     """
 
-    __slots__ = ("_forward", "address", "left_on_purpose", "metered_as", "node", "opened_s", "session")
+    __slots__ = (
+        "_forward",
+        "_shares",
+        "address",
+        "left_on_purpose",
+        "metered_as",
+        "node",
+        "opened_s",
+        "owed_ms",
+        "player",
+        "session",
+    )
 
     def __init__(
         self,
         node: str,
         address: str,
+        player: int,
         opened_s: float,
         forward: Callable[[bytes, Closing | None], None],
+        shares: FairShares,
         *,
         is_metered: bool,
     ) -> None:
@@ -631,7 +644,16 @@ class RemoteConnection:
         self.left_on_purpose = False
         """Whether the player had said goodbye when the connection ended."""
         self.session: object = None
+        self.player: int | None = player
+        self.owed_ms = 0.0
+        """The cost of requests that their node forwarded to this one, as far as it is not charged yet."""
         self._forward = forward
+        self._shares = shares
+
+    @property
+    def account(self) -> Account | None:
+        """The account on this node of the player's address; None if it is not metered."""
+        return None if self.metered_as is None else self._shares.account_of(self.metered_as)
 
     @property
     def is_open(self) -> bool:
@@ -654,7 +676,10 @@ class RemoteConnection:
         return 0
 
     def charge(self, ms: float) -> None:
-        """Do nothing: their own node charges what it does for them."""
+        """Charge what this node did for the player: their own node charges the rest."""
+        self.owed_ms += ms
+        if self.owed_ms > SETTLED_MS:
+            self._shares.settle(self)
 
     def send(self, frames: bytes) -> None:
         """Send frames by way of the player's node."""
