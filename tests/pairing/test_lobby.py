@@ -1,11 +1,17 @@
 import random
 from collections.abc import Callable
+from itertools import product
+from typing import Any
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tests.pairing.test_seeks import count_objects
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Lobby, Pairing
+from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Challenge, Lobby, Pairing
 from ttt_net.pairing.seeks import Seek
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
@@ -303,3 +309,283 @@ def test_two_who_may_not_play_for_ratings_play_casually_if_both_would() -> None:
     pairing = room.seek(person(2, is_rated=True, or_casual=True), 0)
     assert pairing is not None
     assert not pairing.is_rated
+
+
+@pytest.mark.parametrize(("is_rated", "or_casual", "is_casual"), [*product([False, True], repeat=3)])
+def test_an_accepted_seek_is_casual_if_it_is_or_if_both_would_have_it_so(
+    is_rated: bool, or_casual: bool, is_casual: bool
+) -> None:
+    room = lobby()
+    room.seek(person(1, is_rated=is_rated, or_casual=or_casual), 0)
+    (seek,) = room.seeks
+    pairing = room.accept(seek.number, 2, is_bot=False, is_casual=is_casual)
+    assert pairing.is_rated == (is_rated and not (or_casual and is_casual))
+
+
+@pytest.mark.parametrize(("one", "other"), [*product([(False, False), (True, False), (True, True)], repeat=2)])
+def test_a_match_is_casual_where_ratings_are_not_allowed_and_both_would_have_it_so(
+    one: tuple[bool, bool], other: tuple[bool, bool]
+) -> None:
+    asked: list[tuple[int, int]] = []
+    room = Lobby(random.Random(1), may_rate=lambda *pair: asked.append(pair) or False)  # type: ignore[func-returns-value]
+    room.seek(person(1, is_rated=one[0], or_casual=one[1]), 0)
+    pairing = room.seek(person(2, is_rated=other[0], or_casual=other[1]), 0)
+    if one[0] != other[0] and not (one[1] or other[1]):
+        assert pairing is None
+        return
+    assert pairing is not None
+    both_would = one[1] and other[1]
+    assert pairing.is_rated == (one[0] and other[0] and not both_would)
+    assert bool(asked) == both_would
+
+
+@pytest.mark.parametrize(("one", "other"), [*product([None, 3], [None, 5])])
+def test_a_bot_plays_at_the_level_that_either_asks_for(one: int | None, other: int | None) -> None:
+    room = lobby()
+    room.seek(person(1, level=one), 0)
+    pairing = room.seek(person(2, level=other), 0)
+    assert pairing is not None
+    assert pairing.level == (other or one)
+
+
+def test_a_seek_is_refused_with_the_range_that_it_asks_for_and_accepted_at_both_of_its_ends() -> None:
+    def rating(player: int, game: str, time: TimeControl | None) -> int:
+        return player
+
+    ranges: list[tuple[dict[str, int], str, list[int]]] = [
+        ({"min_rating": 1_400}, "ratings from 1400 only", [1_399]),
+        ({"max_rating": 1_600}, "ratings 0 to 1600 only", [1_601]),
+        ({"min_rating": 1_400, "max_rating": 1_600}, "ratings 1400 to 1600 only", [1_399, 1_601]),
+    ]
+    for asked, text, outside in ranges:
+        for player in outside:
+            room = Lobby(random.Random(1), rating)
+            room.seek(person(1, **asked), 0)
+            (seek,) = room.seeks
+            number = seek.number
+            assert text in str(refused(Code.NOT_WELCOME, lambda: room.accept(number, player, is_bot=False)))  # noqa: B023
+        for player in asked.values():
+            room = Lobby(random.Random(1), rating)
+            room.seek(person(1, **asked), 0)
+            (seek,) = room.seeks
+            assert players(room.accept(seek.number, player, is_bot=False)) == {1, player}
+
+
+def test_a_seek_without_a_range_asks_for_no_rating_and_welcomes_everybody() -> None:
+    room = Lobby(random.Random(1), lambda player, game, time: -1)
+    room.seek(bot(1), 0)
+    assert players(room.seek(person(2), 0)) == {1, 2}
+
+
+def test_seeks_are_looked_at_again_when_a_rating_or_what_kept_two_apart_has_changed() -> None:
+    ratings, apart = {1: 1_500, 2: 1_500, 3: 1_500}, {1, 3}
+    room = Lobby(
+        random.Random(1),
+        lambda player, game, time: ratings[player],
+        lambda one, other: {one.player, other.player} != apart,
+    )
+    room.seek(person(1, min_rating=1_550), 0)
+    room.seek(person(2, max_rating=1_400), 0)
+    ratings[1] = 1_395
+    assert room.rated(1) is None
+    ratings[2] = 1_560
+    assert players(room.rated(2)) == {1, 2}
+    room.seek(person(1), 0)
+    room.seek(person(3), 0)
+    assert room.look_again(3) is None
+    apart.clear()
+    assert players(room.look_again(3)) == {1, 3}
+
+
+class Stammering(random.Random):
+    """Draws each code twice."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.drawn = iter("AABBCC")
+
+    def choices(self, *args: Any, k: int = 1, **more: Any) -> list[Any]:
+        return [next(self.drawn)] * k
+
+
+def test_no_two_invitations_have_the_same_code() -> None:
+    room = Lobby(Stammering())
+    assert [invite(room, player) for player in (1, 2, 3)] == ["AAAAAA", "BBBBBB", "CCCCCC"]
+
+
+PLAYERS = st.integers(0, MAX_CHALLENGES + 1)
+
+
+class Office(RuleBasedStateMachine):
+    """Challenges and invitations beside plain lists of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.room = lobby()
+        self.settled: list[str] = []
+        self.room.settled = self.settled.append
+        self.objects = count_objects(self.room)
+        self.now_ms = 0
+        self.challenges: dict[int, Challenge] = {}
+        self.last = 0
+        self.good: dict[int, tuple[str, int]] = {}
+        """By player, the code of the invitation and until when it is good."""
+        self.beginning: dict[str, tuple[int, int]] = {}
+        """By code, invitations whose match is about to begin: the player, and until when they would be good."""
+        self.codes: list[str] = []
+
+    def by_and_to(self, player: int) -> list[Challenge]:
+        return [each for each in self.challenges.values() if player in (each.by, each.to)]
+
+    @rule(by=PLAYERS, to=PLAYERS)
+    def challenge(self, by: int, to: int) -> None:
+        if by == to:
+            refused(Code.NOT_YOURSELF, lambda: self.room.challenge(by, to, "qubic", None, self.now_ms))
+            return
+        self.challenges = {n: each for n, each in self.challenges.items() if (each.by, each.to) != (by, to)}
+        mine = [each.expires_ms for each in self.challenges.values() if each.by == by]
+        if len(mine) == MAX_CHALLENGES:
+            refusal = refused(Code.TOO_MANY_CHALLENGES, lambda: self.room.challenge(by, to, "qubic", None, self.now_ms))
+            assert refusal.retry_after_ms == max(0, min(mine) - self.now_ms)
+            return
+        made = self.room.challenge(by, to, "qubic", None, self.now_ms)
+        assert (made.by, made.to, made.expires_ms) == (by, to, self.now_ms + CHALLENGE_MS)
+        assert made.number > self.last, "no number is given twice"
+        self.last = made.number
+        self.challenges[made.number] = made
+
+    @rule(by=PLAYERS)
+    def challenge_everybody(self, by: int) -> None:
+        for to in range(MAX_CHALLENGES + 2):
+            self.challenge(by, to)
+
+    @rule(back=st.integers(0, 12), player=PLAYERS)
+    def answer(self, back: int, player: int) -> None:
+        number = max(0, self.last - back)
+        challenge = self.challenges.get(number)
+        if challenge and player in (challenge.by, challenge.to) and challenge.expires_ms > self.now_ms:
+            assert self.room.challenge_of(number, player, self.now_ms) == challenge
+            self.room.answer(self.challenges.pop(number))
+            assert players(self.room.accepted(challenge)) == {challenge.by, challenge.to}
+        else:
+            refused(Code.UNKNOWN_CHALLENGE, lambda: self.room.challenge_of(number, player, self.now_ms))
+
+    @rule()
+    def expire(self) -> None:
+        late = [each for each in self.challenges.values() if each.expires_ms <= self.now_ms]
+        assert self.room.expired(self.now_ms) == late
+        for each in late:
+            del self.challenges[each.number]
+
+    @rule(player=PLAYERS, on_purpose=st.booleans())
+    def leave(self, player: int, on_purpose: bool) -> None:
+        gone = self.by_and_to(player)
+        self.room.seek(person(player, f"game-{player}"), self.now_ms)
+        assert self.room.leave(player, self.now_ms, on_purpose=on_purpose) == gone
+        assert self.room.seeks.find(self.room.seeks.last_number) is None
+        assert (self.room.seeks.of(player) is None) == on_purpose
+        for each in gone:
+            del self.challenges[each.number]
+
+    @rule(greater=st.integers(-5, 5))
+    def hand_over(self, greater: int) -> None:
+        """Give the lobby to another node and take it again, which has given numbers up to some other one."""
+        before = self.room.last_number
+        self.room.hand_over()
+        assert self.room.last_number == before
+        self.room.count_on(before + greater)
+        self.last = before + max(0, greater)
+        assert self.room.last_number == self.last
+        assert (len(self.room.seeks), [*self.room.seeks.hidden()]) == (0, [])
+        self.challenges.clear()
+
+    @rule(player=PLAYERS, is_written=st.booleans())
+    def invite(self, player: int, is_written: bool) -> None:
+        made = self.room.invite(player, "qubic", None, self.now_ms)
+        assert made.code not in self.codes
+        assert made.expires_ms == self.now_ms + INVITATION_MS
+        self.codes.append(made.code)
+        if is_written:
+            self.room.reinstate([made])
+            self.good[player] = made.code, made.expires_ms
+
+    @rule(back=st.integers(1, 6), player=PLAYERS)
+    def join(self, back: int, player: int) -> None:
+        code = self.codes[-back] if len(self.codes) >= back else "XXXXXX"
+        owner = next((by for by, (mine, _) in self.good.items() if mine == code), None)
+        if owner is None or self.good[owner][1] <= self.now_ms:
+            refused(Code.UNKNOWN_CODE, lambda: self.room.invitation(code, player, self.now_ms))
+        elif owner == player:
+            refused(Code.NOT_YOURSELF, lambda: self.room.invitation(code, player, self.now_ms))
+        else:
+            found = self.room.invitation(code.lower(), player, self.now_ms)
+            assert found == self.room.offered(code.lower())
+            assert players(self.room.joined(found, player)) == {owner, player}
+            self.beginning[code] = owner, self.good.pop(owner)[1]
+
+    @rule(back=st.integers(1, 6), has_begun=st.booleans())
+    def settle(self, back: int, has_begun: bool) -> None:
+        """Learn whether the match of a code has begun, here or on another node."""
+        code = self.codes[-back] if len(self.codes) >= back else "XXXXXX"
+        self.settled.clear()
+        (self.room.spent if has_begun else self.room.unspent)(code)
+        assert self.settled == [code]
+        owner, until_ms = self.beginning.pop(code, (None, 0))
+        if has_begun:
+            self.good = {by: each for by, each in self.good.items() if each[0] != code}
+        elif owner is not None:
+            self.good.setdefault(owner, (code, until_ms))
+
+    @rule()
+    def read_the_journal_again(self) -> None:
+        """Reinstate what is written down, among it the invitations whose match is about to begin."""
+        known = [self.room.offered(code) for code, _ in self.good.values()]
+        pending = [self.room.is_being_spent(code) for code in self.beginning]
+        assert all(pending)
+        spare = self.room.invite(0, "qubic", None, self.now_ms)
+        others = [
+            type(spare)(code, by, "qubic", None, until_ms)
+            for code, (by, until_ms) in self.beginning.items()
+            if by not in self.good
+        ]
+        self.room.reinstate([*known, *others])
+
+    @rule(player=PLAYERS)
+    def forget_a_player(self, player: int) -> None:
+        self.room.uninvite(player)
+        self.good.pop(player, None)
+        self.beginning = {code: each for code, each in self.beginning.items() if each[0] != player}
+
+    @rule()
+    def forget_old(self) -> None:
+        self.room.forget_old(self.now_ms)
+        self.good = {by: each for by, each in self.good.items() if each[1] > self.now_ms}
+
+    @rule(which=st.integers(0, 9), near_ms=st.sampled_from([-1, 0, 1]))
+    def time_passes_to_a_deadline(self, which: int, near_ms: int) -> None:
+        """Stop just before, at or just after the time when a challenge or an invitation ends."""
+        due = [each.expires_ms for each in self.challenges.values()]
+        later = sorted({*due, *(until_ms for _, until_ms in self.good.values())})
+        if later:
+            self.now_ms = max(self.now_ms, later[which % len(later)] + near_ms)
+
+    @invariant()
+    def the_codes_are_good_that_the_list_has(self) -> None:
+        for code in self.codes:
+            is_good = any(code == mine and until_ms > self.now_ms for mine, until_ms in self.good.values())
+            assert self.room.is_code(code.lower(), self.now_ms) == is_good
+            assert self.room.is_being_spent(code.lower()) == (code in self.beginning)
+
+    def teardown(self) -> None:
+        """Check that challenges are forgotten altogether once they are over."""
+        assert self.room.expired(1 << 60) == [*self.challenges.values()]
+        for player in range(MAX_CHALLENGES + 2):
+            self.room.leave(player, self.now_ms, on_purpose=True)
+            self.room.uninvite(player)
+        self.room.tick(1 << 60)
+        self.settled.clear()
+        assert count_objects(self.room) == self.objects
+
+
+Office.TestCase.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+TestOffice = Office.TestCase

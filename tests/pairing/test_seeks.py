@@ -373,9 +373,6 @@ class Room(RuleBasedStateMachine):
         assert {seek.number for seek in self.room} == visible
         assert {seek.number for seek in self.room.hidden()} == {e.seek.number for e in self.model.values()} - visible
         assert len(self.room) == len(visible)
-        assert all(
-            (each.seek.number in self.room.index) == (each.seek.number in visible) for each in self.model.values()
-        )
         assert all(self.room.of(player) == each.seek for player, each in self.model.items())
 
     @invariant()
@@ -385,7 +382,7 @@ class Room(RuleBasedStateMachine):
             assert not self.fits(one, other)
 
 
-Room.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Room.TestCase.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
 TestRoom = Room.TestCase
 
 

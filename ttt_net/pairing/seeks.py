@@ -150,9 +150,6 @@ class SeekIndex:
     def __len__(self) -> int:
         return len(self._seeks)
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._seeks
-
     def add(self, seek: Seek, stage: int) -> None:
         """List a seek whose band is that of the stage."""
         places = [_Place(game, stage, self._rating_of(seek.player, game, seek.time)) for game in seek.games]
