@@ -746,6 +746,19 @@ def test_an_adjourned_match_that_is_read_again_has_the_clock_that_it_was_adjourn
     assert again.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
 
 
+def test_a_refund_after_an_adjournment_counts_against_the_quota_of_a_match_that_is_read_again() -> None:
+    match = adjourned()
+    match.absences.returned(0, 3_651 * SECOND)
+    match.take_up()
+    match.run_clock(3_651 * SECOND)
+    for event in decide(match, 0, wire.PlayRequest(1, "m", 2, 2), 3_653 * SECOND, lag_ms=SECOND):
+        match.evolve(event)
+    assert match.clock
+    again = Match.from_events(match.events)
+    assert again.clock
+    assert again.clock.lag_quota_ms == match.clock.lag_quota_ms != again.clock.lag_quota_ms[::-1]
+
+
 def test_no_offer_from_before_takes_an_adjourned_match_up_again() -> None:
     match = adjourned()
     follows(match, ">> O at 3651s offer takeback\n<< refused adjourned")

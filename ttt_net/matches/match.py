@@ -78,6 +78,9 @@ class Match:
         assert isinstance(first, wire.Started), "the first event of a match is Started"
         match = cls(first)
         for event in rest:
+            if isinstance(event, wire.Played):
+                match.take_up()  # no event says when the players were back, but one who moves is charged
+                match.run_clock(event.at_ms)
             match.evolve(event)
         if match.clock:
             match.clock = replace(match.clock, running=None)
