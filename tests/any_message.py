@@ -71,6 +71,10 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
         text=st.none() | text,
     ),
     wire.MuteRequest: st.builds(wire.MuteRequest, id=ids, name=st.none() | text, on=st.booleans()),
+    wire.BlockRequest: st.builds(
+        wire.BlockRequest, id=ids, name=text, on=st.booleans(), match=st.none() | names, side=st.none() | sides
+    ),
+    wire.BlocksRequest: st.builds(wire.BlocksRequest, id=ids),
     wire.UnwatchRequest: st.builds(wire.UnwatchRequest, id=ids, match=names),
     wire.PlayRequest: st.builds(wire.PlayRequest, id=ids, match=names, ply=small, move=small),
     wire.ResignRequest: st.builds(wire.ResignRequest, id=ids, match=names),

@@ -47,7 +47,12 @@ class Code(StrEnum):
     ALWAYS_CASUAL = "always_casual", "the game is never rated, or what is asked for cannot be between those two"
     NOT_SEEKING = "not_seeking", "there is no seek of yours to take back"
     UNKNOWN_SEEK = "unknown_seek", "there is no such seek any more: taken back, or paired with another"
-    NOT_WELCOME = "not_welcome", "that seek is for others: for people, for bots, or for another range of ratings"
+    NOT_WELCOME = (
+        "not_welcome",
+        "that seek or player is for others: for people, for bots, for another range of ratings, or not for you",
+    )
+    BLOCKED = "blocked", "you have blocked that player; end the block first"
+    TOO_MANY_BLOCKED = "too_many_blocked", "as many players as one may block; end another block first"
     TOO_MANY_MATCHES = "too_many_matches", "as many matches as one may play, or hear; finish or leave one first"
     NOT_YOURSELF = "not_yourself", "you cannot be your own opponent"
     UNKNOWN_PLAYER = "unknown_player", "nobody of that name is connected, or known here"

@@ -178,7 +178,7 @@ async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: P
         as_anna = ("--token-file", str(token), "--at", each.listener.address)
         assert (await shell.run("moderators")).splitlines()[1].startswith("Anna ")
         heading, row = (await shell.run("reports", before=as_anna)).splitlines()
-        assert heading.split() == ["report", "made", "player", "for", "by", "text", "state"]
+        assert heading.split() == ["report", "made", "player", "for", "by", "text", "weight", "state"]
         assert row.split()[-1] == "open"
         shown = await shell.run("reports", "show", "1", before=as_anna)
         assert f"{rude.name}: you are a fool" in shown
@@ -188,5 +188,7 @@ async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: P
         assert (await rude.hear("sanctioned"))["reason"] == "what you wrote in the chat"
         assert "closed by Anna" in await shell.run("reports", "--all")
         assert "closed by Anna, " in await shell.run("reports", "show", "1")
+        assert "no open report of" in await shell.fail("reports", "close-all", rude.name, "seen", before=as_anna)
+        assert "no open report by" in await shell.fail("reports", "close-all", rude.name, "--by", before=as_anna)
         assert await shell.run("moderators", "remove", "Anna") == "Anna moderates no more\n"
         assert "401" in await shell.fail("reports", before=as_anna)

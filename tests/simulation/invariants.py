@@ -76,6 +76,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     rooms_are_heard_and_flags_fall(world, server)
     clients_show_what_the_server_holds(world, server)
     what_was_decided_is_in_force(world, server)
+    blocks_are_those_of_the_journal(world, server)
     what_was_promised_stands(world, server)
     every_event_has_a_cause(world)
     a_code_leads_to_one_match(world)
@@ -251,6 +252,18 @@ def what_was_decided_is_in_force(world: "World", server: "SimulatedServer") -> N
         world.claim(not is_banned, f"{session.info.name} is banned, and here")
     left = [act for process, _, act in world.unanswered_acts if process == server.process]
     world.claim(not left, f"an admin waits for an answer to {left}")
+
+
+def blocks_are_those_of_the_journal(world: "World", server: "SimulatedServer") -> None:
+    """Each connected player has muted and blocked those whom the journal has, without players who were forgotten."""
+    living = {player for (player,) in _all(world, "SELECT id FROM players WHERE token_hash IS NOT NULL")}
+    kept: dict[int, dict[int | None, bool]] = {}
+    for player, other, is_block in _all(world, "SELECT player, other, is_block FROM blocks ORDER BY number"):
+        kept.setdefault(player, {})[other] = bool(is_block)
+    for session in server.hub.services.players.sessions.values():
+        held = {other: each for other, each in session.blocks.items() if other is None or other in living}
+        rows = kept.get(session.player, {})
+        world.claim(held == rows, f"{session.info.name} has muted or blocked {held}, by the journal {rows}")
 
 
 def a_code_leads_to_one_match(world: "World") -> None:

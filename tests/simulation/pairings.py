@@ -12,6 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.games import game_name
 from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
 from ttt_net.pairing.seeks import BANDS, Seek
+from ttt_net.server.accounts.online_players import Session
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer
@@ -87,6 +88,11 @@ class Pairings:
                 self._stage.claim(_is_as_asked(peer, seek, asked), f"{peer.name} asked for {asked}, {seek} stands")
 
 
+def have_blocked(one: Session, other: Session) -> bool:
+    """Tell whether one of two players has blocked the other."""
+    return bool(one.blocks.get(other.player) or other.blocks.get(one.player))
+
+
 def _is_as_asked(peer: "Peer", seek: Seek, asked: wire.SeekRequest) -> bool:
     is_kind = seek.is_rated == asked.rated or (asked.or_casual and not seek.is_rated)
     is_for = seek.opponents == asked.opponents or (peer.is_bot and seek.opponents == "people")
@@ -109,6 +115,8 @@ def _faults_of_one(server: "SimulatedServer", seek: Seek, other: int, pairing: P
     opponent, own = sessions[other], sessions[seek.player]
     if {seek.player, other} != {pairing.first, pairing.second}:
         yield "others are paired"
+    if have_blocked(own, opponent):
+        yield "one has blocked the other"
     if pairing.time != seek.time or (seek.games and pairing.game not in seek.games):
         yield "another game, or time"
     if seek.opponents != "any" and (seek.opponents == "bots") != opponent.is_bot:
@@ -131,6 +139,8 @@ def could_meet(server: "SimulatedServer", one: Seek, other: Seek) -> bool:
     both = (one, other)
     services = server.hub.services
     if services.aborts.are_apart(one.player, other.player, services.now_ms()):
+        return False
+    if have_blocked(sessions[one.player], sessions[other.player]):
         return False
     if one.time != other.time or any(seek.opponents == "bots" for seek in both):
         return False

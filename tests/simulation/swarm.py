@@ -120,6 +120,8 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
         ),
     ),
     "mute": (1, lambda peer: wire.MuteRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
+    "block": (1, lambda peer: wire.BlockRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
+    "blocks": (1, lambda peer: wire.BlocksRequest(0)),
     "lobby": (2, lambda peer: wire.LobbyRequest(0, on=peer.rng.random() < 0.7)),
     "who": (1, lambda peer: wire.WhoRequest(0)),
     "matches": (1, lambda peer: wire.MatchesRequest(0)),

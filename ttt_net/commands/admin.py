@@ -153,6 +153,10 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
     acts = close.add_mutually_exclusive_group()
     for act in ("kick", "mute", "ban"):
         acts.add_argument(f"--{act}", dest="then", action="store_const", const=act, help=f"{act} the player first")
+    close_all = steps.add_parser("close-all", help="close all open reports of a player")
+    close_all.add_argument("name")
+    close_all.add_argument("text", nargs="?", default="", help="what you found, for those who look at it later")
+    close_all.add_argument("--by", action="store_true", help="those that the player made instead")
     close.add_argument("--reason", default="", help="what the player is told; else what they were reported for")
     _add_stretch(close)
 
@@ -160,6 +164,8 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
 def _report_request(args: argparse.Namespace) -> protocol.AnyAdminRequest:
     if args.step == "show":
         return protocol.ShowReport(args.number)
+    if args.step == "close-all":
+        return protocol.SettleReports(args.name, args.by, args.text)
     if args.step == "close":
         return protocol.SettleReport(args.number, args.text, args.then, args.reason, args.for_s, args.with_address)
     return protocol.ListReports(args.all)
@@ -252,11 +258,12 @@ def as_text(answer: protocol.AnyAdminReply) -> str:
                     each.reason,
                     each.reporter,
                     each.text,
+                    str(each.weight),
                     _ended(each),
                 )
                 for each in answer.reports
             ]
-            return columns(("report", "made", "player", "for", "by", "text", "state"), reports)
+            return columns(("report", "made", "player", "for", "by", "text", "weight", "state"), reports)
         case protocol.PlayerReportDetail():
             return _player_report(answer)
         case protocol.ModeratorRows():
@@ -286,7 +293,7 @@ def _player_report(answer: protocol.PlayerReportDetail) -> str:
         ("report", f"{report.number}, {moment(report.at_ms)} UTC"),
         ("player", report.reported),
         ("for", report.reason),
-        ("by", report.reporter),
+        ("by", f"{report.reporter} (weight {report.weight} of 0 to 3)"),
         ("text", report.text or "-"),
         ("match", report.match or "-"),
         ("state", closed),

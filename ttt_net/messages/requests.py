@@ -191,15 +191,37 @@ class ChatRequest(Request, frozen=True, omit_defaults=True):
 class MuteRequest(Request, frozen=True, omit_defaults=True):
     """Stop receiving `chat` of that player, or receive it again; with null instead of a name, of everybody.
 
-    A mute follows the player through renames, and lasts until the server restarts. With `match` and `side`
-    (on servers with the feature `seats`), it concerns the player of that seat in a match that you hear, whatever they
-    are called by now.
+    A mute follows the player through renames, and lasts until you end it. You can mute and block 200 players together;
+    beyond that, a new mute or block replaces your oldest mute. With `match` and `side` (on servers with the feature
+    `seats`), it concerns the player of that seat in a match that you hear, whatever they are called by now.
     """
 
     name: ShortText | None
     on: bool
     match: MatchId | None = None
     side: Side | None = None
+
+
+class BlockRequest(Request, frozen=True, omit_defaults=True):
+    """Block a player, connected or not, or end that, on servers with the feature `blocks`.
+
+    The server does not pair you with a blocked player by your seeks. They cannot challenge you, accept your seek or
+    play a rematch with you, and you do not receive their `chat`. They are not notified, and are refused as
+    `not_welcome`. Your own requests to play a player whom you have blocked are refused as `blocked`. A private match by
+    code is still possible, because both players chose it. A running match continues, and challenges between you end.
+
+    A block follows the player through renames, and lasts until you end it. With `match` and `side` it concerns the
+    player of that seat in a match that you hear.
+    """
+
+    name: ShortText
+    on: bool
+    match: MatchId | None = None
+    side: Side | None = None
+
+
+class BlocksRequest(Request, frozen=True):
+    """Ask for the players whom you have blocked or muted: `blocks`."""
 
 
 class ReportRequest(Request, frozen=True, omit_defaults=True):
@@ -430,6 +452,8 @@ AnyRequest = (
     | UnwatchRequest
     | ChatRequest
     | MuteRequest
+    | BlockRequest
+    | BlocksRequest
     | ReportRequest
     | WhoRequest
     | RenameRequest

@@ -165,9 +165,9 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
     offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), "seats" (`side` in a mute
-    and a report), and "chat". Without "chat", players can send only phrases, and the field `chat` is false. `nodes` are
-    the addresses of a server of several nodes, if it is one: where this one is gone, go to another, but never from an
-    encrypted one to one in clear.
+    and a report), "blocks", and "chat". Without "chat", players can send only phrases, and the field `chat` is false.
+    `nodes` are the addresses of a server of several nodes, if it is one: where this one is gone, go to another, but
+    never from an encrypted one to one in clear.
     """
 
     protocol: int
@@ -453,6 +453,17 @@ class RecordReply(ServerMessage, frozen=True, tag="record"):
     text: str
 
 
+class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
+    """The players whom you have blocked, and those whom you have only muted, by their present names, oldest first.
+
+    `everybody`: you have muted everybody.
+    """
+
+    blocked: list[str]
+    muted: list[str]
+    everybody: bool = False
+
+
 class Suggestion(ServerMessage, frozen=True):
     """You have waited alone for some seconds; these bots would play your game, the nearest in strength first.
 
@@ -519,6 +530,7 @@ AnyServerMessage = (
     | RulesReply
     | ReplayReply
     | RecordReply
+    | BlockList
     | AnalysisReply
     | HintReply
     | PuzzleReply

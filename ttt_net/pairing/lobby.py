@@ -238,6 +238,13 @@ class Lobby:
             self._take_off(challenge)
         return gone
 
+    def part(self, one: Player, other: Player) -> list[Challenge]:
+        """Remove and return the challenges between two players."""
+        between = [each for each in self._challenges_of.get(one, {}).values() if other in (each.by, each.to)]
+        for challenge in between:
+            self._take_off(challenge)
+        return between
+
     def invite(
         self,
         by: Player,

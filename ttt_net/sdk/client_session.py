@@ -26,6 +26,8 @@ from ttt_net.messages import (
     AgreeRequest,
     AnalyseRequest,
     AnyServerMessage,
+    BlockRequest,
+    BlocksRequest,
     ClaimRequest,
     DeclineRequest,
     Ended,
@@ -92,6 +94,8 @@ _QUESTION = (
     | HintRequest
     | PuzzleRequest
     | MuteRequest
+    | BlockRequest
+    | BlocksRequest
     | PingRequest
 )
 """Requests that may be carried out twice."""

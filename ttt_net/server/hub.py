@@ -153,6 +153,7 @@ class Hub:
         self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
         """Called with what the host did on another node of the cluster, where there is a listener for admins."""
         self.chat = Chat(services, rooms)
+        self.chat.parted = self.matchmaker.blocks_changed
         self._history = HistoryService(services, self.registry)
         self.sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach

@@ -16,6 +16,12 @@ FORGOTTEN = "deleted"
 """The name of players who asked to be forgotten; nobody else can have it."""
 
 
+Blocks = Mapping[PlayerId | None, bool]
+"""The players whom one has muted or, where true, blocked. None stands for everybody, who can only be muted."""
+MAX_BLOCKS = 200
+"""The most players that one player can have muted or blocked at a time."""
+
+
 class Player(NamedTuple):
     """A registered player, as their token finds them."""
 
@@ -28,6 +34,7 @@ class Player(NamedTuple):
     """By game and speed."""
     bot: str | None = None
     """The label of a bot; None for people."""
+    blocks: Blocks = MappingProxyType({})
 
 
 def still_playing(count: int) -> Refusal:

@@ -36,6 +36,7 @@ MODERATOR_REQUESTS: dict[str, dict[str, object]] = {
     "ban": {"whom": "Eve", "for_s": 60},
     "bans": {},
     "close": {"number": 1},
+    "close_all": {"name": "Nobody"},
     "kick": {"name": "Eve"},
     "mute": {"whom": "Eve", "for_s": 60},
     "players": {},

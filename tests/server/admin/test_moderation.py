@@ -187,6 +187,36 @@ async def test_a_report_is_closed_with_a_ban_of_one_who_has_left_with_the_addres
         assert "what you wrote in the chat" in body
 
 
+async def test_open_reports_of_a_player_or_by_one_are_closed_together(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        rude, other, eve = [await each.server.join(name) for name in ("Rude", "Other", "Eve")]
+        for reporter in (other, eve):
+            await reporter.ok("report", name="Rude")
+        await eve.ok("report", name="Other")
+        async with each.admin(await moderator(host)) as anna:
+            assert await anna.done("close_all", name="rude", text="seen") == "2 reports of Rude closed"
+            assert await anna.done("close_all", name="Eve", by=True) == "1 report by Eve closed"
+            assert "no open report by" in await anna.failed("close_all", name="Eve", by=True)
+            assert "no player is called" in await anna.failed("close_all", name="Nobody")
+        rows = (await host.ask("reports", closed=True))["reports"]
+        assert {(row["number"], row["closed_by"], row["note"]) for row in rows} == {
+            (1, "Anna", "seen"), (2, "Anna", "seen"), (3, "Anna", ""),
+        }  # fmt: skip
+        acts = [act["what"] for act in (await host.ask("audit"))["acts"] if act["act"] == "close"]
+        assert acts == ["Rude: all open reports of them, seen", "Eve: all open reports by them"]
+        await rude.ok("ping")
+
+
+async def test_reports_that_count_most_are_listed_first(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        first, second, _ = await each.server.pair()
+        eve = await each.server.join("Eve")
+        await eve.ok("report", name=first.name)
+        await second.ok("report", name=first.name)
+        rows = (await host.ask("reports"))["reports"]
+        assert [(row["reporter"], row["weight"]) for row in rows] == [(second.name, 1), ("Eve", 0)]
+
+
 # Moderators.
 
 

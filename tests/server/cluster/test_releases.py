@@ -10,20 +10,22 @@ import pytest
 
 from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
-from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream
+from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream, as_of_form
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
+from ttt_net.server.journal.entries import AuditNote, CloseReports, FileReport, SetBlock
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
-SHAPES = {1: ("5a09dab1f549f5d6", 9)}
+SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10)}
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
+UPGRADING = "the servers are being renewed, and cannot do that yet; try again later"
 
 
-MESSAGES = {1: "490767aba7428dbd"}
+MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd"}
 """The hash of the schema of messages beside the log, for each form so far."""
 
 
@@ -58,6 +60,36 @@ def test_a_newer_release_takes_part_beside_the_older_and_its_form_waits() -> Non
     assert all(isinstance(answer, Player) for (answer,) in answers)
     assert [node.replica.in_force() for node in nodes.nodes] == [1, 1, 1]
     assert all(node.ledger.is_fresh for node in nodes.nodes)
+
+
+def test_what_only_the_newer_release_knows_is_refused_or_written_as_before_until_its_form_is_in_force() -> None:
+    report = FileReport(1, 1, 2, "chat", "", None, (), "", 10, "network:1")
+    closing = CloseReports(2, is_by=False, text="", note=AuditNote(1, "close", ""))
+    block = SetBlock(1, 2, "block", on=True, most=9)
+    assert as_of_form(report, 1) == FileReport(1, 1, 2, "chat", "", None, (), "", 10, None)
+    assert as_of_form(report, 2) is report
+    nodes = Nodes("a", "c", forms=(1, 1))
+    newer = nodes.start("b", 2)
+    for name in ("ann", "bob"):
+        nodes.append(newer, name)
+    nodes.go(1.0)
+
+    def asked(entry: SetBlock | CloseReports) -> object:
+        answers: list[object] = []
+        with nodes.loop.acting_as(1 + nodes.nodes.index(newer)):
+            newer.ledger.append(entry, answers.append, answers.append)
+        nodes.go(1.0)
+        return answers[0]
+
+    for entry in (closing, block):
+        refusal = asked(entry)
+        assert isinstance(refusal, Refusal)
+        assert (refusal.code, str(refusal)) == (Code.RESTARTING, UPGRADING)
+    for older in nodes.nodes[:2]:
+        older.ledger.leave()
+        nodes.go(1.0)
+        nodes.start(older.ledger.node, 2)
+    assert asked(block) == {2: True}
 
 
 def test_one_node_after_the_other_becomes_a_newer_release_and_then_none_goes_back() -> None:

@@ -20,6 +20,9 @@ from ttt_net.server.journal.entries import (
     AnyEntry,
     AppendEvents,
     AuditNote,
+    CloseReport,
+    CloseReports,
+    FileReport,
     ForgetGuests,
     ForgetMatches,
     ForgetPlayer,
@@ -62,6 +65,87 @@ def ban(until_ms: int | None = None, since_ms: int = 5, whom: str = of_player(1)
     player = int(whom.removeprefix("player:")) if whom.startswith("player:") else None
     sanction = Sanction("ban", whom, "ann", "rude", since_ms, until_ms, player)
     return ImposeSanction((sanction,), NOTE._replace(at_ms=since_ms))
+
+
+def report(reporter: int, at_ms: int = 10, network: str | None = "", most: int = 100, reported: int = 1) -> FileReport:
+    return FileReport(at_ms, reporter, reported, "chat", "see", None, (), "", most, network)
+
+
+def opens(database: Database) -> list[tuple[int, int, int]]:
+    """Return number, reporter and weight of the open reports."""
+    return rows(database, "SELECT number, reporter, weight FROM reports WHERE closed_ms IS NULL ORDER BY number")
+
+
+def crowd(database: Database, size: int) -> range:
+    """Register so many players, and return their numbers."""
+    committed(database, *(register(f"p{each}") for each in range(size)))
+    return range(3, size + 3)
+
+
+def test_a_report_counts_more_from_players_who_are_known_have_played_and_have_met_the_reported(
+    database: Database,
+) -> None:
+    crowd(database, 4)
+    database.connection.execute("UPDATE players SET won = 9, lost = 1 WHERE id IN (4, 5)")
+    database.connection.execute("INSERT INTO meetings VALUES (5, 1, 0, 1, 0)")
+    committed(database, register("late"), report(2, at_ms=86_399_999))
+    committed(database, *(report(each, at_ms=86_400_000) for each in (3, 4, 5)), report(6, network=None))
+    assert [weight for _, _, weight in opens(database)] == [0, 1, 2, 3, 1]
+
+
+@pytest.mark.parametrize(("weight", "most"), [(0, 2), (1, 5), (2, 10), (3, 20)])
+def test_a_reporter_has_as_many_open_reports_as_their_weight_allows(database: Database, weight: int, most: int) -> None:
+    others = crowd(database, most + 1)
+    if weight > 1:
+        database.connection.execute("UPDATE players SET drawn = 10 WHERE id = 2")
+    if weight > 2:
+        database.connection.executemany("INSERT INTO meetings VALUES (2, ?, 1, 0, 0)", [(each,) for each in others])
+    at_ms = 86_400_000 if weight else 10
+    answers = committed(database, *(report(2, at_ms, reported=each) for each in others))
+    assert answers[:most] == list(range(1, most + 1))
+    assert code(answers[most]) is Code.TOO_FAST
+    closing = CloseReport(1, "", NOTE._replace(at_ms=at_ms))
+    assert committed(database, closing, report(2, at_ms, reported=others[most]))[1] == most + 1
+
+
+def test_newcomers_of_one_network_share_twenty_open_reports_and_regulars_are_not_counted(database: Database) -> None:
+    players = crowd(database, 14)
+    flood = [report(each, network="network:1", reported=other) for each in players[:12] for other in (1, 2)]
+    answers = committed(database, *flood)
+    assert [isinstance(each, Refusal) for each in answers] == [False] * 20 + [True] * 4
+    database.connection.execute("UPDATE players SET won = 10, created_ms = -86400000 WHERE id = ?", (players[12],))
+    assert committed(database, report(players[12], network="network:1")) == [21]
+    assert committed(database, report(players[13], network="network:2")) == [22]
+
+
+def test_a_full_queue_makes_room_for_a_report_that_counts_more_and_for_no_other(database: Database) -> None:
+    players = crowd(database, 5)
+    committed(database, *(report(each, most=3) for each in players[:3]))
+    assert code(*committed(database, report(players[3], most=3))) is Code.TOO_FAST
+    database.connection.execute("UPDATE players SET won = 10 WHERE id = ?", (players[4],))
+    assert code(*committed(database, report(players[4], network=None, most=3))) is Code.TOO_FAST, "of an older release"
+    (number,) = committed(database, report(players[4], most=3))
+    assert opens(database) == [(1, players[0], 0), (2, players[1], 0), (number, players[4], 1)]
+    assert rows(database, "SELECT closed_by, note FROM reports WHERE number = 3") == [
+        ("server", "closed to make room for a report by a player who is better known here")
+    ]
+
+
+def test_open_reports_of_a_player_or_by_one_are_closed_together_and_never_change_again(database: Database) -> None:
+    first, second, third = crowd(database, 3)
+    committed(database, report(first), report(second), report(first, reported=2), report(third, reported=2))
+    closing = CloseReports(1, is_by=False, text="seen", note=NOTE)
+    assert committed(database, closing) == [[1, 2]]
+    assert code(*committed(database, closing)) is Code.BAD_MESSAGE
+    closed = "SELECT * FROM reports WHERE number < 3"
+    before = rows(database, closed)
+    assert committed(database, CloseReports(first, is_by=True, text="spam", note=NOTE)) == [[3]]
+    assert committed(database, report(first)) == [5], "a further report is a new one"
+    assert code(*committed(database, CloseReport(1, "again", NOTE))) is Code.BAD_MESSAGE
+    with pytest.raises(sqlite3.IntegrityError, match="a closed report never changes"):
+        database.connection.execute("UPDATE reports SET note = 'x' WHERE number = 1")
+    assert rows(database, closed) == before
+    assert [each for each, *_ in rows(database, "SELECT what FROM audit")] == [": rude", ": rude"]
 
 
 def test_a_label_is_the_one_that_was_said_and_stays(database: Database) -> None:

@@ -92,7 +92,7 @@ def test_a_planted_difference_of_tables_is_found(tmp_path: Path) -> None:
     for name in ("one", "other"):
         update(tmp_path / name)
     with closing(sqlite3.connect(tmp_path / "other")) as connection:
-        connection.execute("ALTER TABLE reports ADD COLUMN weight REAL")
+        connection.execute("ALTER TABLE reports ADD COLUMN mood REAL")
     assert structure(tmp_path / "one") != structure(tmp_path / "other")
 
 

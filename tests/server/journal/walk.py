@@ -3,7 +3,7 @@
 import random
 import sqlite3
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 from tests.server.journal.jobs import committed
 from ttt_net.clock import TimeControl
@@ -22,7 +22,8 @@ _NETWORK = "192.0.2.0/24"
 _STEPS = (
     ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
     + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
-    + ["report"] * 3 + ["close", "appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
+    + ["report", "block"] * 3 + ["close", "close_all"]
+    + ["appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
 )  # fmt: skip
 
 
@@ -127,16 +128,26 @@ class Walk:
         whom, about = self.rng.choice([(of_player(player), player), (_NETWORK, None)])
         return entries.LiftSanction(self.rng.choice(ACTS), whom, about, AuditNote(self._now_ms, "unban", ""))
 
+    def _block(self) -> AnyEntry:
+        other = self.rng.choice([None, self._player(), self._player()])
+        act: Literal["mute", "block"] = "mute" if other is None else self.rng.choice(["mute", "block"])
+        return entries.SetBlock(self._player(), other, act, self.rng.random() < 0.8, 3)
+
     def _report(self) -> AnyEntry:
         reporter, reported = self._player(), self._player()
         lines = (ChatLine(self._now_ms, reported, "rude"), ChatLine(self._now_ms, reporter, "no"))
         match, address = self.rng.choice([None, "m1"]), self.rng.choice(["", "address:77"])
-        return entries.FileReport(self._now_ms, reporter, reported, "chat", "see", match, lines, address, 4)
+        network = self.rng.choice([None, "", "network:1"])
+        return entries.FileReport(self._now_ms, reporter, reported, "chat", "see", match, lines, address, 4, network)
 
     def _close(self) -> AnyEntry:
         ((last,),) = self._rows("SELECT coalesce(max(number), 1) FROM reports")
         number = self.rng.randint(1, last)
         return entries.CloseReport(number, "done", AuditNote(self._now_ms, "close", ": done", None, "anna"))
+
+    def _close_all(self) -> AnyEntry:
+        note = AuditNote(self._now_ms, "close", ": all", None, "anna")
+        return entries.CloseReports(self._player(), self.rng.random() < 0.5, "done", note)
 
     def _appoint(self) -> AnyEntry:
         name = self.rng.choice(["anna", "ben"])

@@ -20,7 +20,12 @@ from ttt_net.text import name_key
 
 AccountRequest = wire.RenameRequest | wire.ForgetRequest
 PastRequest = (
-    wire.ProfileRequest | wire.HistoryRequest | wire.LeaderboardRequest | wire.ReplayRequest | wire.RecordRequest
+    wire.ProfileRequest
+    | wire.HistoryRequest
+    | wire.LeaderboardRequest
+    | wire.ReplayRequest
+    | wire.RecordRequest
+    | wire.BlocksRequest
 )
 
 
@@ -167,6 +172,8 @@ class HistoryService:
                 return queries.ReplayQuery(request, asker, request.match in session.rooms)
             case wire.RecordRequest():
                 return queries.RecordQuery(request, asker)
+            case wire.BlocksRequest():
+                return queries.BlocksQuery(asker)
             case _:
                 assert_never(request)
 

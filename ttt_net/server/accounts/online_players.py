@@ -17,14 +17,11 @@ from ttt_net.errors import Refusal
 from ttt_net.messages import AnyServerMessage, Ok, PlayerInfo, RatingChange, encode
 from ttt_net.ratings import Rating
 from ttt_net.server.admission.sanctions import Subject
-from ttt_net.server.players import PlayerId
+from ttt_net.server.players import Blocks, PlayerId
 from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import name_key
 
-Mutes = tuple[tuple[PlayerId, ...], bool]
-MAX_MUTED = 100
-"""The most players that one session can mute."""
 REMEMBERED_MS = 3_600_000
 """How long after an abandoned match the next one is counted with it."""
 MAX_REMEMBERED = 10_000
@@ -60,13 +57,12 @@ class Session:
     """
 
     __slots__ = (
-        "_hears_nobody",
         "_live",
-        "_muted",
         "_ratings",
         "_rooms",
         "about",
         "any_level",
+        "blocks",
         "connection",
         "info",
         "is_guest",
@@ -90,6 +86,7 @@ class Session:
         unfinished: Collection[str] = (),
         token_key: str = "",
         serial: int = 0,
+        blocks: Blocks = MappingProxyType({}),
     ) -> None:
         self.connection = connection
         self.player = player
@@ -115,9 +112,8 @@ class Session:
         """A line in which a bot describes how it plays."""
         self.plays: tuple[str, ...] | None = None
         """The games of a bot's last seek; empty for any game, None before the first seek."""
-        self._hears_nobody = False
-        self._muted: tuple[PlayerId, ...] = ()
-        """In the order in which they were muted."""
+        self.blocks = blocks
+        """The players whom they have muted or blocked, as the journal has it."""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -172,27 +168,13 @@ class Session:
         self.info = replace(self.info, name=name)
         self.is_guest = False
 
-    def mute(self, player: PlayerId, *, on: bool) -> None:
-        """Mute a player in the chat, or unmute them. Beyond `MAX_MUTED` the oldest mute is dropped."""
-        others = tuple(each for each in self._muted if each != player)
-        self._muted = (*others, player)[-MAX_MUTED:] if on else others
-
-    def mute_all(self, *, on: bool) -> None:
-        """Mute everybody in the chat, or only the muted players again."""
-        self._hears_nobody = on
-
-    @property
-    def mutes(self) -> Mutes:
-        """The players whom they do not want to hear, and whether that is everybody."""
-        return self._muted, self._hears_nobody
-
-    def recall_mutes(self, mutes: Mutes) -> None:
-        """Mute those whom the player had muted on an earlier connection."""
-        self._muted, self._hears_nobody = mutes
-
     def has_muted(self, player: PlayerId) -> bool:
-        """Return whether the player is muted."""
-        return self._hears_nobody or player in self._muted
+        """Return whether they do not receive the player's messages."""
+        return player in self.blocks or None in self.blocks
+
+    def has_blocked(self, player: PlayerId) -> bool:
+        """Return whether they have blocked the player."""
+        return self.blocks.get(player, False)
 
     def rating_at(self, game: str, time: TimeControl | None) -> int:
         """Return their rating at a game and the speed of a time control, or the initial rating."""
@@ -243,7 +225,6 @@ class OnlinePlayers:
         self.bot_places = BotPlaces()
         self.leaving: set[PlayerId] = set()
         """Players whose deletion is being written."""
-        self._mutes: OrderedDict[PlayerId, Mutes] = OrderedDict()
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
         self._of_address: dict[str, set[Session]] = {}
@@ -256,18 +237,9 @@ class OnlinePlayers:
     def __len__(self) -> int:
         return len(self._order)
 
-    def keep_mutes(self, session: Session) -> None:
-        """Remember whom a player does not want to hear, for when they connect again."""
-        self._mutes[session.player] = session.mutes
-        self._mutes.move_to_end(session.player)
-        if len(self._mutes) > MAX_REMEMBERED:
-            self._mutes.popitem(last=False)
-
     def add(self, session: Session) -> None:
         """Add the only session of a player."""
         self.sessions[session.player] = session
-        if session.player in self._mutes:
-            session.recall_mutes(self._mutes[session.player])
         if session.connection.metered_as is not None:
             self._of_address.setdefault(session.connection.metered_as, set()).add(session)
         place = place_of(session)
@@ -307,6 +279,11 @@ class OnlinePlayers:
     def get(self, player: PlayerId) -> Session | None:
         """Return the session of a player; None if they are not connected."""
         return self.sessions.get(player)
+
+    def have_blocked(self, one: PlayerId, other: PlayerId) -> bool:
+        """Return whether one of two connected players has blocked the other."""
+        first, second = self.sessions.get(one), self.sessions.get(other)
+        return (first is not None and first.has_blocked(other)) or (second is not None and second.has_blocked(one))
 
     def rating_of(self, player: PlayerId, game: str, time: TimeControl | None) -> int:
         """Return the rating of a connected player at a game and the speed of a time control."""

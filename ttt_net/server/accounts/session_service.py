@@ -267,6 +267,7 @@ class SessionService:
             "hint": self._coach.is_open,
             "puzzle": True,
             "seats": True,
+            "blocks": True,
             "or_casual": True,  # an older server knows no such field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]
@@ -365,4 +366,5 @@ def _session(
         unfinished=player.unfinished,
         token_key=token_key,
         serial=serial,
+        blocks=player.blocks,
     )

@@ -70,6 +70,8 @@ class AdminCommands:
                 self._moderation.show(asked, admin, answer)
             case protocol.SettleReport():
                 self._moderation.close(asked, admin, answer)
+            case protocol.SettleReports():
+                self._moderation.close_all(asked, admin, answer)
             case protocol.ListModerators():
                 answer(self.moderators.rows())
             case protocol.AddModerator():

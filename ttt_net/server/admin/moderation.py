@@ -17,7 +17,7 @@ from ttt_net.server.admin import protocol
 from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction, network_to_ban, of_player, until
 from ttt_net.server.journal import token_hash
-from ttt_net.server.journal.entries import AppointModerator, AuditNote, DismissModerator
+from ttt_net.server.journal.entries import AppointModerator, AuditNote, CloseReports, DismissModerator
 from ttt_net.server.journal.queries import Moderator, PlayerReport
 from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
@@ -396,6 +396,24 @@ class ModerationCommands:
 
         self._journal.read_report(asked.number, done, partial(protocol.fail, answer))
 
+    def close_all(self, asked: protocol.SettleReports, admin: Admin, answer: ReplyTo) -> None:
+        """Close all open reports of a player, or by one, with the finding."""
+        text = clean(asked.text, 200)
+
+        def found(player: tuple[PlayerId, str]) -> None:
+            number, name = player
+            what = f": all open reports {'by' if asked.by else 'of'} them{', ' if text else ''}{text}"
+            note = AuditNote(self._services.wall_ms(), "close", what, number, admin.name)
+
+            def done(numbers: list[int]) -> None:
+                log.warning("admin: close")
+                answer(protocol.Done(f"{counted(len(numbers), 'report')} {'by' if asked.by else 'of'} {name} closed"))
+
+            entry = CloseReports(number, asked.by, text, note)
+            self._journal.close_reports(entry, done, partial(protocol.fail, answer))
+
+        self._journal.player_named(asked.name.removeprefix("name:"), found, partial(protocol.fail, answer))
+
     def _close(
         self, asked: protocol.SettleReport, admin: Admin, found: PlayerReport, answer: ReplyTo, did: str
     ) -> None:
@@ -433,4 +451,5 @@ def _report_row(report: PlayerReport) -> protocol.PlayerReportRow:
         report.closed_ms,
         report.closed_by,
         report.note,
+        report.weight,
     )

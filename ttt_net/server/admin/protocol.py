@@ -127,6 +127,16 @@ class SettleReport(AdminRequest, frozen=True, tag="close"):
     with_address: bool = False
 
 
+class SettleReports(AdminRequest, frozen=True, tag="close_all"):
+    """Close all open reports of a player, or with `by` all that they made, with a finding."""
+
+    role = "moderator"
+
+    name: Name
+    by: bool = False
+    text: Text = ""
+
+
 class ListModerators(AdminRequest, frozen=True, tag="moderators"):
     """Ask for the moderators: `ModeratorRows`."""
 
@@ -204,6 +214,7 @@ AnyAdminRequest = (
     | ListReports
     | ShowReport
     | SettleReport
+    | SettleReports
     | ListModerators
     | AddModerator
     | RemoveModerator
@@ -378,10 +389,12 @@ class PlayerReportRow(Struct, frozen=True):
     closed_ms: int | None
     closed_by: str
     note: str
+    weight: int
+    """How much it counts, 0 to 3: for a reporter who is known here, has played, and has met the reported player."""
 
 
 class PlayerReportRows(AdminReply, frozen=True):
-    """Reports of players, the open ones first, at most 200."""
+    """Reports of players, the open ones first and those that count most first, at most 200."""
 
     reports: list[PlayerReportRow]
 

@@ -9,14 +9,25 @@ from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
 Act = Literal[
-    "codes", "challenges", "chats", "hints", "inquiries", "matches", "messages", "renames", "reports", "writes"
+    "blocks",
+    "codes",
+    "challenges",
+    "chats",
+    "hints",
+    "inquiries",
+    "matches",
+    "messages",
+    "renames",
+    "reports",
+    "writes",
 ]
 """Acts metered for each player, and for all players of an address together, by the names of their limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """Acts metered for each address."""
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 TOLD = frozenset(
-    {"registrations", "renames", "wrong_codes", "codes", "reports", "challenges", "matches", "writes", "bytes"}
+    {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
+    | {"challenges", "matches", "writes", "bytes"}
 )
 """Acts that the nodes of a cluster count together; other limits protect one node, which counts alone."""
 MAX_BUCKETS = 20_000

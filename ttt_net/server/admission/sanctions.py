@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import SanctionAct, Sanctioned
-from ttt_net.server.admission.client_address import UNKNOWN, Network, network_at, network_of
+from ttt_net.server.admission.client_address import UNKNOWN, Network, coarse, network_at, network_of
 from ttt_net.server.players import PlayerId
 
 Act = SanctionAct
@@ -25,6 +25,7 @@ WIDEST = {4: 8, 6: 16}
 _HASH_BYTES = 16
 _PLAYER = "player:"
 _ADDRESS = "address:"
+_NETWORK = "network:"
 _TOKEN = "token:"  # noqa: S105 - a kind, not a secret
 
 
@@ -140,6 +141,14 @@ class Sanctions:
             return address
         network = network_of(address)
         return None if network == UNKNOWN else _ADDRESS + self._hashed(network.encode())
+
+    def key_of_network(self, address: str) -> str:
+        """Return a keyed hash of the network around an address: the /24 of IPv4, the /48 of IPv6; empty if unknown.
+
+        Of a player on another node of a cluster only a hash of the address is known, which stands for the network.
+        """
+        network = address if address.startswith(_ADDRESS) else coarse(address)
+        return "" if network == UNKNOWN else _NETWORK + self._hashed(network.encode())
 
     def _hashed(self, data: bytes) -> str:
         return hashlib.blake2b(data, key=self._key, digest_size=_HASH_BYTES).hexdigest()

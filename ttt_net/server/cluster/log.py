@@ -17,8 +17,10 @@ from functools import partial
 from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace as restruct
 
-from ttt_net.server.journal.entries import AnyEntry, JournalEntry
+from ttt_net.errors import Code, Refusal
+from ttt_net.server.journal.entries import AnyEntry, CloseReports, FileReport, JournalEntry, SetBlock
 from ttt_net.server.players import PlayerId
 
 MAX_BATCH_BYTES = 512 * 1024
@@ -34,7 +36,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer where no node answers the subject; real answers have a length."""
-FORM = 1
+FORM = 2
 """The newest form of what is in the log that this release knows: see `docs/developing/cluster.md`, on releases.
 
 It is one more for a release that adds an entry or a field, or applies one in another way; that release still applies
@@ -333,6 +335,18 @@ class Went(JournalEntry, frozen=True, tag=True):
 ClusterEntry = BeginEpoch | DeclareLost | Came | Sat | Went
 AnyLoggedEntry = AnyEntry | ClusterEntry
 """All that can be in a batch."""
+
+
+def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
+    """Return an entry as it is written while a form is in force.
+
+    Raises `Refusal` if that form has no such entry, until all nodes run the release that has.
+    """
+    if form >= 2:
+        return entry
+    if isinstance(entry, SetBlock | CloseReports):
+        raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
+    return restruct(entry, network=None) if isinstance(entry, FileReport) else entry
 
 
 class Batch(msgspec.Struct, frozen=True):

@@ -124,6 +124,8 @@ class ClusterNode:
                     self._hub.accounts.forgotten(guest)
             case entries.KeepInvitation():
                 self._hub.lobby.reinstate([entry.invitation])
+            case entries.SetBlock():
+                self._hub.chat.blocks_changed(entry.player, entry.other, outcome.result)
             case entries.ImposeSanction():
                 put_in_force(services, entry.sanctions)
             case entries.AppointModerator() | entries.DismissModerator():

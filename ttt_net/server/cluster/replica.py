@@ -40,7 +40,7 @@ from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AppendEvents
-from ttt_net.server.journal.queries import AnyQuery, answer, ratings_of, unfinished_of
+from ttt_net.server.journal.queries import AnyQuery, answer, blocks_of, ratings_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.players import Player, PlayerId
 
@@ -253,7 +253,8 @@ def player_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> 
         raise Refusal(Code.UNKNOWN_PLAYER, "that player was forgotten here; say hello with a name")
     name, bot, is_guest = row
     matches = unfinished_of(connection, player)
-    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot)
+    ratings = ratings_of(connection, player, now_ms)
+    return Player(player, name, matches, bool(is_guest), ratings, bot, blocks_of(connection, player))
 
 
 def is_of_the_disk(error: Exception) -> bool:
@@ -314,6 +315,8 @@ class Replica:
             connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes, the log still has
         connection.executescript(TABLES)
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
+        self.last_in_force = self.in_force()
+        """The form in force at `position`; any thread may read it."""
 
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
         """Apply what follows in the log, all in one transaction with its place; return what came of each batch.
@@ -356,6 +359,7 @@ class Replica:
             if (in_force := self.in_force()) > self.form:  # what follows may be of that form
                 raise NewerFormError(in_force, self.form)
             connection.execute("COMMIT")
+            self.last_in_force = in_force
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -454,7 +458,7 @@ class Replica:
                 migrate(self.database.connection, self._path or Path("memory"))
         except sqlite3.Error as error:
             raise StorageError(f"the snapshot cannot be used: {error}") from None
-        self.position, self.state = position, state
+        self.position, self.state, self.last_in_force = position, state, form
 
     def move_to(self, position: Position) -> None:
         """Let the tables stand at another place: of a log that begins anew with them."""

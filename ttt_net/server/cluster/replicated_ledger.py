@@ -27,6 +27,7 @@ from ttt_net.server.cluster.log import (
     Log,
     NodeName,
     Position,
+    as_of_form,
     encode_batch,
 )
 from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
@@ -142,6 +143,11 @@ class ReplicatedLedger:
         """Put an entry into the next batch; the answer comes once it was applied here, or after `GIVE_UP_S`."""
         if self.stopped is not None:
             self._loop.call_soon(failed, StorageError(self.stopped))
+            return
+        try:
+            entry = as_of_form(entry, self._replica.last_in_force)
+        except Refusal as refusal:
+            self._loop.call_soon(failed, refusal.with_traceback(None))
             return
         self._outbox.gather(Waiting(entry, done, failed, self._loop.time()))
         if not self._is_gathering:

@@ -20,9 +20,9 @@ from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, ra
 from ttt_net.server.admission.sanctions import Act, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Changes, UnsettleRatings
-from ttt_net.server.journal.queries import unfinished_of
+from ttt_net.server.journal.queries import blocks_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION
-from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
+from ttt_net.server.players import FORGOTTEN, Blocks, Player, PlayerId, still_playing
 
 MAX_NOTES = 100_000
 """The oldest notes of the audit log beyond these are deleted."""
@@ -64,10 +64,14 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             _lift(connection, entry)
         case entries.WriteNote():
             _write_note(connection, entry.note)
+        case entries.SetBlock():
+            return _set_block(connection, entry)
         case entries.FileReport():
             return _file_report(connection, entry)
         case entries.CloseReport():
             _close_report(connection, entry)
+        case entries.CloseReports():
+            return _close_reports(connection, entry)
         case entries.AppointModerator():
             _appoint(connection, entry)
         case entries.DismissModerator():
@@ -319,6 +323,7 @@ def _forget(connection: sqlite3.Connection, player: PlayerId, token_key: str | N
     connection.execute("DELETE FROM looks WHERE player = ?", (player,))
     connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
     connection.execute("DELETE FROM invitations WHERE player = ?", (player,))
+    connection.execute("DELETE FROM blocks WHERE player = ? OR other = ?", (player, player))
     own = of_player(player)
     if token_key is None:
         connection.execute("DELETE FROM sanctions WHERE player = ? AND whom = ?", (player, own))
@@ -352,6 +357,47 @@ def _keep_invitation(connection: sqlite3.Connection, entry: entries.KeepInvitati
     )
 
 
+def _set_block(connection: sqlite3.Connection, entry: entries.SetBlock) -> Blocks:
+    _refuse_forgotten(connection, entry.player)
+    known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (entry.other,)).fetchone()
+    if entry.on and entry.other is not None and known in (None, (None,)):
+        raise Refusal(Code.UNKNOWN_PLAYER, "nobody here is called that any more")
+    blocks = blocks_of(connection, entry.player)
+    is_block = entry.act == "block"
+    if entry.on:
+        if entry.other not in blocks and len(blocks) >= entry.most:
+            _drop_oldest_mute(connection, entry.player, len(blocks))
+        connection.execute(
+            "INSERT INTO blocks (player, other, is_block) VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET is_block = max(is_block, excluded.is_block)",
+            (entry.player, entry.other, is_block),
+        )
+    elif blocks.get(entry.other) and not is_block:
+        raise Refusal(Code.BLOCKED, "you have blocked that player; end the block to receive their messages")
+    elif blocks.get(entry.other) == is_block:
+        connection.execute("DELETE FROM blocks WHERE player = ? AND other IS ?", (entry.player, entry.other))
+    return blocks_of(connection, entry.player)
+
+
+def _drop_oldest_mute(connection: sqlite3.Connection, player: PlayerId, count: int) -> None:
+    """Delete the oldest mute of a player. Raises `Refusal` if there are blocks only."""
+    dropped = connection.execute(
+        "DELETE FROM blocks WHERE number = (SELECT min(number) FROM blocks"
+        " WHERE player = ? AND NOT is_block AND other IS NOT NULL)",
+        (player,),
+    )
+    if not dropped.rowcount:
+        raise Refusal(Code.TOO_MANY_BLOCKED, f"you have blocked {count} players; unblock one first")
+
+
+OPEN_BY_WEIGHT = (2, 5, 10, 20)
+"""Open reports that one player may have, by the weight of their reports."""
+LIGHT, OPEN_OF_NETWORK = 2, 20
+"""Open reports of less than that weight that the players of one network may have together."""
+KNOWN_MS = 86_400_000
+"""How old an account is that counts as known, and how many finished matches it has."""
+KNOWN_MATCHES = 10
+MADE_ROOM = "closed to make room for a report by a player who is better known here"
 MOST_REPORTED, MOST_LINES = 2_000, 100
 """Characters of text and lines of chat that reports of the same player and match may have together."""
 
@@ -383,12 +429,17 @@ def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> i
             ),
         )
         return int(number)
+    weight = 1
+    if entry.network is not None:
+        weight = _weight(connection, entry)
+        _refuse_too_many(connection, entry, weight, entry.network)
     (count,) = connection.execute("SELECT count(*) FROM reports WHERE closed_ms IS NULL").fetchone()
-    if count >= entry.most:
+    if count >= entry.most and not (entry.network is not None and _made_room(connection, entry.at_ms, weight)):
         raise Refusal(Code.TOO_FAST, "the host has as many reports to look at as there may be", FULL_QUEUE_MS)
     (number,) = connection.execute(
-        "INSERT INTO reports (at_ms, reporter, reported, reason, text, match, lines, address, closed_by, note)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', '') RETURNING number",
+        "INSERT INTO reports"
+        " (at_ms, reporter, reported, reason, text, match, lines, address, closed_by, note, weight, network)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, ?) RETURNING number",
         (
             entry.at_ms,
             entry.reporter,
@@ -398,9 +449,54 @@ def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> i
             entry.match,
             lines,
             entry.address,
+            weight,
+            entry.network or "",
         ),
     ).fetchone()
     return int(number)
+
+
+def _weight(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
+    """Return how much a report counts, 0 to 3.
+
+    One for a name that is a day old, one for ten finished matches, and one for a match with the reported player.
+    """
+    is_guest, created_ms, finished = connection.execute(
+        "SELECT is_guest, created_ms, won + drawn + lost FROM players WHERE id = ?", (entry.reporter,)
+    ).fetchone()
+    pair = (entry.reporter, entry.reported)
+    has_met = connection.execute(
+        "SELECT 1 FROM meetings WHERE player = ? AND opponent = ? UNION ALL"
+        " SELECT 1 FROM matches WHERE NOT is_over AND first = ? AND second = ? UNION ALL"
+        " SELECT 1 FROM matches WHERE NOT is_over AND second = ? AND first = ? LIMIT 1",
+        pair * 3,
+    ).fetchone()
+    is_known = not is_guest and entry.at_ms - created_ms >= KNOWN_MS
+    return int(is_known) + int(finished >= KNOWN_MATCHES) + int(has_met is not None)
+
+
+def _refuse_too_many(connection: sqlite3.Connection, entry: entries.FileReport, weight: int, network: str) -> None:
+    """Raise `Refusal` if the reporter, or their network, has as many open reports as it may."""
+    query = "SELECT count(*) FROM reports WHERE closed_ms IS NULL AND "
+    (own,) = connection.execute(f"{query} reporter = ?", (entry.reporter,)).fetchone()
+    if own >= OPEN_BY_WEIGHT[weight]:
+        raise Refusal(Code.TOO_FAST, f"{own} reports of yours wait to be looked at; report again later", FULL_QUEUE_MS)
+    if not network or weight >= LIGHT:
+        return
+    (count,) = connection.execute(f"{query} network = ? AND weight < ?", (network, LIGHT)).fetchone()
+    if count >= OPEN_OF_NETWORK:
+        sentence = f"{count} reports from your network wait to be looked at; report again later"
+        raise Refusal(Code.TOO_FAST, sentence, FULL_QUEUE_MS)
+
+
+def _made_room(connection: sqlite3.Connection, at_ms: int, weight: int) -> bool:
+    """Close the newest of the open reports with the least weight; return whether one had less than `weight`."""
+    closed = connection.execute(
+        "UPDATE reports SET closed_ms = ?, closed_by = 'server', note = ? WHERE number ="
+        " (SELECT number FROM reports WHERE closed_ms IS NULL AND weight < ? ORDER BY weight, number DESC LIMIT 1)",
+        (at_ms, MADE_ROOM, weight),
+    )
+    return closed.rowcount > 0
 
 
 # The acts of the host and of moderators.
@@ -442,6 +538,20 @@ def _close_report(connection: sqlite3.Connection, entry: entries.CloseReport) ->
     if not closed.rowcount:
         raise Refusal(Code.BAD_MESSAGE, f"no open report has the number {entry.number}")
     _write_note(connection, entry.note)
+
+
+def _close_reports(connection: sqlite3.Connection, entry: entries.CloseReports) -> list[int]:
+    which = "reporter" if entry.is_by else "reported"
+    rows = connection.execute(
+        "UPDATE reports SET closed_ms = ?, closed_by = ?, note = ?"  # noqa: S608 - ours
+        f" WHERE {which} = ? AND closed_ms IS NULL RETURNING number",
+        (entry.note.at_ms, entry.note.by, entry.text, entry.player),
+    )
+    numbers = sorted(number for (number,) in rows)
+    if not numbers:
+        raise Refusal(Code.BAD_MESSAGE, f"there is no open report {'by' if entry.is_by else 'of'} that player")
+    _write_note(connection, entry.note)
+    return numbers
 
 
 def _appoint(connection: sqlite3.Connection, entry: entries.AppointModerator) -> None:

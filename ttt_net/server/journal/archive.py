@@ -19,6 +19,7 @@ from ttt_net.server.journal import past
 from ttt_net.server.journal.ledger import Read, Tell
 from ttt_net.server.journal.past import ArchivedMatch, KeptMatches, PastAnswer
 from ttt_net.server.journal.queries import (
+    BlocksQuery,
     FinishedQuery,
     HistoryQuery,
     LeaderboardQuery,
@@ -248,6 +249,8 @@ class Archive:
                 message = past.history(connection, *query)
             case LeaderboardQuery():
                 message = past.leaderboard(connection, *query)
+            case BlocksQuery():
+                message = past.blocks(connection, *query)
             case _:
                 assert_never(query)
         return PastAnswer.of(message)

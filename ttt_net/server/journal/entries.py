@@ -4,7 +4,7 @@ An entry holds all that its author knows and the database does not: times, ids, 
 token. So the same entries, applied in the same order to the same tables, lead to the same tables on any machine.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -120,10 +120,27 @@ class KeepInvitation(JournalEntry, frozen=True, tag=True):
     at_ms: int
 
 
+class SetBlock(JournalEntry, frozen=True, tag=True):
+    """Mute or block a player for another, or end that. Result: all whom that player has muted or blocked, as `Blocks`.
+
+    A block includes a mute. Beyond `most`, the oldest mute makes room. Refused with `TOO_MANY_BLOCKED` if there is
+    none, with `BLOCKED` if a mute would end that is part of a block, and if either is forgotten.
+    """
+
+    player: PlayerId
+    other: PlayerId | None
+    """The player concerned; None: everybody, who can only be muted."""
+    act: Literal["mute", "block"]
+    on: bool
+    most: int
+
+
 class FileReport(JournalEntry, frozen=True, tag=True):
     """Keep a player's report of another, with the open one of the same two and match, if any. Result: its number.
 
-    Refused if either is forgotten, and with `TOO_FAST` if as many reports as `most` are open.
+    Refused if either is forgotten, and with `TOO_FAST` if as many reports are open as a reporter of that weight, or the
+    players of their network, may have. If `most` are open, the report closes one of less weight in its place, or is
+    refused.
     """
 
     at_ms: int
@@ -136,6 +153,9 @@ class FileReport(JournalEntry, frozen=True, tag=True):
     address: str
     """A keyed hash of the address that the reported came from; empty if they were not here."""
     most: int
+    network: str | None = None
+    """A keyed hash of the network that the reporter comes from; empty if many share it. None: the entry has form 1,
+    where reports had no weight."""
 
 
 # The acts of the host and of moderators.
@@ -170,6 +190,19 @@ class CloseReport(JournalEntry, frozen=True, tag=True):
     """Close a report with what was found, and keep a note of it. Refused if no open report has that number."""
 
     number: int
+    text: str
+    note: AuditNote
+
+
+class CloseReports(JournalEntry, frozen=True, tag=True):
+    """Close all open reports of a player, or all by one, and keep a note of it. Result: their numbers.
+
+    Refused if there is none.
+    """
+
+    player: PlayerId
+    is_by: bool
+    """Whether `player` is the one who reported."""
     text: str
     note: AuditNote
 
@@ -259,8 +292,10 @@ AnyEntry = (
     | ImposeSanction
     | LiftSanction
     | WriteNote
+    | SetBlock
     | FileReport
     | CloseReport
+    | CloseReports
     | AppointModerator
     | DismissModerator
     | MaintenanceEntry

@@ -19,7 +19,7 @@ from ttt_net.server.journal.database import Done
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import Moderator, PlayerReport, StoredMatch, with_names
-from ttt_net.server.players import Player, PlayerId
+from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
 
 Failed = Callable[[Refusal], None]
@@ -136,6 +136,10 @@ class Journal:
         """Read beside the writes; see `Ledger.look`. Questions from strangers go through an `Archive`."""
         self._plain.look(read, tell)
 
+    def block(self, entry: entries.SetBlock, done: Callable[[Blocks], None], failed: Failed) -> None:
+        """Mute or block a player for another, or end that; `done` gets all whom that player has muted or blocked."""
+        self._ledger.append(entry, done, failed)
+
     def report(self, report: entries.FileReport, done: Callable[[int], None], failed: Failed) -> None:
         """Keep a player's report of another; `done` gets its number."""
         self._ledger.append(report, done, failed)
@@ -180,6 +184,10 @@ class Journal:
     def close_report(self, number: int, text: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
         """Close a report with what was found, and keep a note of it."""
         self._ledger.append(entries.CloseReport(number, text, note), lambda _: done(), failed)
+
+    def close_reports(self, entry: entries.CloseReports, done: Callable[[list[int]], None], failed: Failed) -> None:
+        """Close all open reports of a player, or by one; `done` gets their numbers."""
+        self._ledger.append(entry, done, failed)
 
     def moderators(self, done: Callable[[list[Moderator]], None], failed: Failed) -> None:
         """Read all moderators."""

@@ -75,6 +75,20 @@ def profile(
     return wire.ProfileReply(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
 
 
+def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:
+    """Return whom a player has muted or blocked, by the names that they have now."""
+    found: tuple[list[str], list[str]] = ([], [])
+    rows = connection.execute(
+        "SELECT name, is_block FROM blocks JOIN players ON players.id = other WHERE player = ? ORDER BY number",
+        (asker,),
+    )
+    for name, is_block in rows:
+        found[is_block].append(name)
+    muted, blocked = found
+    everybody = "SELECT 1 FROM blocks WHERE player = ? AND other IS NULL"
+    return wire.BlockList(blocked, muted, connection.execute(everybody, (asker,)).fetchone() is not None)
+
+
 def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
     return wire.RatingInfo(
         game, speed, rating.shown, round(rating.deviation), rating.games, provisional=rating.is_provisional

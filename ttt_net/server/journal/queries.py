@@ -21,7 +21,7 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal.entries import AuditNote
-from ttt_net.server.players import Player, PlayerId
+from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
 
 MAX_UNFINISHED = 50
@@ -70,7 +70,7 @@ class NotesQuery(NamedTuple):
 
 
 class ReportsQuery(NamedTuple):
-    """Reports of players, open ones first and the oldest first, then the newest that were closed."""
+    """Reports of players, open ones first, by weight and the oldest first, then the newest that were closed."""
 
     has_closed: bool
     most: int
@@ -141,13 +141,19 @@ class RecordQuery(NamedTuple):
     asker: PlayerId
 
 
+class BlocksQuery(NamedTuple):
+    """The players whom the asker has muted or blocked."""
+
+    asker: PlayerId
+
+
 class FinishedQuery(NamedTuple):
     """A finished match, as an `ArchivedMatch`. Refused with `NOT_FINISHED` if it is live."""
 
     match: str
 
 
-PastQuery = FinishedQuery | ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
+PastQuery = FinishedQuery | ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery | BlocksQuery
 """Questions of players, which `archive.Archive` answers."""
 ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
 """Questions of the host and moderators."""
@@ -277,7 +283,14 @@ def find_player(connection: sqlite3.Connection, token_hash: bytes, now_ms: int) 
         return None
     player, name, bot, is_guest = row
     matches = unfinished_of(connection, player)
-    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot)
+    ratings = ratings_of(connection, player, now_ms)
+    return Player(player, name, matches, bool(is_guest), ratings, bot, blocks_of(connection, player))
+
+
+def blocks_of(connection: sqlite3.Connection, player: PlayerId) -> Blocks:
+    """Return the players whom one has muted or blocked, the oldest first."""
+    rows = connection.execute("SELECT other, is_block FROM blocks WHERE player = ? ORDER BY number", (player,))
+    return {other: bool(is_block) for other, is_block in rows}
 
 
 def unfinished_of(connection: sqlite3.Connection, player: PlayerId) -> tuple[str, ...]:
@@ -350,6 +363,8 @@ class PlayerReport(NamedTuple):
     """The moderator's finding."""
     player: PlayerId
     """The number of the reported."""
+    weight: int
+    """How much the report counts, 0 to 3: see `apply`."""
 
 
 class Moderator(NamedTuple):
@@ -361,14 +376,15 @@ class Moderator(NamedTuple):
 
 
 _REPORTS = (
-    "SELECT number, at_ms, one.name, other.name, reason, text, match, lines, closed_ms, closed_by, note, other.id"
-    " FROM reports JOIN players AS one ON one.id = reporter JOIN players AS other ON other.id = reported"
+    "SELECT number, at_ms, one.name, other.name, reason, text, match, lines, closed_ms, closed_by, note, other.id,"
+    " weight FROM reports JOIN players AS one ON one.id = reporter JOIN players AS other ON other.id = reported"
 )
 
 
 def read_reports(connection: sqlite3.Connection, has_closed: bool, most: int) -> list[PlayerReport]:
-    """Return reports without their lines: open ones, the oldest first, then the newest that were closed."""
-    rows = connection.execute(f"{_REPORTS} WHERE closed_ms IS NULL ORDER BY number LIMIT ?", (most,)).fetchall()
+    """Return reports without their lines: open ones by weight, the oldest first, then the newest that were closed."""
+    query = f"{_REPORTS} WHERE closed_ms IS NULL ORDER BY weight DESC, number LIMIT ?"
+    rows = connection.execute(query, (most,)).fetchall()
     if has_closed and len(rows) < most:
         rows += connection.execute(
             f"{_REPORTS} WHERE closed_ms IS NOT NULL ORDER BY number DESC LIMIT ?", (most - len(rows),)

@@ -13,7 +13,7 @@ from ttt_net.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 SCHEMA = """
 CREATE TABLE players (
@@ -165,6 +165,15 @@ CREATE TABLE invitations (
     start TEXT                          -- the position to begin from; null: the usual one
 ) STRICT;
 
+CREATE TABLE blocks (                   -- whom players have muted or blocked, the oldest first
+    number INTEGER PRIMARY KEY,
+    player INTEGER NOT NULL REFERENCES players (id),
+    other INTEGER REFERENCES players (id),                  -- null: everybody
+    is_block INTEGER NOT NULL           -- 0: only muted
+) STRICT;
+CREATE UNIQUE INDEX blocks_of_player ON blocks (player, coalesce(other, 0));
+CREATE INDEX blocks_of_other ON blocks (other) WHERE other IS NOT NULL;
+
 CREATE TABLE sanctions (
     act TEXT NOT NULL,                  -- ban or mute
     whom TEXT NOT NULL,                 -- a network, player: and an id, or address: or token: and a keyed hash
@@ -205,11 +214,17 @@ CREATE TABLE reports (
     address TEXT NOT NULL,              -- a keyed hash of where the reported came from; empty: not known
     closed_ms INTEGER,                  -- null: open
     closed_by TEXT NOT NULL,
-    note TEXT NOT NULL
+    note TEXT NOT NULL,
+    weight INTEGER NOT NULL DEFAULT 1,  -- how much it counts, 0 to 3: see apply
+    network TEXT NOT NULL DEFAULT ''    -- a keyed hash of where the reporter came from; empty: not known
 ) STRICT;
 CREATE INDEX reports_by_age ON reports (at_ms);
 CREATE INDEX reports_of_player ON reports (reported, at_ms);
 CREATE INDEX reports_open ON reports (reporter, reported) WHERE closed_ms IS NULL;
+CREATE INDEX reports_by_weight ON reports (weight, number) WHERE closed_ms IS NULL;
+CREATE INDEX reports_of_network ON reports (network) WHERE closed_ms IS NULL;
+CREATE TRIGGER a_closed_report_never_changes BEFORE UPDATE ON reports WHEN OLD.closed_ms IS NOT NULL
+BEGIN SELECT raise(ABORT, 'a closed report never changes'); END;
 """
 
 _FROM_8 = """
@@ -265,7 +280,30 @@ def from_schema_8(connection: sqlite3.Connection) -> None:
     run(connection, _FROM_8)
 
 
-CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {8: from_schema_8}
+_FROM_9 = """
+CREATE TABLE blocks (
+    number INTEGER PRIMARY KEY,
+    player INTEGER NOT NULL REFERENCES players (id),
+    other INTEGER REFERENCES players (id),
+    is_block INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX blocks_of_player ON blocks (player, coalesce(other, 0));
+CREATE INDEX blocks_of_other ON blocks (other) WHERE other IS NOT NULL;
+ALTER TABLE reports ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE reports ADD COLUMN network TEXT NOT NULL DEFAULT '';
+CREATE INDEX reports_by_weight ON reports (weight, number) WHERE closed_ms IS NULL;
+CREATE INDEX reports_of_network ON reports (network) WHERE closed_ms IS NULL;
+CREATE TRIGGER a_closed_report_never_changes BEFORE UPDATE ON reports WHEN OLD.closed_ms IS NOT NULL
+BEGIN SELECT raise(ABORT, 'a closed report never changes'); END;
+"""
+
+
+def from_schema_9(connection: sqlite3.Connection) -> None:
+    """Add blocks, and the weight of reports. Schema 9 was written until 2026-11-23; kept until 0.3."""
+    run(connection, _FROM_9)
+
+
+CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {8: from_schema_8, 9: from_schema_9}
 """Conversions from each schema to the next one."""
 OLDEST = min(CONVERSIONS)
 """The oldest schema that is read. Older ones were written in the two days before it, and by no release."""

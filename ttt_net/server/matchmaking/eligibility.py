@@ -50,6 +50,13 @@ class Eligibility:
             raise
         self.must_leave_places(one, other)
 
+    def may_ask(self, asker: Session, other: Session) -> None:
+        """Refuse a request to play if one of the two has blocked the other. Only the blocker is told of the block."""
+        if asker.has_blocked(other.player):
+            raise Refusal(Code.BLOCKED, f"you have blocked {other.info.name}; unblock them to play")
+        if other.has_blocked(asker.player):
+            raise Refusal(Code.NOT_WELCOME, f"{other.info.name} does not want to play now; ask somebody else")
+
     def must_leave_places(self, one: Session, other: Session) -> None:
         """Refuse a person who would play a bot if their address holds enough places of bots.
 
@@ -137,6 +144,8 @@ class Eligibility:
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether two may have the match that both seek."""
         if self._services.aborts.are_apart(one.player, other.player, self._services.now_ms()):
+            return False
+        if self._services.players.have_blocked(one.player, other.player):
             return False
         may_both = self._suits(one, other) and self._suits(other, one) and self._leaves_places(one, other)
         is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)

@@ -92,7 +92,12 @@ class Listing:
         game = seek.games[0] if seek.games else ANY_GAME
         own = self._players.sessions[seek.player].info_at(game, seek.time).rating
         wanted = _OF_NEWCOMERS if own is None else own
-        bots = (bot for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek) and self._free(bot))
+        have_blocked = self._players.have_blocked
+        bots = (
+            bot
+            for bot in islice(self._players.bots, _MAX_LOOKED_AT)
+            if _plays(bot, seek) and self._free(bot) and not have_blocked(seek.player, bot.player)
+        )
         nearest = heapq.nsmallest(
             MAX_SUGGESTED,
             bots,

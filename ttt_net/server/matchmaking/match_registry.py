@@ -206,6 +206,8 @@ class MatchRegistry:
             if session is None or not room.seats.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
             self._eligibility.may_play(session, against_bot=room.has_bot_beside(player))
+        if room.seats.players and self._services.players.have_blocked(*room.seats.players):
+            raise Refusal(Code.NOT_WELCOME, "there is no rematch between you two; play somebody else")
 
     def _reserve_rematch(self, players: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
         self.withdraw(*players)

@@ -115,6 +115,19 @@ class Matchmaker:
         else:
             self._seeks_changed()
 
+    def blocks_changed(self, player: PlayerId, other: PlayerId | None) -> None:
+        """End the challenges between two players if one has blocked the other; else let them be paired again."""
+        if other is None:
+            return
+        if self._services.players.have_blocked(player, other):
+            for challenge in self._lobby.part(player, other):
+                self._tell_both(challenge, wire.ChallengeOver(challenge.number, "generic"))
+        elif self._services.shutdown.lets_begin:
+            pairing = self._lobby.look_again(player)
+            if pairing:
+                self._seeks_changed()
+                self._registry.start(pairing)
+
     def tick(self) -> None:
         """Look for whom waiting makes a difference; to be called about once a second."""
         now_ms = self._services.now_ms()
@@ -181,6 +194,7 @@ class Matchmaker:
         if seek is None:
             self._eligibility.may_play(session, against_bot=False)
         else:
+            self._eligibility.may_ask(session, self._services.players.sessions[seek.player])
             self._eligibility.may_meet(session, self._services.players.sessions[seek.player])
         is_casual = seek is not None and seek.or_casual and not self._may_rate(session, seek)
         if seek is not None and seek.is_rated and not is_casual:
@@ -203,6 +217,7 @@ class Matchmaker:
         other = self._services.players.find(request.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
+        self._eligibility.may_ask(session, other)
         if not other.is_bot:
             self._eligibility.may_look(session)
         self._eligibility.may_meet(session, other)

@@ -1,4 +1,4 @@
-"""Carry out chat, mutes and reports.
+"""Carry out chat, mutes, blocks and reports.
 
 The players of a match chat with one another, and its watchers with one another. A report keeps the last lines of a
 chat for the host and moderators.
@@ -8,15 +8,15 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import assert_never
+from typing import Literal, assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import Bucket
-from ttt_net.server.journal.entries import ChatLine, FileReport
-from ttt_net.server.players import PlayerId
+from ttt_net.server.journal.entries import ChatLine, FileReport, SetBlock
+from ttt_net.server.players import MAX_BLOCKS, Blocks, PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.settings.setting import Rate
@@ -31,7 +31,7 @@ MAX_LINES = 20
 DELIVERIES = Rate(5_000)
 """Limit on messages to all watchers together, so that a busy room does not slow the matches."""
 MAX_OPEN = 2_000
-"""Reports that may wait for a moderator; more are refused, so that a crowd cannot push out what others have said."""
+"""Reports that may wait for a moderator. A further one takes the place of one that counts less, or is refused."""
 PHRASES: dict[wire.Phrase, str] = {
     "hello": "Hello!",
     "good_luck": "Good luck!",
@@ -43,11 +43,11 @@ PHRASES: dict[wire.Phrase, str] = {
     "one_moment": "One moment, please.",
 }
 
-SocialRequest = wire.ChatRequest | wire.MuteRequest | wire.ReportRequest
+SocialRequest = wire.ChatRequest | wire.MuteRequest | wire.BlockRequest | wire.ReportRequest
 
 
 class Chat:
-    """Carries out `chat`, `mute` and `report`."""
+    """Carries out `chat`, `mute`, `block` and `report`."""
 
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
@@ -55,14 +55,16 @@ class Chat:
         self.deliveries = Bucket(DELIVERIES, services.now_ms())
         self.pass_on: Callable[[PlayerId, wire.Chatted], None] = _to_nobody
         """Called with what is said here and by whom: in a cluster, other nodes have hearers too."""
+        self.parted: Callable[[PlayerId, PlayerId | None], None] = lambda player, other: None
+        """Called with a player whose list has changed, and the player whom they muted or blocked, or do no more."""
 
     def act(self, session: Session, request: SocialRequest) -> None:
         """Carry out one request. Raises `Refusal` if it may not be."""
         match request:
             case wire.ChatRequest():
                 self._say(session, request)
-            case wire.MuteRequest():
-                self._mute(session, request)
+            case wire.MuteRequest() | wire.BlockRequest():
+                self._block(session, request)
             case wire.ReportRequest():
                 self._report(session, request)
             case _:
@@ -115,18 +117,38 @@ class Chat:
             raise Refusal(Code.TOO_FAST, "too many talk at once; say it again in a moment", wait_ms)
         self.deliveries.take(now_ms, hearers)
 
-    def _mute(self, session: Session, request: wire.MuteRequest) -> None:
+    def _block(self, session: Session, request: wire.MuteRequest | wire.BlockRequest) -> None:
+        """Mute or block a player, or end that, once it is in the journal."""
+        self._services.rate_limiter.spend("blocks", session.player, session.connection.metered_as)
+        failed = partial(session.refuse, request.id)
+        act: Literal["mute", "block"] = "mute" if isinstance(request, wire.MuteRequest) else "block"
+
+        def found(player: tuple[PlayerId | None, str]) -> None:
+            other, _ = player
+            if other == session.player:
+                failed(Refusal(Code.BAD_MESSAGE, f"you cannot {act} yourself"))
+                return
+
+            def done(blocks: Blocks) -> None:
+                session.ok(request.id)
+                self.blocks_changed(session.player, other, blocks)
+
+            entry = SetBlock(session.player, other, act, request.on, MAX_BLOCKS)
+            self._services.journal.block(entry, done, failed)
+
         if request.side is not None:
-            session.mute(player_in_seat(self._rooms, session, request.match, request.side), on=request.on)
+            found((player_in_seat(self._rooms, session, request.match, request.side), ""))
         elif request.name is None:
-            session.mute_all(on=request.on)
+            found((None, ""))
         else:
-            other = self._services.players.find(request.name)
-            if other is None:
-                raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
-            session.mute(other.player, on=request.on)
-        self._services.players.keep_mutes(session)
-        session.ok(request.id)
+            self._services.journal.player_named(request.name, found, failed)
+
+    def blocks_changed(self, player: PlayerId, other: PlayerId | None, blocks: Blocks) -> None:
+        """Take over a player's list as this node, or another one of the cluster, has written it."""
+        session = self._services.players.get(player)
+        if session is not None:
+            session.blocks = blocks
+        self.parted(player, other)
 
     def _report(self, session: Session, request: wire.ReportRequest) -> None:
         """Keep a report; `ok` follows once it is in the journal."""
@@ -150,6 +172,7 @@ class Chat:
                 lines,
                 self._address(reported),
                 MAX_OPEN,
+                self._network(session),
             )
             self._services.journal.report(entry, kept, failed)
 
@@ -168,6 +191,11 @@ class Chat:
         if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {match}; report the player without it")
         return tuple(room.said.get("players" if room.audience.plays(session) else "watchers", ()))
+
+    def _network(self, session: Session) -> str:
+        """Return the keyed hash of the network that a reporter comes from; empty if many share it."""
+        is_shared = session.connection.metered_as is None
+        return "" if is_shared else self._services.sanctions.key_of_network(session.connection.address)
 
     def _address(self, player: PlayerId) -> str:
         """Return the keyed hash of the address that a player comes from now.

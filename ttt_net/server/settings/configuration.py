@@ -216,6 +216,7 @@ class Limits:
     allow_chat: bool = setting(True, "allow players to write chat messages; ready-made phrases are always allowed")
     chats: Rate = setting(Rate(6, 10.0), "chat messages of one player")
     reports: Rate = setting(Rate(5, 3_600.0), "reports by one player")
+    blocks: Rate = setting(Rate(60, 600.0), "mutes and blocks of other players by one player")
     challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
     players_per_address: int = setting(
         20, "all players of one address together may do this many times as much as one player", least=1, most=10_000

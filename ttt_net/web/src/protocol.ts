@@ -67,6 +67,25 @@ export interface AwayInfo {
   claim_in_ms: number;
 }
 
+export interface BlockList {
+  type: "blocks";
+  blocked: string[];
+  muted: string[];
+  everybody?: boolean;
+}
+
+export interface BlockRequest {
+  type: "block";
+  name: string;
+  on: boolean;
+  match?: string | null;
+  side?: 0 | 1 | null;
+}
+
+export interface BlocksRequest {
+  type: "blocks";
+}
+
 export interface ChallengeAccepted {
   type: "challengeaccepted";
   challenge: number;
@@ -825,6 +844,8 @@ export type Request =
   | UnwatchRequest
   | ChatRequest
   | MuteRequest
+  | BlockRequest
+  | BlocksRequest
   | ReportRequest
   | WhoRequest
   | RenameRequest
@@ -873,6 +894,7 @@ export type ServerMessage =
   | RulesReply
   | ReplayReply
   | RecordReply
+  | BlockList
   | AnalysisReply
   | HintReply
   | PuzzleReply
