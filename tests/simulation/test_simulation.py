@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 from tests.simulation.__main__ import failure_of, main, shrink, swarm_of
+from tests.simulation.network import Link
 from tests.simulation.world import World
 from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
@@ -54,6 +55,21 @@ def test_one_seed_makes_one_history_whatever_the_hashes_are() -> None:
     first, second = (run.communicate()[0] for run in runs)
     assert first == second
     assert first.count(b"played") > 100
+
+
+def test_one_seed_sends_the_same_bytes_masks_included(monkeypatch: pytest.MonkeyPatch) -> None:
+    say, said = Link.say, list[bytes]()
+
+    def noted(link: Link, data: bytes) -> None:
+        said.append(data)
+        say(link, data)
+
+    monkeypatch.setattr(Link, "say", noted)
+    World(5).run()
+    first, said[:] = said.copy(), []
+    World(5).run()
+    assert len(first) > 100
+    assert said == first
 
 
 def test_a_failure_names_its_seed_and_how_to_replay_it(
