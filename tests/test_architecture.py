@@ -28,6 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "matches": {"errors", "games", "messages", "clock"},
     "pairing": {"errors", "clock"},
     "ratings": set(),
+    "tournaments": set(),
     "server": {
         "errors",
         "text",
@@ -91,6 +92,7 @@ INSIDE = {
     "engines": "launch settings program external",
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
+    "tournaments": "schedules arena standings swiss",
     "sdk": "received identity trust client_session client_protocol client_connection client",
     "server": """
         metrics server_clock settings players

@@ -1,0 +1,285 @@
+"""Pair a round of a Swiss tournament by the basic rules of FIDE (Handbook C.04.1), as a matching of least cost.
+
+The laws: nobody meets the same opponent twice, nobody gets a second bye or one after a forfeit win, and nobody begins
+two more matches than the opponents, or three in a row; in the last round, those with more than half of the points may.
+Among the pairings that keep them, the least differences of scores come first, then sides, then upper half against lower
+half. Where a small field has no such pairing, the ladder of `Strictness` gives way, law by law, until there is one.
+
+Finding the matching is the work of a library that the caller passes in: see `Matching`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from ttt_net.tournaments.schedules import Entrant, Pair
+from ttt_net.tournaments.standings import WIN, RoundOff, RoundResult
+
+Matching = Callable[[Mapping[Pair, int]], Iterable[Pair]]
+"""Returns a matching of most edges, and of least total cost among those, from the cost of each edge."""
+
+DENSE = 100
+"""Up to so many players every pair is an edge."""
+NEAREST = 16
+"""Of a larger field, the neighbours in the ranking that each player has an edge to at first."""
+_NOBODY = -1
+"""The vertex of the bye."""
+_SCORE, _SIDES, _HALVES = 1_000_000, 20_000, 900
+_BYE, _FORCED_SIDE, _SECOND_BYE, _REMATCH, _FORBIDDEN = 10**12, 10**16, 10**20, 10**24, 10**30
+"""The costs of a bye and of what a law forbids: each is more than all those before it in a round of 1,000 players."""
+_ANY_REMATCH = 1_000
+"""The cost of a rematch beside the number of its round, so that few rematches come before old ones."""
+_FORCED = 2
+"""A player with so many more of one side than of the other, or in a row, has to have the other one."""
+FORCED = 3
+"""The claim of such a player."""
+
+
+class Strictness(IntEnum):
+    """How many laws give way: each step is tried only where the one before has no round."""
+
+    ALL = 0
+    LOOSE_SIDES = 1
+    SECOND_BYE = 2
+    REMATCH = 3
+    """The oldest meetings are repeated first."""
+    FORBIDDEN = 4
+    """Pairs that the organiser forbade are allowed."""
+
+
+class SwissPlayer(NamedTuple):
+    """One entrant, as the pairing of a round sees them."""
+
+    entrant: Entrant
+    score: int
+    """In half points."""
+    met: Mapping[Entrant, int]
+    """The opponents, with the last round in which they met."""
+    sides: tuple[int, ...]
+    """The sides of the matches that were played, in order: 0 for those in which the entrant moved first."""
+    free_wins: int
+    """Byes and forfeit wins."""
+
+    @property
+    def balance(self) -> int:
+        """How many more matches the entrant began than the opponents did."""
+        return self.sides.count(0) - self.sides.count(1)
+
+    @property
+    def due(self) -> int | None:
+        """The side that the entrant should have; None before the first match."""
+        if not self.sides:
+            return None
+        if abs(self.balance) >= _FORCED or (self.balance and not self._is_repeated):
+            return 1 if self.balance > 0 else 0
+        return 1 - self.sides[-1]
+
+    @property
+    def claim(self) -> int:
+        """How strong the claim to that side is: 0 none, 1 mild, 2 strong, or `FORCED`."""
+        if abs(self.balance) >= _FORCED or self._is_repeated:
+            return FORCED
+        return 0 if self.due is None else 2 if self.balance else 1
+
+    @property
+    def _is_repeated(self) -> bool:
+        return len(self.sides) >= _FORCED and len(set(self.sides[-_FORCED:])) == 1
+
+
+class SwissRound(NamedTuple):
+    """A proposal for a round."""
+
+    boards: list[Pair]
+    """By the higher score of the two, then the other; the former of each moves first."""
+    bye: Entrant | None
+    strictness: Strictness
+    """Which step of the ladder was needed."""
+
+
+def swiss_players(
+    present: Sequence[Entrant], results: Iterable[RoundResult], offs: Iterable[RoundOff] = ()
+) -> list[SwissPlayer]:
+    """Return the players of the next round from what was played, in the order of `present`: their seeds."""
+    scores, free = Counter[Entrant](), Counter[Entrant]()
+    met: dict[Entrant, dict[Entrant, int]] = {entrant: {} for entrant in present}
+    sides: dict[Entrant, list[int]] = {entrant: [] for entrant in present}
+    for result in sorted(results, key=lambda each: each.round):
+        for side, (entrant, opponent) in enumerate(((result.first, result.second), (result.second, result.first))):
+            scores[entrant] += result.points[side]
+            if result.is_played and entrant in met:
+                met[entrant][opponent] = result.round
+                sides[entrant].append(side)
+            free[entrant] += not result.is_played and result.points[side] == WIN
+    for off in offs:
+        scores[off.entrant] += off.points
+        free[off.entrant] += off.points == WIN
+    return [SwissPlayer(each, scores[each], met[each], tuple(sides[each]), free[each]) for each in present]
+
+
+def pair_round(
+    players: Sequence[SwissPlayer],
+    matching: Matching,
+    *,
+    is_last: bool = False,
+    rounds_played: int = 0,
+    forbidden: Collection[frozenset[Entrant]] = (),
+) -> SwissRound:
+    """Return the next round of the players who are present, given in the order of their seeds.
+
+    There is always one for two players or more, and a bye for an odd number. Raises `ValueError` if there are fewer.
+    """
+    if len(players) < 2:
+        raise ValueError("a round needs at least two players")
+    field = _Field(players, is_last=is_last, rounds_played=rounds_played, forbidden=forbidden)
+    for strictness in Strictness:
+        for reach in (NEAREST, 4 * NEAREST, len(players)) if len(players) > DENSE else (len(players),):
+            found = list(matching(field.edges(strictness, reach)))
+            if 2 * len(found) == len(players) + len(players) % 2:
+                return field.round_of(found, strictness)
+    raise AssertionError("the last step of the ladder allows every pair")
+
+
+def broken_laws(
+    players: Sequence[SwissPlayer],
+    proposal: SwissRound,
+    *,
+    is_last: bool = False,
+    rounds_played: int = 0,
+    forbidden: Collection[frozenset[Entrant]] = (),
+) -> list[str]:
+    """Return a sentence for each law that a proposal breaks and its strictness does not excuse; nothing for a good one.
+
+    Another process may have made it, so nothing else in it is trusted. The caller decides which strictness it accepts.
+    """
+    known = {player.entrant: player for player in players}
+    seats = [entrant for pair in proposal.boards for entrant in pair]
+    if proposal.bye is not None:
+        seats.append(proposal.bye)
+    found = [f"{entrant} is not present" for entrant in seats if entrant not in known]
+    counts = Counter(seats)
+    found += [f"{entrant} is in the round {counts[entrant]} times" for entrant in known if counts[entrant] != 1]
+    if found:
+        return found
+    limit, strictness = _half(rounds_played), proposal.strictness
+    for one, other in proposal.boards:
+        if strictness < Strictness.FORBIDDEN and frozenset((one, other)) in forbidden:
+            found.append(f"{one} and {other} must not meet")
+        if strictness < Strictness.REMATCH and other in known[one].met:
+            found.append(f"{one} and {other} have met")
+        is_top = is_last and max(known[one].score, known[other].score) > limit
+        for side, entrant in enumerate((one, other)):
+            player = known[entrant]
+            if strictness < Strictness.LOOSE_SIDES and not is_top and player.claim == FORCED and player.due != side:
+                found.append(f"{entrant} must have the other side")
+    bye = None if proposal.bye is None else known[proposal.bye]
+    if bye is not None and bye.free_wins and strictness < Strictness.SECOND_BYE:
+        found.append(f"{bye.entrant} has had a bye or a forfeit win")
+    return found
+
+
+class _Field:
+    """The players of a round, ranked, with the cost of each pair."""
+
+    def __init__(
+        self,
+        players: Sequence[SwissPlayer],
+        *,
+        is_last: bool,
+        rounds_played: int,
+        forbidden: Collection[frozenset[Entrant]],
+    ) -> None:
+        seeds = {player.entrant: seed for seed, player in enumerate(players)}
+        self._ranked = sorted(players, key=lambda each: (-each.score, seeds[each.entrant]))
+        self._is_last, self._limit = is_last, _half(rounds_played)
+        self._forbidden = forbidden
+        groups: dict[int, list[Entrant]] = {}
+        for player in self._ranked:
+            groups.setdefault(player.score, []).append(player.entrant)
+        self._places = {each: (place, len(group)) for group in groups.values() for place, each in enumerate(group)}
+
+    def edges(self, strictness: Strictness, reach: int) -> dict[Pair, int]:
+        """Return the cost of each pair that may meet, by places in the ranking; the bye is with `_NOBODY`."""
+        found = {}
+        for place, one in enumerate(self._ranked):
+            for other_place in range(place + 1, min(len(self._ranked), place + reach + 1)):
+                cost = self._cost(one, self._ranked[other_place], strictness)
+                if cost is not None:
+                    found[place, other_place] = cost
+        if len(self._ranked) % 2:
+            found.update(self._byes(strictness))
+        return found
+
+    def _byes(self, strictness: Strictness) -> Iterator[tuple[Pair, int]]:
+        """Yield the costs of a bye: the lowest score first, then the fewest matches played, then the lowest rank."""
+        rows = [(each.score, len(each.sides), -place) for place, each in enumerate(self._ranked)]
+        order = {row: number for number, row in enumerate(sorted(rows))}
+        for place, (row, player) in enumerate(zip(rows, self._ranked, strict=True)):
+            if not player.free_wins or strictness >= Strictness.SECOND_BYE:
+                yield (_NOBODY, place), _BYE * order[row] + _SECOND_BYE * player.free_wins
+
+    def _cost(self, one: SwissPlayer, other: SwissPlayer, strictness: Strictness) -> int | None:
+        """Return the cost of a pair; None if a law forbids it."""
+        cost = 0
+        if frozenset((one.entrant, other.entrant)) in self._forbidden:
+            if strictness < Strictness.FORBIDDEN:
+                return None
+            cost += _FORBIDDEN
+        if other.entrant in one.met:
+            if strictness < Strictness.REMATCH:
+                return None
+            cost += _REMATCH * (_ANY_REMATCH + one.met[other.entrant])
+        conflict = min(one.claim, other.claim) if one.due == other.due else 0
+        is_top = self._is_last and max(one.score, other.score) > self._limit
+        if conflict == FORCED and not is_top:
+            if strictness < Strictness.LOOSE_SIDES:
+                return None
+            cost += _FORCED_SIDE
+        return cost + _SCORE * (one.score - other.score) ** 2 + _SIDES * conflict + self._halves(one, other)
+
+    def _halves(self, one: SwissPlayer, other: SwissPlayer) -> int:
+        """Return how far two of one score are from upper half against lower half, as part of `_HALVES`."""
+        if one.score != other.score:
+            return 0
+        (place, size), (other_place, _) = self._places[one.entrant], self._places[other.entrant]
+        return min(_HALVES, abs(abs(place - other_place) - size // 2) * _HALVES // size)
+
+    def round_of(self, pairs: Iterable[Pair], strictness: Strictness) -> SwissRound:
+        """Return the round of a perfect matching."""
+        bye, places = None, []
+        for one, other in (sorted(pair) for pair in pairs):
+            if one == _NOBODY:
+                bye = self._ranked[other].entrant
+            else:
+                places.append((one, other))
+        ranked = self._ranked
+        places.sort(key=lambda pair: (-ranked[pair[0]].score, -ranked[pair[1]].score, pair))
+        boards = [_seated(ranked[one], ranked[other], board) for board, (one, other) in enumerate(places)]
+        return SwissRound(boards, bye, strictness)
+
+
+def _seated(one: SwissPlayer, other: SwissPlayer, board: int) -> Pair:
+    """Return two with the one first who moves first; `one` is ranked higher.
+
+    The stronger claim is granted. Of equal ones, the sides of the last round in which they differed are reversed. Then
+    the higher rank gets the side that is due. Without any claim, the higher ranks begin on every second board.
+    """
+    if one.due is None and other.due is None:
+        side = board % 2
+    elif one.due != other.due:
+        side = one.due if one.due is not None else 1 - (other.due or 0)
+    else:
+        assert one.due is not None, "two who are due the same side are due one"
+        stronger, weaker = (one.claim, abs(one.balance)), (other.claim, abs(other.balance))
+        if stronger != weaker:
+            side = one.due if stronger > weaker else 1 - one.due
+        else:
+            pairs = zip(reversed(one.sides), reversed(other.sides), strict=False)
+            differing = next((mine for mine, theirs in pairs if mine != theirs), None)
+            side = one.due if differing is None else 1 - differing
+    return (one.entrant, other.entrant) if side == 0 else (other.entrant, one.entrant)
+
+
+def _half(rounds_played: int) -> int:
+    """Return half of the points that can have been won."""
+    return rounds_played * WIN // 2
