@@ -130,6 +130,23 @@ def test_minutes_alone_are_a_clock() -> None:
     assert parse(["127.0.0.1", "--time", "3"]).time == TimeControl(180_000, 0)
 
 
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        (["connect4"], ("X", "O")),
+        (["connect4", "--o", "computer"], ("X", "Computer")),
+        (["--game", "connect4+swap"], ("Player 1", "Player 2")),
+        (["--game", "wild"], ("Player 1", "Player 2")),
+        (["--game", "connect4+swap", "--o", "computer"], ("You", "Computer")),
+        (["--game", "gomoku+swap", "--x", "computer", "--o", "human"], ("Computer", "You")),
+    ],
+)
+def test_players_whose_mark_may_change_are_not_called_by_it(typed: list[str], names: tuple[str, str]) -> None:
+    local = parse(["local", *typed]).local
+    assert local is not None
+    assert local.names == names
+
+
 MISTAKES = {
     ("conect4",): "conect4: did you mean connect4? A computer of that name is conect4:8765",
     ("tictactow",): "tictactow: did you mean tictactoe? A computer of that name is tictactow:8765",

@@ -26,6 +26,8 @@ _PORTS = range(1, 65_536)
 HUMAN = "human"
 COMPUTER = "Computer"
 """The name of a strategy that a person plays at this keyboard, and the word that asks for one without its name."""
+YOU = "You"
+"""The name of a person who plays a strategy at this keyboard, where their mark may change."""
 EVERY_GAME = "alphabeta"
 """The strategy that is meant by that."""
 ENGINE_NAME = "engine"

@@ -7,7 +7,7 @@ import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, Local
+from ttt_net.client.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, EVERY_GAME, HUMAN, YOU, Local
 from ttt_net.client.remembered import read_names
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
@@ -15,8 +15,7 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.text import clean
 
-_SIDES = 2
-
+_MARKS = ("X", "O")
 DEEDS = ("host", "local", "help", "version")
 """Words that do what the flags of the same name do."""
 _PARAMETRIC = re.compile(r"(mnk|connect):\d+x\d+,\d+", re.IGNORECASE | re.ASCII)
@@ -103,8 +102,8 @@ def _folded(text: str) -> str:
 def local_of(given: argparse.Namespace, game: str) -> Local:
     """Return the match at this keyboard that is asked for. Raises `ConfigurationError` if there can be none."""
     players = _who(given.x), _who(given.o)
-    names = _names(given.names) if given.names is not None else _usual_names(*players)
     name, start = _game_and_start(game, given.start)
+    names = _names(given.names) if given.names is not None else _usual_names(name, *players)
     return Local(name, players, names, start)
 
 
@@ -114,11 +113,12 @@ def _who(given: str | None) -> str:
 
 
 def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:
-    """Return a match of those players, who have their usual names unless others are given.
+    """Return a match of those players, who have their usual names unless others than their marks are given.
 
     Raises `ConfigurationError` if the game is unknown.
     """
-    return Local(_game_and_start(game, None)[0], players, names or _usual_names(*players))
+    name, _ = _game_and_start(game, None)
+    return Local(name, players, names if names not in (None, _MARKS) else _usual_names(name, *players))
 
 
 def _names(text: str) -> tuple[str, str]:
@@ -128,17 +128,21 @@ def _names(text: str) -> tuple[str, str]:
         raise ConfigurationError(f"--names {error}") from None
 
 
-def _usual_names(x: str, o: str) -> tuple[str, str]:
-    """Return what the two are called if nothing is said: a person by the side, a person's opponent `COMPUTER`.
+def _usual_names(name: str, x: str, o: str) -> tuple[str, str]:
+    """Return the names of two players who were given none.
 
-    Of two strategies each has its name, to tell them apart.
+    People are called by their marks, or where a player's mark may change in the game, `You` and `Player 1`. A person's
+    opponent is `COMPUTER`; of two strategies each has its name, to tell them apart.
     """
+    game = find_game(name)
+    has_fixed_marks = game.marks(game.initial) == _MARKS and min(game.move_cells) >= 0
     if x == o:
-        return "X", "O"
+        return _MARKS if has_fixed_marks else ("Player 1", "Player 2")
     x, o = (ENGINE_NAME if who.startswith(ENGINE_PREFIX) else who for who in (x, o))
     if HUMAN not in (x, o):
         return x, o
-    return "X" if x == HUMAN else _opponent(x), "O" if o == HUMAN else _opponent(o)
+    of_x, of_o = _MARKS if has_fixed_marks else (YOU, YOU)
+    return of_x if x == HUMAN else _opponent(x), of_o if o == HUMAN else _opponent(o)
 
 
 def _opponent(who: str) -> str:

@@ -75,10 +75,10 @@ def sized_game(kind: str, width: int, height: int, k: int) -> Game[Any]:
     name = f"{kind}:{width}x{height},{k}"
     if kind == "mnk":
         return LineGame(
-            name, f"{k} in a row, {width}×{height}", f"{k} in a row wins", (height, width), k, gravity=False
+            name, f"{k} in a row on {width}×{height}", f"{k} in a row wins", (height, width), k, gravity=False
         )
     rule = f"marks fall; {k} in a row wins"
-    return LineGame(name, f"Connect {k}, {width}×{height}", rule, (height, width), k, gravity=True)
+    return LineGame(name, f"Connect {k} on {width}×{height}", rule, (height, width), k, gravity=True)
 
 
 @lru_cache(maxsize=64)

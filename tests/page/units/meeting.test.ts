@@ -118,7 +118,7 @@ test("a seek says what is rated, and players who like no ratings seek a casual m
   const page = await ann({ choice: '{"game":"gomoku"}' });
   await page.says({ type: "seeks", count: 2, seeks: [{ seek: 7, by: { name: "Ben" }, games: ["gomoku"], rated: true, or_casual: true }, { seek: 8, by: { name: "Cleo" }, games: ["connect:6x5,3+swap"] }] });
   await page.until(".entry", "rated or casual");
-  await page.until(".entry", "Connect 3, 6×5 with swap, no clock");
+  await page.until(".entry", "Connect 3 on 6×5 with swap, no clock");
   await page.press("Casual");
   await page.press("Find an opponent");
   assert.deepEqual(fields(page.of("seek"), "games", "rated", "or_casual"), [[["gomoku"], false, undefined]]);
@@ -138,7 +138,7 @@ test("a game of any size is sought with its rules", async () => {
   assert.deepEqual(fields(page.of("seek"), "games"), [[["connect:6x5,3+swap"]]]);
   const cells = Array.from({ length: 30 }, (_, cell) => cell);
   await page.says(snapshot({ game: { ...CONNECT4, name: "connect:6x5,3+swap", shape: [5, 6], move_cells: cells, move_names: cells.map(String) }, position: { ...snapshot().position, board: ".".repeat(30) } }));
-  await page.until("h1", "Connect 3, 6×5");
+  await page.until("h1", "Connect 3 on 6×5");
   assert.equal(document.querySelectorAll(".cell").length, 30);
 });
 

@@ -210,7 +210,7 @@ test("a row shrinks with the board that it has to fit on", async () => {
   }
   await page.until(".start", "4 in a row on a 3×4 board wins.");
   await page.press("Find an opponent");
-  await page.until("[role=status]", "Looking for a person: 4 in a row, 3×4");
+  await page.until("[role=status]", "Looking for a person: 4 in a row on 3×4");
 });
 
 test("a bot that plays something else is not offered, and the one that does is a tap away", async () => {

@@ -31,13 +31,13 @@ def after(name: str, text: str) -> tuple[Game[Any], Any]:
     [
         ("tictactoe", "a1 b1 a2 b2", "a3", "You can win at once with a3."),
         ("tictactoe", "b2 b3 a3", "c1", "You have to play c1: they have two in a row."),
-        ("connect4", "4 1 3 1", "5", "5 makes two threats at once, and they can stop one."),
-        ("connect4", "4 1 3", "2 5 6", "You should play 2, 5 or 6: they have two in a row with both ends open."),
+        ("connect4", "4 1 3 1", "5", "Play column 5: two threats, only one can be blocked."),
+        ("connect4", "4 1 3", "2 5 6", "Play column 2, 5 or 6: they have two in a row with both ends open."),
         (
             "gomoku",
             "h8 a1 i8 a2 j8",
             "g8 k8",
-            "You should play g8 or k8: they have three in a row with both ends open.",
+            "Play g8 or k8: they have three in a row with both ends open.",
         ),
     ],
 )
@@ -60,18 +60,18 @@ def test_each_side_is_warned_of_the_other() -> None:
     game, state = after("connect4", "4 1 3")
     theirs, ours = warning(game, state, 1), warning(game, state, 0)
     assert theirs is not None
-    assert theirs.text == "Beware of 5: they have two in a row with both ends open."
+    assert theirs.text == "Beware of column 5: they have two in a row with both ends open."
     assert ours is None
     game, state = after("connect4", "4 1 4 1 4 2")
     assert (found := warning(game, state, 1)) is not None
-    assert found.text == "They can win at once with 4."
+    assert found.text == "They can win at once with column 4."
 
 
 def test_a_move_that_hands_over_a_win_is_warned_of() -> None:
     game, state = after("connect4", "4 1 3")
     found = warning_of_move(game, state, read_move(game, state, "7"))
     assert found is not None
-    assert found.text.startswith("7 lets them make two threats at once with ")
+    assert found.text.startswith("Column 7 lets them make two threats at once with column ")
     assert warning_of_move(game, state, read_move(game, state, "2")) is None
 
 
@@ -108,7 +108,7 @@ def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
         state = game.result(state, game.move_names.index(name))
     found = advise(game, state, Limit(nodes=6000))
     assert found is not None
-    assert found.text == "l8 makes two threats at once, and they can stop one."
+    assert found.text == "Play l8: two threats, only one can be blocked."
 
 
 @pytest.mark.parametrize(

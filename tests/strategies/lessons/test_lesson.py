@@ -49,14 +49,14 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
             "h8 a1 i8 a15 j9 o1 j10 o15 j8 a8 j11 a5 j12",
             8,
             "j8",
-            "you had to play j8: there they make two open rows of three at once, and you can stop one",
+            "you had to play j8: there they make two open rows of three, and only one can be blocked",
         ),
         (
             "mnk:7x7,5",
             "d4 a1 c4 a7 e3 g1 e2 g7 e4 b1 e5 f1 e6",
             8,
             "e4",
-            "you had to play e4: there they make two open rows of three at once, and you can stop one",
+            "you had to play e4: there they make two open rows of three, and only one can be blocked",
         ),
     ],
 )
@@ -88,7 +88,9 @@ def test_what_follows_begins_as_the_match_went_on(reply: str) -> None:
 
 def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -> None:
     game, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
-    assert last.in_words(game) == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
+    assert (
+        last.in_words(game) == "Move 15: column 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
+    )
 
 
 def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
@@ -96,7 +98,7 @@ def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
     text = "h8 a1 i8 g8 j8 o15 l9 o1 l10 a15 l8 k8 l11 l12 l7"
     game, _, lesson, reviewed = lessons("gomoku", text, nodes=6000)
     assert lesson.ply == 10
-    assert "you let them make two threats at once at l8" in lesson.in_words(game)
+    assert "you let them make two threats with l8, and only one can be blocked" in lesson.in_words(game)
     assert reviewed[9].sign == "?"
 
 
@@ -142,7 +144,7 @@ def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> No
     reviewed = [made(2, 34, 36), made(8, 30, 30), made(10, 4, 28), made(12, 2, 2)]
     lesson = lesson_of(reviewed, winner=0)
     assert (lesson.ply, lesson.side, lesson.better) == (10, 1, (38,))
-    assert lesson.in_words(game) == "Move 10: they win in 4 moves instead of 28: 4 held out longer."
+    assert lesson.in_words(game) == "Move 10: they win in 4 moves instead of 28: column 4 held out longer."
     assert [each.sign for each in reviewed] == ["", "", "?!", ""]
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ttt_net.client import words
 from ttt_net.client.act import hints
+from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, claims_in
 from ttt_net.client.drawing.board import FORMS, LABELLED, aim, draw_board, place_of
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
@@ -168,7 +169,7 @@ def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str,
     if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
-    if side == match.you and not is_brief and not display.world.is_shared:
+    if side == match.you and not is_brief and not display.world.is_shared and label != YOU:
         seat.append(" (you)", "not bold dim")
     if side != match.you and not match.present[side] and display.has_lobby:
         seat.append(" (away)", WARNING)

@@ -74,12 +74,12 @@ _WORDS = {
     _Kind.WIN_NOW: "You can win at once with {moves}.",
     _Kind.CANNOT_STOP: "They have {row}, and you cannot stop every way to win.",
     _Kind.MUST_BLOCK: "You have to play {moves}: they have {row}.",
-    _Kind.TWO_THREATS: "{moves} makes two threats at once, and they can stop one.",
-    _Kind.SHOULD_PLAY: "You should play {moves}: there they make two threats at once, and you can stop one.",
-    _Kind.SHOULD_BLOCK: "You should play {moves}: they have {row}.",
+    _Kind.TWO_THREATS: "Play {moves}: two threats, only one can be blocked.",
+    _Kind.SHOULD_PLAY: "Play {moves}, or they make two threats there, and only one can be blocked.",
+    _Kind.SHOULD_BLOCK: "Play {moves}: they have {row}.",
     _Kind.AVOID: "Do not play {moves}: that lets them win.",
     _Kind.THEY_THREATEN: "They threaten to win with {theirs}.",
-    _Kind.BEWARE: "Beware of {theirs}: there they make two threats at once, and you can stop one.",
+    _Kind.BEWARE: "Beware of {theirs}: two threats, only one can be blocked.",
     _Kind.BEWARE_ROW: "Beware of {theirs}: they have {row}.",
     _Kind.THEY_WIN_NOW: "They can win at once with {theirs}.",
     _Kind.THEY_TWO_THREATS: "They can make two threats at once with {theirs}.",
@@ -102,20 +102,20 @@ _WORDS = {
     _Kind.COMPLETED_LINE: "you completed a line, and that loses; {moves} did not",
     _Kind.MISSED_WIN: "you could have won at once with {moves}",
     _Kind.MISSED_TWO_THREATS: "{moves} would have won: it makes two threats at once",
-    _Kind.UNBLOCKED: "you had to block at {moves}: they had {row}",
+    _Kind.UNBLOCKED: "you had to block at {places}: they had {row}",
     _Kind.UNSTOPPED: "you had to play {moves}: they threatened to win at once with {theirs}",
     _Kind.GAVE_WIN: "you let them win at once with {theirs}",
     _Kind.GAVE_WIN_ABOVE: "you let them win with {theirs}, on top of your mark",
     _Kind.GAVE_WIN_BOARD: "you sent them to a board where {theirs} wins the game",
     _Kind.UNSTOPPED_TWO_THREATS: (
-        "you had to play {moves}: at {theirs} they make two threats at once, and you can stop one"
+        "you had to play {moves}: with {theirs} they make two threats, and only one can be blocked"
     ),
-    _Kind.GAVE_TWO_THREATS: "you let them make two threats at once at {theirs}, of which you can stop one",
+    _Kind.GAVE_TWO_THREATS: "you let them make two threats with {theirs}, and only one can be blocked",
     _Kind.FORK_THERE: (
-        "you had to play {moves}: there they make two open rows of {marks} at once, and you can stop one"
+        "you had to play {moves}: there they make two open rows of {marks}, and only one can be blocked"
     ),
     _Kind.FORK_AT: (
-        "you had to play {moves}: at {theirs} they make two open rows of {marks} at once, and you can stop one"
+        "you had to play {moves}: with {theirs} they make two open rows of {marks}, and only one can be blocked"
     ),
     _Kind.WIN_TO_LOSS: "you had a win with {moves}; after this they win {plies}",
     _Kind.WIN_TO_DRAW: "you had a win with {moves}; after this it is a draw",
@@ -166,14 +166,17 @@ class Explanation(NamedTuple):
 
     def in_words(self) -> str:
         """Return the sentence or clause of its kind in English."""
-        return _WORDS[self.kind].format(
-            moves=listed(self.moves) if self.moves else "another move",
-            theirs=listed(self.theirs),
-            row=self.row.in_words() if self.row else f"a win with {listed(self.theirs)}",
+        moves, theirs = _in_columns(self.moves) if self.moves else "another move", _in_columns(self.theirs)
+        words = _WORDS[self.kind].format(
+            moves=moves,
+            theirs=theirs,
+            places=listed(self.moves),
+            row=self.row.in_words() if self.row else f"a win with {theirs}",
             plies="" if self.plies is None else in_moves(self.plies, is_bound=self.is_bound),
             instead=self.instead,
             marks=number(self.row.marks) if self.row else "",
         )
+        return f"C{words[1:]}" if words.startswith("column ") and words.endswith(".") else words
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that programs read, without empty fields; of many moves a few and how many more."""
@@ -198,6 +201,11 @@ def listed(names: tuple[str, ...], joint: str = "or") -> str:
     if len(names) > MOST_NAMED:
         few.append(f"{len(names) - MOST_NAMED} others")
     return f" {joint} ".join(filter(None, (", ".join(few[:-1]), *few[-1:])))
+
+
+def _in_columns(names: tuple[str, ...]) -> str:
+    """Return moves as a sentence has them; where marks fall, they are columns: `column 2 or 3`."""
+    return f"column {listed(names)}" if names and all(map(str.isdecimal, names)) else listed(names)
 
 
 def number(count: int) -> str:
