@@ -213,45 +213,55 @@ class ClientController:
         """Take in an event."""
         watched, achieved = self.display.world.watching, self.display.achieved
         self.display = update(self.display, event, now_ms)
-        if isinstance(event, Snapshot | InvitationReply):
-            self.display = replace(self.display, is_arriving=False)
-        if isinstance(event, Snapshot) and watched is not None and self.display.world.watching is None:
-            self._say((UnwatchRequest(0, match=watched),))  # a match of ours has taken its place
-        if isinstance(event, Snapshot):
-            self._introduce(event)
-        if isinstance(event, Rematched) and leads_on(self.display, event):
-            self.display, requests = followed(self.display)
-            self._say(requests)
+        match event:
+            case Snapshot():
+                self._show(event, watched)
+            case InvitationReply():
+                self.display = replace(self.display, is_arriving=False)
+            case Rematched() if leads_on(self.display, event):
+                self.display, requests = followed(self.display)
+                self._say(requests)
         self._say(due_requests(self.display, event))
         if isinstance(event, ServerMessage):
             self._say(screen_of(self.display).asks_next(self.display, event))
         if self._keep_achievements is not None and self.display.achieved is not achieved:
             self._keep_achievements(self.display.achieved)
         self._note_unfinished(event)
-        if isinstance(event, Welcome):
-            self._begin(event)
-        if isinstance(event, InvitationReply):
-            if self.display.world.seeking is not None:
-                self.do(
-                    Send(UnseekRequest(0))
-                )  # who waits for a friend is not to be drawn into a match with a stranger
-            if not self._has_lobby:
-                pages = tuple(page for page in self.display.pages if page.screen != "invitation")
-                self.display = replace(self.display, notice=invitation(self.display, event), pages=pages)
-        if isinstance(event, Answered):
-            self._say(answered(self.display, event))
-            self._end_if_refused(event)
-            if isinstance(event.request, SeekRequest) and getattr(event.answer, "code", None) in _IMPOSSIBLE:
-                self._seek = self._sought  # what there is not is not to be wanted again
-            if (
-                isinstance(event.request, ResumeRequest)
-                and isinstance(event.answer, Refused)
-                and self.display.match is None
-                and event.request.match not in self.display.world.missed
-            ):
-                self._look_for_match()
+        match event:
+            case Welcome():
+                self._begin(event)
+            case InvitationReply():
+                self._wait_for_friend(event)
+            case Answered():
+                self._take_answer(event)
         self._look_around()
         self._end_with_server()
+
+    def _show(self, match: Snapshot, watched: str | None) -> None:
+        """Introduce a match; one that was watched until now is left if a match of ours has taken its place."""
+        self.display = replace(self.display, is_arriving=False)
+        if watched is not None and self.display.world.watching is None:
+            self._say((UnwatchRequest(0, match=watched),))
+        self._introduce(match)
+
+    def _wait_for_friend(self, told: InvitationReply) -> None:
+        """Seek no stranger any more, and where there is no lobby, show the invitation as a notice."""
+        if self.display.world.seeking is not None:
+            self.do(Send(UnseekRequest(0)))
+        if not self._has_lobby:
+            pages = tuple(page for page in self.display.pages if page.screen != "invitation")
+            self.display = replace(self.display, notice=invitation(self.display, told), pages=pages)
+
+    def _take_answer(self, event: Answered) -> None:
+        """Send the requests that follow from an answer, and end or seek anew where it refuses what we came for."""
+        self._say(answered(self.display, event))
+        self._end_if_refused(event)
+        match event:
+            case Answered(SeekRequest(), Refused(code=code)) if code in _IMPOSSIBLE:
+                self._seek = self._sought  # a search that cannot be is not wanted again
+            case Answered(ResumeRequest(match=name), Refused()):
+                if self.display.match is None and name not in self.display.world.missed:
+                    self._look_for_match()
 
     def do(self, command: AnyCommand) -> None:
         """Carry out what the player did; who leaves a server of their own is asked first if others are there."""

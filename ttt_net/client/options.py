@@ -106,26 +106,33 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--forget", action="store_true", help="have your name, token and ratings deleted on the server")
 
 
+_OF_INQUIRIES: dict[str, tuple[tuple[Kind, ...], str]] = {
+    "page": (("history", "leaderboard"), "--page is for --history and --leaderboard"),
+    "speed": (("leaderboard",), "--speed and --people are for --leaderboard"),
+    "people": (("leaderboard",), "--speed and --people are for --leaderboard"),
+}
+"""Flags of some inquiries: which these are, and the sentence that says so."""
+_OF_PLAY = ("bot", "join", "invite", "game", "time", "opponents", "local", "host")
+
+
 def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
     """Return the inquiry, or None. Raises `ConfigurationError` if options exclude each other."""
     asked = [kind for kind in KINDS if getattr(given, kind) not in (None, False)]
     if len(asked) > 1:
         raise ConfigurationError(f"--{asked[0]} and --{asked[1]}: ask one thing at a time")
-    kind = asked[0] if asked else None
-    if given.page is not None and kind not in ("history", "leaderboard"):
-        raise ConfigurationError("--page is for --history and --leaderboard")
-    if (given.speed is not None or given.people) and kind != "leaderboard":
-        raise ConfigurationError("--speed and --people are for --leaderboard")
-    if kind is None:
+    for flag, (kinds, sentence) in _OF_INQUIRIES.items():
+        if getattr(given, flag) not in (None, False) and not {*asked} & {*kinds}:
+            raise ConfigurationError(sentence)
+    if not asked:
         return None
-    if given.bot is not None or given.join is not None or given.invite:
-        raise ConfigurationError(f"--{kind} asks instead of playing; leave out --bot, --join and --invite")
-    for flag in ("game", "time", "opponents", "local", "host"):
-        if getattr(given, flag) and (flag, kind) != ("local", "history"):  # that is kept on this machine
+    kind = asked[0]
+    for flag in _OF_PLAY:
+        if getattr(given, flag) not in (None, False) and (flag, kind) != ("local", "history"):  # kept on this machine
             raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
-    page, most = given.page or 1, MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
-    if given.page is not None and not 1 <= given.page <= most:
-        raise ConfigurationError(f"--page {given.page}: 1 to {most}")
+    page = given.page if given.page is not None else 1
+    most = MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
+    if not 1 <= page <= most:
+        raise ConfigurationError(f"--page {page}: 1 to {most}")
     about = getattr(given, kind)
     return Inquiry(kind, about if isinstance(about, str) else "", page, given.speed or "untimed", not given.people)
 

@@ -123,20 +123,29 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
         world = world.without_match(world.watching).with_match(snapshot)
     shown = snapshot.match if is_shown else earlier.shown
     display = replace(earlier.in_world(world), shown=shown, world=world.without_ended(but=shown))
-    if is_shown and is_new:
-        resumed = snapshot.match in world.unfinished and snapshot.outcome is None
-        notice = "Your unfinished match goes on." if resumed else ""
-        if snapshot.match in world.missed:
-            notice = words.missed(snapshot)
-        chat, pages = earlier.chat if is_next else (), _pages_under(display, snapshot)
-        display = replace(replace(display, pages=pages).showing(snapshot), chat=chat, notice=notice)
-    elif is_new and is_ours and snapshot.outcome is None and snapshot.match not in world.unfinished:
-        display = replace(display, notice=words.begun(snapshot))
-    elif is_new and snapshot.match in world.missed:
-        display = replace(display, notice=f"{words.missed(snapshot)} {words.result(snapshot)}")
-    elif snapshot.outcome is not None and is_shown:
-        display = replace(display, notice="")
-    return _settled(display)
+    if not is_new:
+        is_over = is_shown and snapshot.outcome is not None
+        return _settled(replace(display, notice="") if is_over else display)
+    if not is_shown:
+        return _settled(replace(display, notice=_news_of_another(world, snapshot) or display.notice))
+    chat, pages = earlier.chat if is_next else (), _pages_under(display, snapshot)
+    display = replace(display, pages=pages).showing(snapshot)
+    return _settled(replace(display, chat=chat, notice=_greeting(world, snapshot)))
+
+
+def _greeting(world: World, snapshot: Snapshot) -> str:
+    """Return what to say of a match that comes on the screen: of one that was left, what became of it."""
+    if snapshot.match in world.missed:
+        return words.missed(snapshot)
+    is_resumed = snapshot.match in world.unfinished and snapshot.outcome is None
+    return "Your unfinished match goes on." if is_resumed else ""
+
+
+def _news_of_another(world: World, snapshot: Snapshot) -> str:
+    """Return what to say of a match that comes while another one is played; nothing where that is no news."""
+    if snapshot.you is not None and snapshot.outcome is None and snapshot.match not in world.unfinished:
+        return words.begun(snapshot)
+    return f"{words.missed(snapshot)} {words.result(snapshot)}" if snapshot.match in world.missed else ""
 
 
 def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
