@@ -430,6 +430,7 @@ async def test_older_matches_and_lower_ranks_are_chosen_by_their_number() -> Non
         await paper.shows("Type a number to choose.")
         await link.grants(LeaderboardRequest)
         await link.tells(LEADERS)
+        await paper.shows("The best at Connect Four, untimed.")
         await paper.shows("4. Further down (page 1 of 2)")
         assert (await link.grants(LeaderboardRequest)).page == 2
         await link.tells(replace(LEADERS, page=2, leaders=LEADERS.leaders[:1]))

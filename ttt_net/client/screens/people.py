@@ -223,12 +223,12 @@ PROFILE = Screen(
 )
 
 
-def _title(display: Display) -> str:
+def _history_title(display: Display) -> str:
     history = display.world.reply(HistoryReply)
     return f"Matches of {words.name_of(history.player)}" if history is not None else "Matches"
 
 
-def _rows(display: Display, now_ms: int) -> list[Row]:
+def _history_rows(display: Display, now_ms: int) -> list[Row]:
     """Return the finished matches of a player, and how to come to the older ones."""
     told = display.world.reply(HistoryReply)
     if told is None:
@@ -255,12 +255,12 @@ def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
 
 HISTORY = Screen(
     name="history",
-    title=_title,
-    rows=_rows,
+    title=_history_title,
+    rows=_history_rows,
     requests=lambda page: (HistoryRequest(0, name=page.about or None),),
     replies=(HistoryReply,),
     refused=page_before,
-    hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
+    hints=lambda display: list_hints([CHOOSE, BACK], _history_rows(display, 0)),
     entrance=Entrance("h", "history", "your matches", lambda display: Open(Page("history"))),
     words={"history": page_about("history")},
     usage="history NAME",
@@ -363,5 +363,5 @@ LEADERS = Screen(
     entrance=Entrance("l", "leaders", "the best", _from_lobby),
     words={"top": _top},
     usage="top GAME",
-    heading=lambda display: [f"{_title(display)}.", *([f"{_status(display)}."] if _status(display) else [])],
+    heading=lambda display: [f"{_leaders_title(display)}.", *([f"{_status(display)}."] if _status(display) else [])],
 )
