@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 SHARED: tuple[type[Struct], ...] = (
     wire.PlayerInfo,
     wire.GameInfo,
+    wire.AddedGame,
     wire.GeometryInfo,
     wire.PieceInfo,
     wire.Position,

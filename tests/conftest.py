@@ -13,6 +13,9 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
+from tests.games.added import examples as examples
+from tests.games.added import install as install
+
 R = TypeVar("R", pytest.TestReport, pytest.CollectReport)
 
 REQUIRE_ALL = os.environ.get("TTT_NET_REQUIRE_ALL") == "1"

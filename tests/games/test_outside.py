@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.games.added import ENTRIES
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, catalogue, find_game, game_name, outside
@@ -24,35 +24,7 @@ from ttt_net.matches.match import Match, record_of
 from ttt_net.matches.referee import decide
 from ttt_net.testing import check_game, count_plays
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-ENTRIES = [
-    EntryPoint("hex", "ttt_hex:games", outside.GROUP),
-    EntryPoint("othello", "ttt_othello:games", outside.GROUP),
-    EntryPoint("pente", "ttt_pente:games", outside.GROUP),
-]
 BUILT_IN = [*catalogue.NAMES, "connect4+swap", "gomoku+swap", "mnk:5x4,4"]
-
-
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Yield a function that makes entry points be found, as pip does by installing packages."""
-    for example in ("hex", "othello", "pente"):
-        monkeypatch.syspath_prepend(EXAMPLES / example)
-
-    def installed(*entries: EntryPoint) -> None:
-        monkeypatch.setattr(outside, "entry_points", lambda group: entries if group == outside.GROUP else ())
-        outside.outside_games.cache_clear()
-
-    yield installed
-    outside.outside_games.cache_clear()
-    find_rules.cache_clear()
-    describe_game.cache_clear()
-    describe_rules.cache_clear()
-
-
-@pytest.fixture
-def examples(install: Callable[..., None]) -> None:
-    install(*ENTRIES)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

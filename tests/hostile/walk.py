@@ -34,6 +34,7 @@ from ttt_net.server.wire.connection import Connection
 
 UNREACHED: dict[Code, str] = {
     Code.NO_CONNECTION: "clients refuse with it themselves",
+    Code.GAME_FAULT: "no built-in game fails; see tests/games/test_outside.py",
     Code.UNKNOWN_OUTCOME: "clients refuse with it themselves, after a lost connection",
 }
 """Codes that no walk can reach, each with the reason."""

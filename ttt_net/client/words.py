@@ -211,6 +211,7 @@ FINISH_FIRST = "Finish this match first, or leave it."
 OPENING_PLIES = 2
 """A match with fewer moves has just begun, and can be called off."""
 MAX_SENTENCE_CELLS = 160
+MAX_NOTE_CELLS = 80
 MAX_NOTICE_CELLS = 400
 """A command to join has to be whole, with a fingerprint and a long name in it."""
 MAX_ABOUT_CELLS = 60
@@ -231,6 +232,8 @@ def result(match: Snapshot, *, is_shared: bool = False) -> str:
     outcome = match.outcome
     if outcome is None:
         return ""
+    if outcome.fault is not None:
+        return f"The match was called off: {clean(outcome.fault, MAX_SENTENCE_CELLS)}. It does not count."
     if outcome.reason == "abort":
         return "The match was called off; it does not count."
     if outcome.winner is None:
@@ -243,16 +246,32 @@ def result(match: Snapshot, *, is_shared: bool = False) -> str:
         how = f"{opponent} completed a line and loses" if has_won else "you completed a line and lose"
         return f"{'You won' if has_won else 'You lost'}: {how}."
     winner, loser, losers = ("you", opponent, f"{opponent}'s") if has_won else (opponent, "you", "your")
-    how = _HOW.get(outcome.reason, "").format(winner=winner, loser=loser, losers=losers)
+    how = _how(match, outcome.reason, winner, loser, losers)
     return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
 
 
 def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
     winner, loser = name_of(match.players[side]), name_of(match.players[1 - side])
-    how = _HOW.get(reason, "").format(winner=winner, loser=loser, losers=f"{loser}'s")
+    how = _how(match, reason, winner, loser, f"{loser}'s")
     if reason == "line" and match.position.line_by == 1 - side:
         how = f"{loser} completed a line and loses"
     return f"{winner} won{': ' if how else ''}{how}."
+
+
+def _how(match: Snapshot, reason: str, winner: str, loser: str, losers: str) -> str:
+    """Return the sentence of a reason, ours or the game's. A stranger's sentence is never used as a format string."""
+    sentence = _HOW.get(reason) or clean((match.game.endings or {}).get(reason, ""), MAX_SENTENCE_CELLS)
+    return sentence.replace("{winner}", winner).replace("{losers}", losers).replace("{loser}", loser)
+
+
+def counters(match: Snapshot) -> list[str]:
+    """Return the numbers beside the board, a line for each name: `Pairs: X 1 of 5, O 0 of 5`."""
+    said: dict[str, list[str]] = {}
+    for counter in match.position.counters or ():
+        of = "" if counter.side is None else f"{mark_of(match, counter.side)} "
+        goal = "" if counter.goal is None else f" of {counter.goal}"
+        said.setdefault(clean(counter.name, 20) or "?", []).append(f"{of}{counter.value}{goal}")
+    return [f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}" for name, parts in said.items()]
 
 
 def demands(match: Snapshot, takeover: str) -> str:
@@ -270,7 +289,8 @@ def demands(match: Snapshot, takeover: str) -> str:
         said += f"; {cell_name(match, position.vanishing)} vanishes"
     if position.takeover is not None:
         said += f", or take over {mark_of(match, 1 - position.to_move)} ({takeover})"
-    return said
+    texts = (clean(note.text, MAX_NOTE_CELLS) for note in position.notes or ())
+    return said + "".join(f"; {text}" for text in texts if text)
 
 
 def status(display: Display, takeover: str = "Tab") -> str:
@@ -421,7 +441,7 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
 
 def facts(display: Display, match: Snapshot) -> list[str]:
     """Return the facts of a match besides its board: the scores, the watchers, the code."""
-    said = []
+    said = counters(match)
     is_shared, is_watched = display.world.is_shared, match.you is None
     if any(match.score) or ((is_shared or is_watched) and match.outcome is not None):
         said.append(series(match, is_shared=is_shared or is_watched))

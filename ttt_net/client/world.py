@@ -15,6 +15,7 @@ from ttt_net.client.address import server_at
 from ttt_net.client.mailbox import ReachableAt, WorldEvent
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    AddedGame,
     AnswerRequest,
     ChallengeAccepted,
     Challenged,
@@ -123,6 +124,8 @@ class World:
     """The name that the server gives itself."""
     features: tuple[str, ...] = ()
     """The optional features of this server."""
+    added_games: tuple[AddedGame, ...] = ()
+    """The games that other packages have added to this server."""
     may_write: bool = True
     """Whether the server lets people write to one another, besides the phrases."""
     restart_at_ms: int | None = None
@@ -225,6 +228,7 @@ class World:
 LobbyEvent = Suggestion | Challenged | ChallengeAccepted | ChallengeOver | InvitationReply
 
 MAX_CHALLENGES = 20
+MAX_ADDED_GAMES = 100
 """Challenges that are kept; of more, the oldest are forgotten."""
 
 
@@ -289,6 +293,7 @@ def _welcomed(world: World, welcome: Welcome) -> World:
         frozen_at_ms=None,
         lobby=lobby,
         features=tuple(welcome.features),
+        added_games=tuple(welcome.games[:MAX_ADDED_GAMES]),
         may_write=welcome.chat,
         restart_at_ms=None,
     )

@@ -58,6 +58,11 @@ def names() -> tuple[str, ...]:
     return (*NAMES, *(name for name in outside() if not name.endswith(SWAP)))
 
 
+def may_swap(name: str) -> bool:
+    """Tell whether the game of that name, which has one of its own, may be played with the pie rule."""
+    return name in SWAPPABLE or (name not in _BY_NAME and name + SWAP in outside())
+
+
 def outside() -> Mapping[str, Game[Any]]:
     """Return the games of other packages by name; the first call looks for them, which takes 16 to 130 ms."""
     from ttt_net.games.outside import outside_games

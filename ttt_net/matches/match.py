@@ -55,6 +55,8 @@ class Match:
         self.state: Any = self.game.initial if started.start is None else read_start(self.game, started.start)
         self.clock = None if started.time is None else Clock.fresh(started.time)
         self.outcome: Outcome | None = None
+        self.fault: str | None = None
+        """How the rules of the game failed, if that has ended the match."""
         self.is_adjourned = False
         self.next: str | None = None
         self.offers: dict[tuple[Side, wire.OfferKind], int] = {}
@@ -127,7 +129,7 @@ class Match:
                 self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Ended():
-                self.outcome = Outcome(event.winner, reason_of(event.reason))
+                self.outcome, self.fault = Outcome(event.winner, reason_of(event.reason)), event.fault
                 self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Offered():
@@ -238,7 +240,7 @@ class Match:
             last=self.moves[-1][1] if self.moves else None,
             time=self.time,
             clock=describe_clock(self.clock, now_ms),
-            outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, str(self.outcome.reason)),
+            outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, str(self.outcome.reason), self.fault),
             adjourned=self.is_adjourned,
             private=self.is_private,
             watchers=watchers,

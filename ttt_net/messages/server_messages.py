@@ -7,6 +7,7 @@ older client can talk to a newer server.
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages.types import (
     UNSCORED,
+    AddedGame,
     AnalysedMove,
     AwayInfo,
     ChallengeEnd,
@@ -167,7 +168,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), "seats" (`side` in a mute
     and a report), "blocks", and "chat". Without "chat", players can send only phrases, and the field `chat` is false.
     `nodes` are the addresses of a server of several nodes, if it is one: where this one is gone, go to another, but
-    never from an encrypted one to one in clear.
+    never from an encrypted one to one in clear. `games` are those of this server that other packages have added.
     """
 
     protocol: int
@@ -179,6 +180,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     chat: bool = True
     features: list[str] = []  # noqa: RUF012 - a Struct: each message gets a list of its own
     nodes: list[str] = []  # noqa: RUF012
+    games: list[AddedGame] = []  # noqa: RUF012
 
 
 class Snapshot(ServerMessage, frozen=True, omit_defaults=True):

@@ -59,6 +59,18 @@ class PlayerInfo(Struct, frozen=True, omit_defaults=True):
     provisional: bool = False
 
 
+class AddedGame(Struct, frozen=True, omit_defaults=True):
+    """A game that another package has added to a server: its name, its title and rule for people.
+
+    With `swap` it may also be played by the pie rule, under the name with `+swap` behind it.
+    """
+
+    name: str
+    title: str
+    rule: str
+    swap: bool = False
+
+
 class GeometryInfo(Struct, frozen=True, omit_defaults=True):
     """Where the cells of a board lie that is not made of rows and columns of squares.
 
@@ -169,11 +181,12 @@ class ClockInfo(Struct, frozen=True):
     running: int | None
 
 
-class OutcomeInfo(Struct, frozen=True):
-    """The winner (null: nobody), and the reason."""
+class OutcomeInfo(Struct, frozen=True, omit_defaults=True):
+    """The winner (null: nobody), and the reason; `fault` as in `ended`."""
 
     winner: int | None
     reason: str
+    fault: str | None = None
 
 
 class OfferInfo(Struct, frozen=True):

@@ -17,6 +17,7 @@ from ttt_net.messages import (
     Declined,
     Ended,
     GameInfo,
+    GeometryInfo,
     MatchEvent,
     Offered,
     OfferInfo,
@@ -102,6 +103,7 @@ ConnectionEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back
 
 MAX_CELLS = 4096
 MAX_MOVES = 65_536
+MAX_ANNOTATIONS = 64
 _SIDES = (0, 1)
 
 
@@ -119,6 +121,7 @@ def check_snapshot(snapshot: Snapshot) -> None:
     _claim(snapshot.last is None or 0 <= snapshot.last < len(game.move_cells), "a last move that does not exist")
     _claim(snapshot.away is None or snapshot.away.side in _SIDES, "somebody away who does not play")
     _claim(_is_block(game), f"blocks of {(game.block or [])[:4]}")
+    _claim(game.geometry is None or _is_geometry(game.geometry, cells), "a geometry of another board")
     check_clock(snapshot.clock)
     check_position(game, snapshot.position)
 
@@ -129,6 +132,13 @@ def _is_block(game: GameInfo) -> bool:
         return True
     sizes = zip(game.shape, game.block, strict=False)
     return len(game.block) == len(game.shape) == 2 and all(part >= 1 and size % part == 0 for size, part in sizes)
+
+
+def _is_geometry(geometry: GeometryInfo, cells: int) -> bool:
+    """Tell whether the runs of cells fill the board, and lie in a space that can be drawn."""
+    counts = [count for _, _, _, count in geometry.runs]
+    is_near = all(0 <= number <= MAX_CELLS for run in geometry.runs for number in run)
+    return is_near and min(counts, default=0) >= 1 and sum(counts) == cells and geometry.step in (1, 2)
 
 
 def _blocks_of(game: GameInfo) -> int:
@@ -147,6 +157,10 @@ def check_position(game: GameInfo, position: Position) -> None:
     _claim(position.vanishing is None or 0 <= position.vanishing < cells, "a vanishing mark outside the board")
     _claim(position.takeover is None or position.takeover in position.legal, "a takeover that is no legal move")
     _claim(position.target is None or 1 <= position.target.board <= _blocks_of(game), "a target that is no small board")
+    noted = (cell for note in position.notes or () for cell in note.cells)
+    _claim(all(0 <= cell < cells for cell in noted), "a note outside the board")
+    _claim(len(position.notes or ()) + len(position.counters or ()) <= MAX_ANNOTATIONS, "too many notes and counters")
+    _claim(all(each.side in (None, *_SIDES) for each in position.counters or ()), "a counter of nobody")
 
 
 def check_played(game: GameInfo, played: Played | Tookback) -> None:
@@ -229,7 +243,7 @@ def follow(match: Snapshot, event: MatchEvent | PlayerRenamed) -> Snapshot:
             return structs.replace(
                 match,
                 seq=event.seq,
-                outcome=OutcomeInfo(event.winner, event.reason),
+                outcome=OutcomeInfo(event.winner, event.reason, event.fault),
                 clock=event.clock or match.clock,
                 position=position,
                 offers=[],

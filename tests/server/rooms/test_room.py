@@ -433,7 +433,7 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
             await again.ok("ping")
             unknown = await carl.say("resume", match="nobody", seq=0)
             await carl.ok("ping")
-        assert (await again.answer(request))["code"] == "storage"
+        assert (await again.answer(request))["code"] == "unknown_game"
         assert (await carl.answer(unknown))["code"] == "unknown_match"
         assert server.rooms == {}
 

@@ -28,7 +28,7 @@ from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves
 from ttt_net.client.words import mark_of
-from ttt_net.messages import GameInfo, Snapshot
+from ttt_net.messages import GameInfo, GeometryInfo, Snapshot
 from ttt_net.text import clean
 
 Target: TypeAlias = AnyCommand | Key
@@ -86,6 +86,10 @@ class Frame(Enum):
     VANISHING = "~~"
     GOOD = "++"
     BAD = "!!"
+
+
+_FRAMES = {"win": Frame.WON, "leaves": Frame.VANISHING}
+"""The frames of cells in notes; those of any other kind are drawn as in a hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,7 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
         last: Frame.LAST,
         cursor: Frame.CURSOR,
         **dict.fromkeys(position.line, Frame.WON),
+        **{cell: _FRAMES.get(note.kind, Frame.GOOD) for note in position.notes or () for cell in note.cells},
     }  # a later frame replaces an earlier one
     looks = []
     for cell, character in enumerate(position.board):
@@ -228,6 +233,10 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
 
 
 _LAYER_GAP = 3
+_HALF_CELLS = 2
+"""The step of a geometry whose rows may begin at half cells."""
+_EDGE_MARGIN = 5
+"""The columns before the first mark of a row of hexagons: its label, the mark of its edge, and half a frame."""
 _LONGEST_GRID = 9
 """Boards with a longer side have no grid."""
 
@@ -269,6 +278,8 @@ def draw_board(
     if match is None:
         return None
     labels = labels_of(match.game)
+    if match.game.geometry is not None and match.game.geometry.step == _HALF_CELLS:
+        return _draw_shifted(display, match, match.game.geometry, width, height, glyphs)
     has_grid = match.game.block is None and max(match.game.shape[-2:]) <= _LONGEST_GRID
     for form in forms:
         if (form.columns > 3 and form.has_grid != has_grid) or form.has_grid > has_grid:
@@ -278,6 +289,65 @@ def draw_board(
         if across <= width and down <= height:
             return pen.boards(looks_of(display, match, glyphs), layers_of(match))
     return None
+
+
+def _draw_shifted(
+    display: Display, match: Snapshot, geometry: GeometryInfo, width: int, height: int, glyphs: Glyphs
+) -> list[Text] | None:
+    """Return the lines of a board of hexagons, whose rows begin at half cells; None if it does not fit.
+
+    The marks of the players who own the edges stand around the board.
+    """
+    looks, labels = looks_of(display, match, glyphs), labels_of(match.game)
+    edges = {edge: clean(mark, 1) for edge, mark in geometry.edges.items()}
+    for half in (2, 1):
+        heads = _edge_row(geometry.runs[0], half, list(labels.columns), "dim")
+        top = _edge_row(geometry.runs[0], half, [edges.get("top", "")], COLOURS.get(edges.get("top", ""), ""))
+        bottom = _edge_row(geometry.runs[-1], half, [edges.get("bottom", "")], COLOURS.get(edges.get("bottom", ""), ""))
+        lines, first = [heads, top], 0
+        for number, (_, _, x, count) in enumerate(geometry.runs):
+            label = labels.rows[number] if number < len(labels.rows) else ""
+            line = Text.assemble((f"{' ' * (x * half)}{label:>2} ", "dim"), _edge_mark(edges.get("left", "")))
+            row = looks[first : first + count]
+            line.append_text(_tight_row(row, first, "") if half == 1 else _spaced_row(row, first, glyphs))
+            line.append_text(_edge_mark(edges.get("right", "")))
+            lines.append(line)
+            first += count
+        lines.append(bottom)
+        across = max(line.cell_len for line in lines)
+        if across <= width and len(lines) <= height:
+            for line in lines:
+                line.append(" " * (across - line.cell_len))
+            return lines
+    return None
+
+
+def _edge_mark(mark: str) -> Text:
+    return Text(mark or " ", style=f"dim {COLOURS.get(mark, '')}".strip())
+
+
+def _edge_row(run: tuple[int, int, int, int], half: int, texts: list[str], style: str) -> Text:
+    """Return a line above or below a run of cells, with one text over each cell."""
+    _, _, x, count = run
+    line = " " * (x * half + _EDGE_MARGIN + (half - 1))
+    for place in range(count):
+        text = texts[place % len(texts)] if texts else ""
+        line += text[: 2 * half].ljust(2 * half)
+    return Text(line.rstrip(), style=style)
+
+
+def _spaced_row(row: Sequence[Look], first: int, glyphs: Glyphs) -> Text:
+    """Return cells of three columns with one column between them."""
+    line, form = Text(), Form(3, 1, has_grid=False, has_labels=True)
+    for number, look in enumerate(row, start=first):
+        start = len(line)
+        left, middle, right = _cell(form, look, 0, glyphs)
+        line.append(left, look.frame_style)
+        line.append(middle, look.style)
+        line.append(right, look.frame_style)
+        aim(line, Point(number), start)
+        line.append(" ")
+    return line
 
 
 class _Pen:

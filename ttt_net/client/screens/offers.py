@@ -342,9 +342,12 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     """Return the games to choose from, and last the way to name another one."""
     page = display.page
     rows = []
-    for number, name in enumerate(page.games or NAMES, start=1):
+    added = {clean(game.name, _MAX_GAME_CELLS): game for game in display.world.added_games}
+    for number, name in enumerate(page.games or (*NAMES, *added), start=1):
         digit = str(number % 10) if number <= 10 else ""
         title, rule = words.title_and_rule(name)
+        if name in added:
+            title, rule = clean(added[name].title, _MAX_GAME_CELLS), clean(added[name].rule, words.MAX_SENTENCE_CELLS)
         rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]

@@ -2,10 +2,11 @@
 
 import base64
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.games.catalogue import SWAP, outside
 from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.names.filtered import FilteredWords
 from ttt_net.server.accounts.online_players import Session
@@ -248,6 +249,7 @@ class SessionService:
                 chat=services.limits.allow_chat,
                 features=self._features(),
                 nodes=services.membership.urls() if services.membership else [],
+                games=_added_games(),
             )
         )
         mute = services.sanctions.on("mute", session.subject, connection.address)
@@ -368,3 +370,14 @@ def _session(
         serial=serial,
         blocks=player.blocks,
     )
+
+
+@cache
+def _added_games() -> list[wire.AddedGame]:
+    """Return the games of other packages, as clients are told of them."""
+    added = outside()
+    return [
+        wire.AddedGame(name, game.title, game.rule, swap=name + SWAP in added)
+        for name, game in added.items()
+        if not name.endswith(SWAP)
+    ]

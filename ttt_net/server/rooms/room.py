@@ -422,7 +422,7 @@ class MatchRoom:
             self._services.feed.changed("live")
 
     def _refuse_all(self, refusal: Refusal) -> None:
-        if refusal.code not in (Code.UNKNOWN_MATCH, Code.BUSY):
+        if refusal.code not in (Code.UNKNOWN_MATCH, Code.BUSY, Code.UNKNOWN_GAME, Code.GAME_FAULT):
             refusal = Refusal(Code.STORAGE, "the server cannot read its disk; the match is safe, try again", 1_000)
         while self._waiting:
             session, request, _ = self._waiting.popleft()

@@ -28,7 +28,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from ttt_net.games import find_game
-from ttt_net.games.catalogue import NAMES, SWAPPABLE
+from ttt_net.games.catalogue import may_swap, names
 from ttt_net.games.line import LineGame
 from ttt_net.games.values import is_always_casual
 from ttt_net.networks import is_address
@@ -111,12 +111,12 @@ def _catalogue() -> str:
             "title": game.title,
             "rule": game.rule,
             "shape": game.shape,
-            "swap": game.name in SWAPPABLE,
+            "swap": may_swap(game.name),
             "rated": not is_always_casual(game.name),
             **({"block": game.block} if game.block else {}),
             **_line(game),
         }
-        for game in map(find_game, NAMES)
+        for game in map(find_game, names())
     ]
     return json.dumps(listed, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 

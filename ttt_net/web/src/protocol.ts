@@ -10,6 +10,13 @@ export interface AcceptRequest {
   seek: number;
 }
 
+export interface AddedGame {
+  name: string;
+  title: string;
+  rule: string;
+  swap?: boolean;
+}
+
 export interface Adjourned {
   type: "adjourned";
   match: string;
@@ -430,6 +437,7 @@ export interface Ok {
 export interface OutcomeInfo {
   winner: number | null;
   reason: string;
+  fault?: string;
 }
 
 export interface PieceInfo {
@@ -815,6 +823,7 @@ export interface Welcome {
   chat?: boolean;
   features?: string[];
   nodes?: string[];
+  games?: AddedGame[];
 }
 
 export interface WhoRequest {
