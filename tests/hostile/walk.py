@@ -35,6 +35,7 @@ from ttt_net.server.wire.connection import Connection
 UNREACHED: dict[Code, str] = {
     Code.NO_CONNECTION: "clients refuse with it themselves",
     Code.GAME_FAULT: "no built-in game fails; see tests/games/test_outside.py",
+    Code.TOO_MANY_BLOCKED: "200 other players are too many for a walk; see the tests of the journal",
     Code.UNKNOWN_OUTCOME: "clients refuse with it themselves, after a lost connection",
 }
 """Codes that no walk can reach, each with the reason."""
@@ -407,6 +408,13 @@ def challenges(walk: Walk) -> None:
     one.refused(Code.TOO_MANY_CHALLENGES, "challenge", name=name_of(walk.player()))
 
 
+def blocks(walk: Walk) -> None:
+    one, other = walk.player(), walk.player()
+    one.ok("block", name=name_of(other), on=True)
+    one.refused(Code.BLOCKED, "challenge", name=name_of(other))
+    other.refused(Code.NOT_WELCOME, "challenge", name=name_of(one))
+
+
 def invitations(walk: Walk) -> None:
     one, other = walk.player(), walk.player()
     one.refused(Code.UNKNOWN_CODE, "join", code="BCDFGH")
@@ -534,6 +542,7 @@ SITUATIONS: tuple[Callable[[Walk], None], ...] = (
     storage,
     seeks,
     challenges,
+    blocks,
     invitations,
     too_many_matches,
     of_others,
