@@ -5,6 +5,7 @@ there is no `fork`, or no Linux.
 """
 
 import atexit
+import fcntl
 import gc
 import json
 import os
@@ -13,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -49,7 +51,8 @@ class Forked(subprocess.Popen[str]):
     ) -> None:  # fmt: skip
         p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite = more[3:9]
         self._told, tells = os.pipe()
-        order = json.dumps({"argv": args[1:], "env": dict(os.environ) if env is None else env, "cwd": str(Path.cwd())})
+        told = {"argv": args[1:], "env": dict(os.environ) if env is None else env, "cwd": str(Path.cwd())}
+        order = json.dumps({**told, "is_apart": more[14]})  # start_new_session
         ends = [usual if end < 0 else end for usual, end in enumerate((p2cread, c2pwrite, errwrite))]
         parent = _parent()
         socket.send_fds(parent, [order.encode()], [*ends, tells])
@@ -137,8 +140,12 @@ def _tell_ends(told: dict[int, int]) -> None:
             os.close(told.pop(pid))
 
 
-def _become(argv: list[str], env: dict[str, str], cwd: str) -> NoReturn:
-    """Be that program until it ends."""
+def _become(argv: list[str], env: dict[str, str], cwd: str, is_apart: bool) -> NoReturn:
+    """Be that program until it ends; apart: in a session of its own, which has the terminal that it reads from."""
+    if is_apart:
+        os.setsid()
+        if os.isatty(0):
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)

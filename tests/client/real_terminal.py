@@ -1,6 +1,9 @@
 """A client in a terminal of its own: pexpect presses the keys, pyte shows what a person sees."""
 
 import os
+import signal
+import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable, Sequence
@@ -8,8 +11,10 @@ from contextlib import suppress
 from typing import Any
 
 import pexpect
+import ptyprocess
 import pyte
 
+from tests import forked
 from tests.client.conftest import CLIENT
 from tests.patience import PATIENCE_S
 
@@ -27,6 +32,49 @@ def end(child: "pexpect.spawn[Any]") -> None:
             os.waitpid(child.pid, 0)
 
 
+READ_AT_START = ("PYTHONPATH", "PYTHONIOENCODING")
+"""Variables that a forked Python no longer heeds."""
+
+
+class ForkedInTerminal(ptyprocess.PtyProcess):  # type: ignore[misc]
+    """A client in a terminal, forked from a process that has loaded it."""
+
+    def __init__(self, process: "subprocess.Popen[str]", fd: int) -> None:
+        super().__init__(process.pid, fd)
+        self._process = process
+
+    def isalive(self) -> bool:
+        """Tell whether it runs; once its terminal is closed, wait for its end."""
+        code = self._process.wait() if self.flag_eof else self._process.poll()
+        if code is not None:
+            self.terminated, self.status = True, code
+            self.exitstatus = code if code >= 0 else None
+            self.signalstatus = signal.Signals(-code) if code < 0 else None
+        return code is None
+
+    def wait(self) -> int | None:
+        """Wait for its end, and return its exit code."""
+        self._process.wait()
+        self.isalive()
+        return self.exitstatus
+
+
+class Spawn(pexpect.spawn):  # type: ignore[misc]
+    """A client that pexpect controls, forked where that can be done."""
+
+    def _spawnpty(self, args: list[bytes | str], **options: Any) -> Any:
+        command = list(map(os.fsdecode, args))
+        is_ours = command[: len(CLIENT)] == CLIENT and sys.platform == "linux"
+        if not is_ours or any(options["env"].get(key) != os.environ.get(key) for key in READ_AT_START):
+            return super()._spawnpty(args, **options)
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, options["dimensions"])
+        ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        process = forked.start("client.py", *command[len(CLIENT) :], env=options["env"], start_new_session=True, **ends)
+        os.close(theirs)
+        return ForkedInTerminal(process, ours)
+
+
 class Terminal:
     """A client in a terminal of its own, and the screen that it draws."""
 
@@ -41,7 +89,7 @@ class Terminal:
         self.raw = b""
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
-        self.child = pexpect.spawn(
+        self.child = Spawn(
             command[0],
             [*command[1:], *arguments],
             env={key: value for key, value in environment.items() if key not in ("COLUMNS", "LINES")},
