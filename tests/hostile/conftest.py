@@ -15,7 +15,7 @@ __all__ = ["_no_fault_of_ours_is_logged"]
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Factory]:
     if item.path.stem == "test_hostile_server":  # it is the client that is attacked, and it has one loop
         return {"asyncio": asyncio.new_event_loop}
-    return of_the_server.pytest_asyncio_loop_factories()
+    return of_the_server.pytest_asyncio_loop_factories(item)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Every asynchronous test of the server runs on asyncio's loop, and on uvloop's where that is installed."""
+"""Tests of the server run on asyncio's loop; those of sockets, processes and signals on uvloop's too, if installed."""
 
 import asyncio
 import importlib
@@ -10,9 +10,13 @@ import pytest
 Factory = Callable[[], asyncio.AbstractEventLoop]
 
 
-def pytest_asyncio_loop_factories() -> Mapping[str, Factory]:
+ON_BOTH = {"wire", "process", "hostile", "test_hub", "test_leaks", "test_room", "test_start", "test_coach"}
+"""Folders and files of tests for which it matters which loop runs them."""
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Factory]:
     factories: dict[str, Factory] = {"asyncio": asyncio.new_event_loop}
-    if importlib.util.find_spec("uvloop"):
+    if ON_BOTH & {item.path.stem, item.path.parent.name} and importlib.util.find_spec("uvloop"):
         factories["uvloop"] = importlib.import_module("uvloop").new_event_loop
     return factories
 

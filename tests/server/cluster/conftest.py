@@ -1,19 +1,11 @@
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks.nats_servers import NatsServers, nats_server
-from tests.server import conftest as of_the_server
 from tests.server.cluster.logs import BACKENDS, WAIT_S, Cluster
 from ttt_net.server.cluster import jetstream
-
-
-def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, of_the_server.Factory]:
-    if "jetstream" in item.path.name:  # half a minute of elections for each loop
-        return {"asyncio": asyncio.new_event_loop}
-    return of_the_server.pytest_asyncio_loop_factories()
 
 
 @pytest.fixture(scope="session")
