@@ -24,6 +24,7 @@ def test_what_a_swarm_costs_is_told_of_each_shape() -> None:
     assert [line.split("|")[1].strip() for line in run.stdout.splitlines()[2:]] == list(SWARMS)
 
 
+@pytest.mark.long
 def test_what_questions_about_the_past_cost_is_printed_for_each() -> None:
     command = [sys.executable, "-m", "benchmarks.flood", "--past", "--matches", "200"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
@@ -32,6 +33,7 @@ def test_what_questions_about_the_past_cost_is_printed_for_each() -> None:
     assert kinds == {"record", "replay", "history", "leaderboard", "profile"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")
 @pytest.mark.parametrize(
     ("benchmark", "more", "rows"),

@@ -85,6 +85,7 @@ async def miss_what_is_trimmed(stream: Log, node: Node) -> None:
                 return
 
 
+@pytest.mark.long
 async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

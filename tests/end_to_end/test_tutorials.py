@@ -84,6 +84,9 @@ class Reader:
         return [sys.executable, *words[1:]] if python else words
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture
 def reader(tmp_path: Path) -> Reader:
     return Reader(tmp_path)

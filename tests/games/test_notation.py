@@ -1,5 +1,6 @@
 """Moves and positions as text and back."""
 
+import itertools
 import random
 import re
 from contextlib import suppress
@@ -218,8 +219,7 @@ def test_reading_boards_of_a_small_game_accepts_exactly_the_reachable_ones(name:
         reachable |= level
         level = {game.result(state, move) for state in level for move in game.actions(state)}
     read = set()
-    for number in range(3**cells):
-        board = "".join(".XO"[number // 3**cell % 3] for cell in range(cells))
+    for board in map("".join, itertools.product(".XO", repeat=cells)):
         if abs(board.count("X") - board.count("O")) < 2:
             with suppress(Refusal):
                 read.add(game.place(board, ""))

@@ -112,21 +112,32 @@ def test_the_shipped_book_is_small() -> None:
     assert SHIPPED.stat().st_size < 512 * 1024
 
 
-def test_the_shipped_book_knows_every_position_of_up_to_eight_stones_and_no_other(connect4: LineGame) -> None:
-    assert set(shipped_book().scores()) == {key for level in positions(connect4, 8) for key in level}
+@pytest.fixture(scope="module")
+def levels(connect4: LineGame) -> list[dict[int, LineState]]:
+    return positions(connect4, 8)
 
 
-def test_a_score_in_the_shipped_book_is_that_of_the_best_move(connect4: LineGame) -> None:
+def test_the_shipped_book_knows_every_position_of_up_to_eight_stones_and_no_other(
+    levels: list[dict[int, LineState]],
+) -> None:
+    assert set(shipped_book().scores()) == {key for level in levels for key in level}
+
+
+def test_a_score_in_the_shipped_book_is_that_of_the_best_move(
+    connect4: LineGame, levels: list[dict[int, LineState]]
+) -> None:
     known = shipped_book().scores()
-    for level in positions(connect4, 7)[:-1]:
+    for level in levels[:7]:
         for key, state in level.items():
             after = [connect4.result(state, move) for move in connect4.actions(state)]
             if not any(child.has_line for child in after):
                 assert known[key] == max(-known[key_of(child)] for child in after)
 
 
-def test_a_sample_of_the_shipped_book_is_what_a_search_finds(connect4: LineGame) -> None:
+def test_a_sample_of_the_shipped_book_is_what_a_search_finds(
+    connect4: LineGame, levels: list[dict[int, LineState]]
+) -> None:
     pytest.importorskip("numba")
     rng, solver = random.Random(20), Connect4Solver()
-    for state in rng.sample([*positions(connect4, 8)[8].values()], 5):
+    for state in rng.sample([*levels[8].values()], 5):
         assert solver.searched_score(state, Effort(Limit())) == shipped_book().score(mirrored(connect4, state))
