@@ -22,6 +22,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nats.js.api import DiscardPolicy
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -29,6 +30,7 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.cluster_checker import Account, Player, moves_of, wait_for_end
 from benchmarks.nats_servers import NatsServers, nats_server, reserved_ports
+from ttt_net.server.cluster.jetstream_connection import LogClient, connect
 
 ROOT = Path(__file__).parent.parent
 ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", "limits-arrivals", "limits-inquiries")
@@ -206,7 +208,8 @@ class Cluster:
             of_nodes += [self.pause_node]
         if self.servers is None:
             return of_nodes
-        return [*of_nodes, self.cut_link, self.kill_server, self.pause_server, self.restart_server]
+        of_servers = [self.kill_server, self.pause_server, self.restart_server, self.lose_servers, self.fill_log]
+        return [*of_nodes, self.cut_link, *of_servers]
 
     async def kill_node(self) -> None:
         """Kill a node, and start it again."""
@@ -283,9 +286,10 @@ class Cluster:
             servers.resume(number)
         await self._server_ready(servers, number)
 
-    async def lose_servers(self, down_s: float) -> None:
-        """Kill all servers of NATS, and start them again after `down_s`."""
+    async def lose_servers(self, down_s: float | None = None) -> None:
+        """Kill all servers of NATS, and start them again after `down_s`, or after 3 to 45 s."""
         assert self.servers is not None, "this fault is one of a cluster with servers"
+        down_s = self.rng.uniform(3, 45) if down_s is None else down_s
         self.note(f"all of nats-server killed for {down_s:.0f} s")
         for number in range(3):
             self.servers.kill(number)
@@ -294,6 +298,26 @@ class Cluster:
             self.servers.start_one(number)
         for number in range(3):
             await self._server_ready(self.servers, number)
+        for node in self.nodes:
+            await node.wait_ready()
+
+    async def fill_log(self, full_s: float | None = None) -> None:
+        """Have the log refuse all writes for `full_s`, or for 3 to 20 s, as it does when its store is full."""
+        assert self.servers is not None, "this fault is one of a cluster with servers"
+        full_s = self.rng.uniform(3, 20) if full_s is None else full_s
+        address, client = self.servers.address, LogClient()
+        await connect(client, address, "filler")
+        try:
+            jetstream = client.jetstream()
+            found = await jetstream.stream_info(address.stream)
+            self.note(f"log full for {full_s:.0f} s")
+            await jetstream.update_stream(found.config, max_bytes=max(1, found.state.bytes), discard=DiscardPolicy.NEW)
+            try:
+                await asyncio.sleep(full_s)
+            finally:
+                await jetstream.update_stream(found.config)
+        finally:
+            await client.discard()
         for node in self.nodes:
             await node.wait_ready()
 

@@ -142,6 +142,19 @@ async def test_nodes_begin_anew_by_themselves_after_all_servers_of_nats_were_gon
         assert (verdict.lost, verdict.doubled) == (0, 0)
 
 
+async def test_nothing_is_lost_while_the_log_is_full_and_matches_go_on_when_there_is_room(tmp_path: Path) -> None:
+    account = Account()
+    async with running(tmp_path, 2, random.Random(1), is_alone=False) as cluster:
+        async with playing(cluster, account, 6):
+            await get_on(account)
+            await cluster.fill_log(4.0)
+            await get_on(account)
+        assert account.longest_pause_s() > 2.0, "nothing was acknowledged meanwhile"
+        verdict = await judge(cluster, account)
+        assert verdict.complaints == []
+        assert (verdict.lost, verdict.doubled) == (0, 0)
+
+
 FENCE = "a fence left out: what a lost node writes counts"
 
 
