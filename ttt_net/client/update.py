@@ -8,13 +8,14 @@ from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.mailbox import LocalNotice, WorldEvent
 from ttt_net.client.screens.advice import is_unasked
-from ttt_net.client.screens.people import THANKS
+from ttt_net.client.screens.people import THANKS, when_blocked
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AnswerRequest,
+    BlockRequest,
     Challenged,
     ChallengeOver,
     Chatted,
@@ -23,6 +24,7 @@ from ttt_net.messages import (
     HintReply,
     InvitationReply,
     MatchEvent,
+    MuteRequest,
     Notice,
     Offered,
     Played,
@@ -247,6 +249,8 @@ def _turned_down(display: Display, before: World, request: Request) -> Display:
     """Say that we have turned a challenge down, or taken ours back, or that a report is made; else nothing."""
     if isinstance(request, ReportRequest):
         return replace(display, notice=THANKS)
+    if isinstance(request, BlockRequest | MuteRequest):
+        return when_blocked(display, request)
     gone = _challenge(before, request.challenge) if isinstance(request, AnswerRequest) and not request.accept else None
     if gone is None:
         return display

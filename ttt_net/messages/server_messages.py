@@ -336,7 +336,7 @@ class Renamed(ServerMessage, frozen=True):
 class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     """A player: since when they are known here, their results, their most played ratings, their public live matches.
 
-    `against` is how you have fared against them, null in your own profile.
+    `against` is how you have fared against them, null in your own profile. `blocked`: you have blocked them.
     """
 
     player: PlayerInfo
@@ -348,6 +348,7 @@ class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     ratings: list[RatingInfo]
     against: HeadToHead | None
     live: list[str]
+    blocked: bool = False
 
 
 class HistoryReply(ServerMessage, frozen=True, tag="history"):

@@ -24,19 +24,23 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.act import act
-from ttt_net.client.display import Open, Page
+from ttt_net.client.display import Open, Page, Send
 from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.lines.typed_lines import command_of
 from ttt_net.client.screens.people import THANKS, history_wanted, sparkline
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    BlockList,
+    BlockRequest,
+    BlocksRequest,
     ChallengeRequest,
     Ended,
     HeadToHead,
     HistoryReply,
     HistoryRequest,
     LeaderboardRequest,
+    MuteRequest,
     Ok,
     PlayerInfo,
     PlayerRenamed,
@@ -247,6 +251,54 @@ def test_a_profile_leads_to_a_report_without_a_match() -> None:
     assert "Report" not in drawn(ours)
     display, requests = pressed(update(display, told, 0), "down", "c-m", "down", "c-m")
     assert requests == (ReportRequest(0, name="Ben", reason="name", match=None),)
+
+
+def test_a_profile_leads_to_a_block_and_back() -> None:
+    display, _ = act(lobby(welcome(features=["blocks"])), Open(Page("profile", about="Ben")), SEEK)
+    display = update(display, structs.replace(PROFILE, ratings=[], live=[]), 0)
+    for on, said, other in ((True, "You have blocked Ben", "Unblock"), (False, "You have unblocked Ben", "Block them")):
+        display, requests = pressed(display, "end", "c-m")
+        assert requests == (BlockRequest(0, name="Ben", on=on),)
+        display = update(display, Answered(requests[0], Ok(7)), 0)
+        assert words.notice(display).startswith(said)
+        assert other in drawn(display)
+    assert "block" not in keys_of(update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)), "of an older server"
+
+
+def test_the_list_of_blocked_players_ends_each_of_them() -> None:
+    display = lobby(welcome(features=["blocks"]))
+    ours, _ = act(display, Open(Page("profile")), SEEK)
+    ours = update(ours, structs.replace(PROFILE, player=ANN, against=None, ratings=[], live=[]), 0)
+    display, requests = pressed(ours, "end", "c-m")
+    assert requests == (BlocksRequest(0),)
+    assert "looking it up" in drawn(display)
+    display = update(display, BlockList(["Ben", "Cid"], ["Dan"], everybody=True), 0)
+    for key, request in (
+        ("blocked:Ben", BlockRequest(0, name="Ben", on=False)),
+        ("blocked:Cid", BlockRequest(0, name="Cid", on=False)),
+        ("muted:Dan", MuteRequest(0, name="Dan", on=False)),
+        ("muted:everybody", MuteRequest(0, name=None, on=False)),
+    ):
+        assert keys_of(display)[0] == key
+        display, requests = pressed(display, "home", "c-m")
+        assert requests == (request,)
+        display = update(display, Answered(request, Ok(7)), 0)
+    assert "Nobody." in drawn(display)
+
+
+def test_the_opponent_is_blocked_by_their_seat() -> None:
+    display, _ = pressed(seen(welcome(features=["seats", "blocks"]), MATCH), "f")
+    _, requests = pressed(display, "end", "c-m")
+    assert requests == (BlockRequest(0, name="Ben", on=True, match="m1", side=1),)
+
+
+def test_words_block_and_unblock_where_there_are_only_lines() -> None:
+    display = lobby(welcome(features=["blocks"]))
+    assert command_of("block Ben B", display, SeekRequest(0)) == Send(BlockRequest(0, name="Ben B", on=True))
+    assert command_of("unblock Ben B", display, SeekRequest(0)) == Send(BlockRequest(0, name="Ben B", on=False))
+    assert command_of("blocked", display, SeekRequest(0)) == Open(Page("blocks"))
+    assert command_of("block", display, SeekRequest(0)) == "Type block and a name."
+    assert command_of("block Ben", lobby(), SeekRequest(0)) == "This server has no list of blocked players."
 
 
 @pytest.mark.parametrize(

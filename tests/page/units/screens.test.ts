@@ -280,6 +280,24 @@ test("players are muted and reported by their seat, where the server takes it", 
   }
 });
 
+test("a player is blocked from their profile, and unblocked from the list in our own", async () => {
+  const page = await ann({}, "/#player=Ben", ["blocks"]);
+  const told = { since_ms: 0, online: false, won: 0, drawn: 0, lost: 0, ratings: [], live: [] };
+  await page.says({ type: "profile", player: { name: "Ben" }, against: { won: 0, drawn: 0, lost: 0 }, blocked: false, ...told });
+  await page.press("Block Ben");
+  await page.until(".toast", "Ben is blocked: they cannot challenge you, and you do not see what they write.");
+  await page.press("Unblock Ben");
+  await page.until(".toast", "Ben is no longer blocked.");
+  assert.deepEqual(page.of("block").map(({ name, on }) => [name, on]), [["Ben", true], ["Ben", false]]);
+  page.close();
+  const own = await ann({}, "/#player=", ["blocks"]);
+  await own.says({ type: "profile", player: { name: "Ann" }, against: null, ...told }, { type: "blocks", blocked: ["Ben"], muted: ["Cid"] });
+  await own.press("Unblock Ben");
+  await own.press("Unmute Cid");
+  assert.deepEqual([own.of("block"), own.of("mute")].map(([each]) => [each!.name, each!.on]), [["Ben", false], ["Cid", false]]);
+  own.close();
+});
+
 test("markup in a name is text", async () => {
   const bait = "<img src=x>";
   const page = await ann();

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.display import SPEEDS, AnyCommand, Change, Display, More, Open, Page, Purpose, Reopen, Send
 from ttt_net.client.remembered import Achievements
@@ -37,12 +39,16 @@ from ttt_net.client.screens.screen import (
 from ttt_net.clock import speed as speed_of
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
+    BlockList,
+    BlockRequest,
+    BlocksRequest,
     FinishedMatch,
     HistoryReply,
     HistoryRequest,
     Leader,
     LeaderboardReply,
     LeaderboardRequest,
+    MuteRequest,
     PlayerInfo,
     ProfileReply,
     ProfileRequest,
@@ -52,9 +58,10 @@ from ttt_net.messages import (
     Request,
     SeekRequest,
     ServerMessage,
+    Side,
     WatchRequest,
 )
-from ttt_net.text import clean, counted
+from ttt_net.text import clean, counted, name_key
 
 THANKS = "Thank you. The host and the moderators of this server can see it now."
 _REASONS: tuple[tuple[ReportReason, str], ...] = (
@@ -90,7 +97,86 @@ def _report_rows(display: Display, now_ms: int) -> list[Row]:
         Row((carried,)),
         Row(("",)),
         *(Row((said,), reason, Send(ReportRequest(0, name, reason, heard, side=side))) for reason, said in _REASONS),
+        *([Row(("",)), _block(name, match=heard, side=side)] if _has_blocks(display) else []),
     ]
+
+
+def _has_blocks(display: Display) -> bool:
+    return "blocks" in display.world.features
+
+
+def _block(name: str, *, on: bool = True, match: str | None = None, side: Side | None = None) -> Row:
+    """Return the way to block a player, by their seat if it is known, or to end that."""
+    said = "Block them: no challenges, no pairing, no chat" if on else "Unblock them"
+    seat = match if side is not None else None
+    return Row((said,), "block", Send(BlockRequest(0, name=name, on=on, match=seat, side=side)))
+
+
+def when_blocked(display: Display, request: BlockRequest | MuteRequest) -> Display:
+    """Show what a request to block or mute has led to, in a profile and in the list of blocked players too."""
+    name, world = clean(request.name or "", MAX_NAME_CELLS), display.world
+    profile, listed = world.reply(ProfileReply), world.reply(BlockList)
+    is_block = isinstance(request, BlockRequest)
+    if is_block and profile is not None and name_key(profile.player.name) == name_key(name):
+        world = world.with_reply(structs.replace(profile, blocked=request.on))
+    if listed is not None and not request.on:
+        still_blocked, muted = (
+            [each for each in names if each != request.name] for names in (listed.blocked, listed.muted)
+        )
+        is_everybody = listed.everybody and request.name is not None
+        world = world.with_reply(BlockList(still_blocked, muted, is_everybody))
+    if request.on:
+        said = f"You have blocked {name}: they cannot challenge you, and you do not see what they write."
+    elif is_block:
+        said = f"You have unblocked {name}."
+    else:
+        said = f"You hear {name} again." if name else "You hear the chat again."
+    return replace(display, world=world, notice=said if is_block or not request.on else display.notice)
+
+
+def _blocks_rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the players who are blocked or muted; a row ends that."""
+    told = display.world.reply(BlockList)
+    if told is None:
+        return WAITING
+    everybody = _listed("everybody", "muted", MuteRequest(0, name=None, on=False))
+    rows = [
+        *(
+            Row((name, "blocked"), f"blocked:{name}", Send(BlockRequest(0, name=name, on=False)))
+            for name in told.blocked
+        ),
+        *(Row((name, "muted"), f"muted:{name}", Send(MuteRequest(0, name=name, on=False))) for name in told.muted),
+        *([everybody] if told.everybody else []),
+    ]
+    return [Row(("Choose a player to hear them again.",)), Row(("",)), *rows] if rows else [Row(("Nobody.",))]
+
+
+def _listed(name: str, how: str, request: BlockRequest | MuteRequest) -> Row:
+    return Row((clean(name, MAX_NAME_CELLS), how), f"{how}:{name}", Send(request))
+
+
+def _block_word(display: Display, wanted: SeekRequest, rest: str, *, on: bool) -> Meaning:
+    name = clean(rest, MAX_NAME_CELLS)
+    if not _has_blocks(display):
+        return "This server has no list of blocked players."
+    return Send(BlockRequest(0, name=name, on=on)) if name else f"Type {'block' if on else 'unblock'} and a name."
+
+
+BLOCKS = Screen(
+    name="blocks",
+    title=lambda display: "Blocked and muted players",
+    rows=_blocks_rows,
+    requests=lambda page: (BlocksRequest(0),),
+    replies=(BlockList,),
+    refused=page_before,
+    hints=lambda display: list_hints([CHOOSE, BACK], _blocks_rows(display, 0)),
+    words={
+        "block": partial(_block_word, on=True),
+        "unblock": partial(_block_word, on=False),
+        "blocked": lambda display, wanted, rest: Open(Page("blocks")),
+    },
+    usage="block NAME, unblock NAME, blocked",
+)
 
 
 def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
@@ -137,7 +223,7 @@ def _profile_rows(display: Display, now_ms: int) -> list[Row]:
     return [
         *(Row((fact,)) for fact in facts),
         Row(("",)),
-        *_deeds(told),
+        *_deeds(display, told),
         *section("Ratings", [_rating(each, _past_ratings(display, told, each)) for each in told.ratings]),
         *section("Playing now", live),
     ]
@@ -165,13 +251,17 @@ def _played_now(display: Display, name: str) -> Row:
     )
 
 
-def _deeds(told: ProfileReply) -> Iterable[Row]:
+def _deeds(display: Display, told: ProfileReply) -> Iterable[Row]:
     name = told.player.name
     yield Row(("Matches played",), "history", Open(Page("history", about=name)))
     if told.against is not None and told.online:
         yield Row(("Challenge",), "challenge", Open(Page("games", about=name, purpose=Purpose.CHALLENGE)))
     if told.against is not None:
         yield Row(("Report",), "report", Open(Page("report", about=name)))
+    if told.against is not None and _has_blocks(display):
+        yield _block(name, on=not told.blocked)
+    elif told.against is None and _has_blocks(display):
+        yield Row(("Blocked and muted players",), "blocks", Open(Page("blocks")))
 
 
 def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> list[int]:

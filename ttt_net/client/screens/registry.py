@@ -4,7 +4,7 @@ from ttt_net.client.display import AnyCommand, Display
 from ttt_net.client.screens.lobby_screen import LINES_HELP, lobby_screen
 from ttt_net.client.screens.match_screen import MATCH
 from ttt_net.client.screens.offers import GAMES, INVITATION
-from ttt_net.client.screens.people import HISTORY, LEADERS, PROFILE, REPORT
+from ttt_net.client.screens.people import BLOCKS, HISTORY, LEADERS, PROFILE, REPORT
 from ttt_net.client.screens.puzzle import PUZZLE
 from ttt_net.client.screens.replay_screen import REPLAY
 from ttt_net.client.screens.rules_screen import RULES_PAGE
@@ -12,7 +12,7 @@ from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 from ttt_net.client.screens.start_menu import CHOOSE_GAME, LEARN, SETUP, START
 
 _BESIDES = (
-    *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, MATCH, REPLAY, PUZZLE, RULES_PAGE),
+    *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, BLOCKS, MATCH, REPLAY, PUZZLE, RULES_PAGE),
     *(START, SETUP, CHOOSE_GAME, LEARN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])

@@ -65,14 +65,19 @@ def profile(
         (player, MAX_RATINGS),
     )
     ratings = [_rating_info(game, speed, aged(Rating(*values), now_ms)) for game, speed, *values in rows]
-    against = None
+    against, blocked = None, None
     if player != asker:
+        query = "SELECT 1 FROM blocks WHERE player = ? AND other = ? AND is_block"
+        blocked = connection.execute(query, (asker, player)).fetchone()
         met = connection.execute(
             "SELECT won, drawn, lost FROM meetings WHERE player = ? AND opponent = ?", (asker, player)
         ).fetchone()
         against = wire.HeadToHead(*(met or (0, 0, 0)))
     info = online or wire.PlayerInfo(name, bot)
-    return wire.ProfileReply(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
+    is_online = online is not None
+    return wire.ProfileReply(
+        info, since_ms, is_online, won, drawn, lost, ratings, against, live, blocked=blocked is not None
+    )
 
 
 def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:

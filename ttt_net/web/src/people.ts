@@ -10,8 +10,8 @@ import { entryIn, entryOf, face, framed, person } from "./lobby.js";
 import { faultOf } from "./names.js";
 import { select } from "./parts.js";
 import { filter, filters, go, place } from "./place.js";
-import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
-import { challenge, rename } from "./requests.js";
+import type { BlockList, FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply, RatingInfo } from "./protocol.js";
+import { block, challenge, rename, unmute } from "./requests.js";
 import { capital, dateOf, dayOf, isBot, label, ratingOf } from "./sentences.js";
 import { state, ui } from "./store.js";
 
@@ -22,10 +22,10 @@ const record = ({ won, drawn, lost }: { won: number; drawn: number; lost: number
 const speedName = (speed: string): string => w.speeds[speed] ?? speed;
 
 export function playerScreen(): Tree {
-  const { profile, history, you } = state;
+  const { profile, history, you, blocks } = state;
   const { id } = place();
   const isMe = !id || id === you?.name;
-  return framed(isMe ? (you?.name ?? "") : id, "whole", profile && about(profile, isMe), history && finished(history), isMe && forgetting());
+  return framed(isMe ? (you?.name ?? "") : id, "whole", profile && about(profile, isMe), history && finished(history), isMe && blocks && blocks.blocked.length + blocks.muted.length > 0 && silenced(blocks), isMe && forgetting());
 }
 
 function about(profile: ProfileReply, isMe: boolean): Tree {
@@ -51,6 +51,23 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
     isMe && form("form.row", ({ name = "" }) => (faultOf(name) ? notify(faultOf(name)) : rename(name.trim())), line("name", w.anotherName, { maxlength: 60 }), h("button", w.takeIt)),
     !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
     !isMe && !isBot(player) && reporting(player.name),
+    !isMe && state.features.includes("blocks") && blocking(player.name, !profile.blocked),
+  );
+}
+
+const blocking = (name: string, on: boolean): Tree => button(f(on ? w.blockOne : w.unblockOne, name), () => block(name, on), "quiet");
+
+/** The players whom we have blocked or muted; a button ends each. */
+function silenced({ blocked, muted }: BlockList): Tree {
+  const entry = (name: string, end: Tree) => h("li", { key: name }, h("bdi", name), end);
+  return h(
+    "details.panel",
+    h("summary", w.blockedPlayers),
+    h(
+      "ul.entries",
+      blocked.map((name) => entry(name, blocking(name, false))),
+      muted.map((name) => entry(name, button(f(w.unmuteOne, name), () => unmute(name), "quiet"))),
+    ),
   );
 }
 

@@ -73,6 +73,7 @@ export function look(): void {
   if (kind === "player") {
     know({ profile: null, history: null });
     ask({ type: "profile", name: id || null });
+    if (!id && state.features.includes("blocks")) ask({ type: "blocks" });
     lookBack();
   }
   say({ type: "lobby", on: kind === "lobby" });

@@ -526,6 +526,7 @@ export interface ProfileReply {
   ratings: RatingInfo[];
   against: HeadToHead | null;
   live: string[];
+  blocked?: boolean;
 }
 
 export interface ProfileRequest {

@@ -84,6 +84,18 @@ export async function mute(match: Match, name: string): Promise<void> {
   notify(f(w.muted, name));
 }
 
+/** Block a player, or end that; the profile and the list of blocked players follow. */
+export async function block(name: string, on: boolean): Promise<void> {
+  if (!(await request({ type: "block", name, on }))) return;
+  notify(f(on ? w.blocked : w.unblocked, name));
+  if (state.profile?.player.name === name) know({ profile: { ...state.profile, blocked: on } });
+  else ask({ type: "blocks" });
+}
+
+export async function unmute(name: string): Promise<void> {
+  if (await request({ type: "mute", name, on: false })) ask({ type: "blocks" });
+}
+
 /** Report a player to the host, with the last lines of the chat if it is about a match. */
 export async function report(name: string, reason: ReportRequest["reason"], match?: Match): Promise<void> {
   if (await request({ type: "report", name, reason, match: match?.match, ...seatOf(name, match) })) notify(w.reported);

@@ -107,6 +107,7 @@ export const state = {
   online: 0,
   invitation: null as Omit<wire.InvitationReply, "type"> | null,
   profile: null as wire.ProfileReply | null,
+  blocks: null as wire.BlockList | null,
   history: null as wire.HistoryReply | null,
   leaderboard: null as wire.LeaderboardReply | null,
   /** The rules of a game, for people. */
@@ -194,6 +195,7 @@ export function hear(message: Heard, now: number): void {
   switch (message.type) {
     case "parted":
     case "invitation":
+    case "blocks":
     case "profile":
     case "history":
     case "leaderboard":
