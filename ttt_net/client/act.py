@@ -5,6 +5,8 @@ Keys have the names of prompt_toolkit (`up`, `c-m`, `a`). An overlay gets a key 
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.display import (
     ON_LISTS,
@@ -21,6 +23,7 @@ from ttt_net.client.display import (
     Overlay,
     Page,
     Pick,
+    PlayBot,
     Point,
     Quick,
     Reopen,
@@ -210,6 +213,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
             return _copied(display), ()
         case Command.BOT:
             return _with_bot(display, display.world.seeking or seek)
+        case PlayBot(level):
+            return _with_bot(display, structs.replace(display.world.seeking or seek, level=level))
         case More(request=request):
             return said(display, request)
         case Change(apply):

@@ -389,6 +389,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayBot:
+    """A bot is challenged that plays at the level."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class More:
     """Another part of the list that is on a page is asked for."""
 
@@ -404,7 +411,22 @@ class Change:
 
 
 AnyCommand = (
-    Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step | More | Change
+    Command
+    | Type
+    | Choose
+    | Move
+    | Quick
+    | Point
+    | Send
+    | Open
+    | Show
+    | Reopen
+    | Begin
+    | Pick
+    | Step
+    | PlayBot
+    | More
+    | Change
 )
 
 

@@ -294,9 +294,9 @@ def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> Non
 
 def test_a_sentence_too_long_for_the_line_of_the_status_has_a_second_one_and_then_ends_in_dots() -> None:
     lines = draw(seen(), (30, 20), 0, BOXES).plain.split("\n")
-    assert lines[2:4] == ["Welcome, Ann. p finds you an", "opponent."]
+    assert lines[2:4] == ["Welcome, Ann. p finds an", "opponent."]
     lines = draw(seen(), (24, 20), 0, BOXES).plain.split("\n")
-    assert lines[2:4] == ["Welcome, Ann. p finds", "you an opponent."]
+    assert lines[2:4] == ["Welcome, Ann. p finds an", "opponent."]
     asked = draw(seen(snapshot("connect4+swap", [36], you=1)), COMPACT, 0, BOXES).plain.split("\n")
     assert asked[1:3] == ["Your turn: place O, or take over X", "(Tab)."]
 

@@ -405,6 +405,17 @@ def test_a_digit_plays_a_bot_at_that_level_and_the_row_says_how_it_plays() -> No
     assert (requests, words.notice(alone)) == ((), "No bot is free at level 6 now.")
 
 
+def test_an_idle_lobby_lists_bots_by_level_and_plays_them_by_b_and_by_digits() -> None:
+    display = update(lobby(), bots(ROB, TOM, MIA), 0)
+    page = drawn(display)
+    assert page.index("Mia") < page.index("Tom") < page.index("Rob")
+    assert "p finds an opponent, b or 1-8 a bot" in page
+    assert pressed(display, "3")[1] == (ChallengeRequest(0, name="Tom", game="tictactoe"),)
+    assert pressed(display, "7")[1] == (ChallengeRequest(0, name="Mia", game="tictactoe", level=7),)
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="Mia", game="tictactoe"),)
+    assert "1-8" not in drawn(update(lobby(), bots(ROB), 0)).partition("\n\nPlayers")[0]
+
+
 def test_a_bot_that_plays_at_the_level_as_a_rule_comes_before_those_that_play_at_any() -> None:
     seek = SeekRequest(0, ["tictactoe"], level=3)
     assert [each.name for each in free_bots(update(lobby(), bots(MIA, TOM, ROB), 0), seek)] == ["Tom", "Mia"]

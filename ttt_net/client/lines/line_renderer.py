@@ -250,7 +250,8 @@ def _suggestion(display: Display) -> str:
 def _sought(display: Display) -> str:
     if display.world.seeking is None or display.is_live or display.world.link is not LinkState.ONLINE:
         return ""
-    return f"{words.sought(display.world.seeking).removesuffix(' ...')}."
+    stops = " Type stop to look no more." if display.match is not None else ""
+    return f"{words.sought(display.world.seeking).removesuffix(' ...')}.{stops}"
 
 
 def meanwhile(display: Display) -> str:

@@ -8,16 +8,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from msgspec import structs
-
 from ttt_net.client import words
-from ttt_net.client.display import AnyCommand, Begin, Change, Command, Display, Entry, Open, Page, Purpose, Send
+from ttt_net.client.display import (
+    AnyCommand,
+    Begin,
+    Change,
+    Command,
+    Display,
+    Entry,
+    Open,
+    Page,
+    PlayBot,
+    Purpose,
+    Send,
+)
 from ttt_net.client.screens.offers import (
     AT_ITS_BEST,
     MAX_NAME_CELLS,
     challenge_to,
     challenges,
-    chosen_bot,
     free_bots,
     in_terms,
     live_match,
@@ -181,7 +190,10 @@ def _others(display: Display, players: Sequence[ListedPlayer], online: int) -> l
     crowd, sorted_players = _Crowd(display.page), _in_order(display, players, _strength)
     busy = [_player_row(each) for each in sorted_players if _is_busy(each)]
     people = [_player_row(each) for each in sorted_players if each.bot is None]
-    bots = [_player_row(each) for each in sorted_players if each.bot is not None and not _is_busy(each)]
+    free = [each for each in sorted_players if each.bot is not None and not _is_busy(each)]
+    if not display.page.is_by_strength:
+        free.sort(key=_strength_of_bot)
+    bots = [_player_row(each) for each in free]
     listed, folded = crowd.section("player", "Players", [*people, *bots], online), crowd.busy_bots(busy)
     return [*listed, *folded] if listed else section("Players", folded)
 
@@ -296,8 +308,10 @@ def _status(display: Display) -> str:
     if world.link is LinkState.ONLINE and display.is_arriving:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None:
-        also = "; z is the puzzle of the day" if "puzzle" in world.features else ""
-        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
+        free = _bots_with_time(display)
+        also = f", b{' or 1-8' * any(each.any_level for each in free)} a bot" if free else ""
+        also += ", z the puzzle of the day" if "puzzle" in world.features else ""
+        return f"Welcome, {words.name_of(world.you)}. p finds an opponent{also}." if world.you is not None else ""
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
     if world.seeking is not None and suggested is not None:
         bot = words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
@@ -358,17 +372,6 @@ def _answer(display: Display, *, is_accepted: bool) -> Effect:
     return display, (AnswerRequest(0, challenge=challenge.challenge, accept=is_accepted),)
 
 
-def _play_at(display: Display, *, level: int) -> Effect:
-    """Challenge a bot that plays at a level."""
-    if display.world.seeking is None:
-        return replace(display, notice="p first: what would you play?"), ()
-    seek = structs.replace(display.world.seeking, level=level)
-    bot = chosen_bot(display, seek)
-    if bot is None:
-        return replace(display, notice=f"No bot is free at level {level} now."), ()
-    return display, (challenge_to(bot, seek),)
-
-
 _VERBS = {
     FOLD: "show them",
     "own": "go on",
@@ -382,6 +385,12 @@ _VERBS = {
 _CROWDED = 12
 """From more rows on, a hint says how to find one."""
 _ACCEPT = KeyHint("Enter", "accept", "c-m")
+
+
+def _bots_with_time(display: Display) -> list[ListedPlayer]:
+    """Return the bots of the list of players that have a free place."""
+    told = display.world.reply(PlayerList)
+    return [each for each in told.players if each.bot is not None and not _is_busy(each)] if told is not None else []
 
 
 def _verb_of(row: Row) -> str:
@@ -405,7 +414,7 @@ def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[KeyHint]:
     if world.challenge is not None:
         hints += [] if hints == [_ACCEPT] else [KeyHint("a", "accept", "a")]
         hints.append(KeyHint("d", "decline", "d"))
-    if any(row.key.startswith("bot:") for row in rows):
+    if any(row.key.startswith("bot:") for row in rows) or (world.seeking is None and _bots_with_time(display)):
         hints.append(KeyHint("b", "bot", "b"))
     if world.seeking is not None:
         hints.append(KeyHint("Esc", "stop", "escape"))
@@ -503,7 +512,7 @@ _KEYS: dict[str, KeyMeaning] = {
     "o": Open(Page("profile")),
     "w": _watch_chosen,
     "v": _profile,
-    **{str(level): Change(partial(_play_at, level=level)) for level in range(1, 9)},
+    **{str(level): PlayBot(level) for level in range(1, 9)},
 }
 
 

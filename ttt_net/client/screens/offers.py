@@ -183,7 +183,9 @@ def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
 
 
 def no_bot(seek: SeekRequest) -> str:
-    """Return that no bot is free for the games that are sought."""
+    """Return that no bot is free for the games that are sought, at the level if one is asked for."""
+    if seek.level is not None:
+        return f"No bot is free at level {seek.level} now."
     return f"No bot is free for {words.some_games(seek.games)} now."
 
 
