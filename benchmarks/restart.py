@@ -21,15 +21,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
-from benchmarks.soak import RandomEngine, serving
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
+from benchmarks.soak import serving, thinking
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
+from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
@@ -174,7 +173,7 @@ async def _bot(number: int, port: int, listener: Listener) -> None:
         f"ws://127.0.0.1:{port}", dialogue, mailbox.put, ReconnectLimits(None, None), lambda token: None, listener.hear
     )
     plan = BotPlan(SeekRequest(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
-    await Bot(connection, RandomEngine(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
+    await Bot(connection, thinking(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
 
 
 async def run(matches: int, rounds: int, pairs: int, restarts: int) -> None:

@@ -22,14 +22,11 @@ from typing import BinaryIO, NamedTuple
 
 from benchmarks.bad_link import BadLink
 from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
-from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
-from ttt_net.games import find_game
 from ttt_net.messages import SeekRequest
+from ttt_net.sdk.bots import Bot, BotPlan, Think, Thought, Turn
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Farewell
@@ -65,28 +62,14 @@ class Sample(NamedTuple):
     report: protocol.Report
 
 
-class RandomEngine(EngineProcess):
-    """A engine that takes its time, and any move."""
+def thinking(rng: random.Random, thought_s: float) -> Think:
+    """Return a way to choose any move, after a while."""
 
-    def __init__(self, rng: random.Random, thought_s: float) -> None:
-        super().__init__("random")
-        self._rng = rng
-        self._thought_s = thought_s
+    async def think(turn: Turn) -> Thought:
+        await asyncio.sleep(rng.uniform(0, 2 * thought_s))
+        return Thought(rng.choice(turn.legal))
 
-    async def start(self) -> None:
-        """Be ready."""
-
-    async def stop(self) -> None:
-        """Be gone."""
-
-    async def think(self, question: Question) -> Thought:
-        """Return any legal move."""
-        await asyncio.sleep(self._rng.uniform(0, 2 * self._thought_s))
-        game = find_game(question.game)
-        state = game.initial
-        for move in question.moves:
-            state = game.result(state, move)
-        return Thought(self._rng.choice(game.actions(state)))
+    return think
 
 
 class Watch:
@@ -170,9 +153,9 @@ async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Fa
     dialogue = ClientSession(name, None, BotProfile("random"))
     connection = ClientConnection(f"ws://127.0.0.1:{port}", dialogue, mailbox.put, FOREVER, lambda token: None)
     plan = BotPlan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
-    bot = Bot(connection, RandomEngine(rng, scale.thought_s), plan, lambda text: None)
+    bot = Bot(connection, thinking(rng, scale.thought_s), plan, lambda text: None)
     await bot.play(mailbox)
-    return bot.world.farewell
+    return bot.farewell
 
 
 def slope_mib_per_h(samples: list[Sample]) -> float:

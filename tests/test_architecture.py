@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "names",
         "private_files",
     },
-    "sdk": {"errors", "text", "networks", "messages", "private_files"},
+    "sdk": {"errors", "text", "clock", "command_line", "networks", "messages", "private_files"},
     "client": {
         "private_files",
         "names",
@@ -93,7 +93,7 @@ INSIDE = {
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
     "tournaments": "schedules arena standings swiss",
-    "sdk": "received identity trust client_session client_protocol client_connection client",
+    "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
     "server": """
         metrics server_clock settings players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions

@@ -18,13 +18,14 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.mailbox import Event, Stop
+from ttt_net.client.mailbox import Event
 from ttt_net.client.terminal import loop
 from ttt_net.client.terminal.loop import play_on_screen
 from ttt_net.clock import TimeControl
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Stop
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = f"{ROOT / 'ttt_net'}/"

@@ -10,8 +10,9 @@ from tests.client.fake_server import fake_server
 from tests.client.lines.paper import plain_at
 from tests.client.samples import CHALLENGED
 from tests.patience import PATIENCE_S
-from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, MAX_QUEUED_KEYS, Key, Line, Mailbox, Stop
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, MAX_QUEUED_KEYS, Key, Line, Mailbox
 from ttt_net.messages import SeekRequest
+from ttt_net.sdk.received import Stop
 
 
 def test_a_mailbox_full_of_events_takes_keys_and_returns_them_first() -> None:

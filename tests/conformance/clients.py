@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed
 
-from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command, Move, Send
-from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, Stop, TerminalEvent
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, TerminalEvent
 from ttt_net.errors import Refusal
 from ttt_net.messages import (
     AgreeRequest,
@@ -28,10 +25,11 @@ from ttt_net.messages import (
     Snapshot,
     UnseekRequest,
 )
+from ttt_net.sdk.bots import Bot, BotPlan, Thought, Turn
 from ttt_net.sdk.client import Client, DisconnectedError, connect
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import BotProfile, ClientSession
-from ttt_net.sdk.received import Answered, follow
+from ttt_net.sdk.received import Answered, Stop, follow
 
 SEEK = SeekRequest(0, ["tictactoe"])
 
@@ -213,9 +211,9 @@ class SelfPlayer:
 class _FourEngine:
     """An engine that knows the one legal move of the scenarios."""
 
-    async def think(self, question: Question) -> Thought:
+    async def think(self, turn: Turn) -> Thought:
         """Choose it, or another one later."""
-        return Thought(4 if not question.moves else 8)
+        return Thought(4 if not turn.match.moves else 8)
 
 
 @asynccontextmanager
@@ -224,11 +222,10 @@ async def house_bot(url: str, folder: Path) -> AsyncIterator[Player]:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     session = ClientSession("Ann", None, BotProfile("random"))
     connection = ClientConnection(url, session, mailbox.put, FOREVER, lambda token: None)
-    engine = cast(EngineProcess, _FourEngine())
-    bot = Bot(connection, engine, BotPlan(SEEK, None, 50, has_own_engine=False), lambda text: None)
+    bot = Bot(connection, _FourEngine().think, BotPlan(SEEK, None, 50), lambda text: None)
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(bot.play(mailbox))
-        yield SelfPlayer(lambda: next(iter(bot.world.matches.values()), None))
+        yield SelfPlayer(lambda: next(iter(bot.matches.values()), None))
         playing.cancel()
 
 

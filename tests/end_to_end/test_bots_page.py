@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,14 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from tests.patience import PATIENCE_S
+from ttt_net import sdk
 from ttt_net.command_line import beside_us
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 BOTS = ("websocket", "sdk")
+PRINTED = ("ten lines", *BOTS)
 
 
 def printed(folder: Path, which: str) -> Path:
@@ -26,7 +29,7 @@ def printed(folder: Path, which: str) -> Path:
     page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
     codes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     bot = folder / f"{which}.py"
-    bot.write_text(dict(zip(BOTS, codes, strict=True))[which], encoding="utf-8")
+    bot.write_text(dict(zip(PRINTED, codes, strict=True))[which], encoding="utf-8")
     return bot
 
 
@@ -78,3 +81,50 @@ def test_the_printed_bot_is_played_by_a_person_who_chooses_it_from_the_list(tmp_
         ann.send(json.dumps({"type": "resign", "id": 4, "match": match}))
         heard(ann, "ended")
         assert bot.communicate(timeout=PATIENCE_S)[0].strip() == "won"
+
+
+def test_a_bot_tries_itself_in_a_sandbox_that_ends_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path))
+    lines: list[str] = []
+    tally = sdk.play(lambda turn: turn.legal[0], games=["tictactoe"], sandbox=True, matches=1, write=lines.append)
+    assert tally.games == 1
+    assert lines[1].endswith(": tictactoe against Mia")
+    assert not list(tmp_path.iterdir()), "nothing is remembered"
+    url = lines[0].split()[4].rstrip(";")
+    with pytest.raises(ConnectionRefusedError):
+        connect(url, proxy=None)
+
+
+def lines_of(bot: "subprocess.Popen[str]") -> Iterator[str]:
+    assert bot.stderr is not None
+    return iter(bot.stderr.readline, "")
+
+
+def test_the_ten_lines_of_readme_and_page_play_twice_under_one_name(tmp_path: Path) -> None:
+    code = printed(tmp_path, "ten lines").read_text(encoding="utf-8")
+    assert f"```python\n{code}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+    with serving(tmp_path) as url:
+        bot = tmp_path / "ten.py"
+        bot.write_text(code.replace("ws://localhost:8765", url), encoding="utf-8")
+        environment = {**beside_us(os.environ), "TTT_NET_HOME": str(tmp_path / "home")}
+        for turn in (1, 2):
+            with subprocess.Popen([sys.executable, bot], stderr=subprocess.PIPE, text=True, env=environment) as running:
+                said = lines_of(running)
+                assert next(said) == f"playing as my-bot at {url}; Ctrl-C stops it\n"
+                with connect(url, proxy=None, open_timeout=PATIENCE_S) as ann:
+                    ann.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": f"Ann{turn}"}))
+                    heard(ann, "welcome")
+                    challenge = {"type": "challenge", "id": 2, "name": "my-bot", "game": "connect4"}
+                    ann.send(json.dumps(challenge))
+                    match = heard(ann, "snapshot")
+                    if match["you"] == 0:
+                        ann.send(json.dumps({"type": "play", "id": 3, "match": match["match"], "ply": 0, "move": 38}))
+                        heard(ann, "played")
+                    heard(ann, "played")
+                    ann.send(json.dumps({"type": "resign", "id": 4, "match": match["match"]}))
+                    heard(ann, "ended")
+                assert next(said) == f"{match['match']}: connect4 against Ann{turn}\n"
+                assert next(said).startswith(f"{match['match']}: won against Ann{turn} (resign); 1 won")
+                running.send_signal(signal.SIGINT)
+                assert list(said) == ["stopped\n"]
+            assert running.returncode == 0

@@ -105,6 +105,20 @@ async def test_house_bots_play_at_any_level_come_back_when_they_die_and_go_with_
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="asks the kernel for the children of a process")
+async def test_a_bot_plays_a_house_bot_by_challenge_and_by_seek_and_others_say_that_they_do_not(tmp_path: Path) -> None:
+    async with serving(tmp_path) as (_, url):
+        bot = await Peer.connect(url)
+        await bot.hello(name="Zed", bot="random", places=2)
+        await bots_here(bot, {*NAMES, "Zed"})
+        assert await bot.refused("challenge", name="Sophia", game="tictactoe") == "not_welcome"
+        await bot.ok("challenge", name="Mia", game="tictactoe", level=3)
+        match = await bot.hear("snapshot")
+        assert match["players"][1 - match["you"]] == {"name": "Mia", "bot": "beginner", "level": 3}
+        await bot.ok("seek", games=["connect4"], opponents="bots")
+        other = await bot.hear("snapshot")
+        assert [player["name"] for player in other["players"]][1 - other["you"]] == "Mia"
+
+
 async def test_house_bots_do_not_outlive_a_server_that_is_killed(tmp_path: Path) -> None:
     async with serving(tmp_path) as (server, url):
         ann = await Peer.connect(url)

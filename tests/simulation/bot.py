@@ -1,18 +1,15 @@
 """One of our bots on simulated time: the product's `Bot` between the session of a peer and a random engine."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from ttt_net import messages as wire
-from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
-from ttt_net.sdk.client_connection import ClientConnection
+from ttt_net.sdk.bots import Bot, BotPlan, Thought, Turn
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer
@@ -28,12 +25,8 @@ class SimulatedBot:
         assert peer.profile is not None
         loop = peer.world.loop
         seek = structs.replace(peer.seeking(), opponents="people")  # two bots would play one another without end
-        plan = BotPlan(
-            seek, None, 400, peer.profile.places, any_level=peer.profile.any_level,
-            pace_s=peer.world.swarm.think_s, has_own_engine=False,
-        )  # fmt: skip
-        connection, engine = cast(ClientConnection, self), cast(EngineProcess, self)
-        self._bot = Bot(connection, engine, plan, lambda text: None, now_ms=lambda: int(loop.time() * 1000))
+        plan = BotPlan(seek, None, 400, peer.profile.places, pace_s=peer.world.swarm.think_s)
+        self._bot = Bot(self, self.think, plan, lambda text: None, now_ms=lambda: int(loop.time() * 1000))
         self._thoughts = 0
         self._task = loop.create_task(self._bot.play(self._mailbox))
 
@@ -62,15 +55,15 @@ class SimulatedBot:
 
     # As its engine.
 
-    async def think(self, question: Question) -> Thought:
+    async def think(self, turn: Turn) -> Thought:
         """Choose any legal move, after a while."""
         self._thoughts += 1
         try:
             await asyncio.sleep(self._peer.world.swarm.think_s * self._peer.rng.random())
         finally:
             self._thoughts -= 1
-        game: Any = find_game(question.game)
-        state = game.initial if question.start is None else read_start(game, question.start)
-        for move in question.moves:
+        game: Any = find_game(turn.game.name)
+        state = game.initial if turn.match.start is None else read_start(game, turn.match.start)
+        for move in turn.match.moves:
             state = game.result(state, move)
         return Thought(self._peer.rng.choice(list(game.actions(state))))

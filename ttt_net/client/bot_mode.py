@@ -3,10 +3,8 @@
 import asyncio
 from contextlib import suppress
 
-from ttt_net.client.bot.bot_log import score
+from ttt_net.client.bot.bot_log import BotReporter, score
 from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_seats
 from ttt_net.client.mailbox import Mailbox, delivered
 from ttt_net.client.options import EngineOptions, Options
@@ -14,6 +12,7 @@ from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.user_io import Ending, writer_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Opponents, SeekRequest
+from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.received import Farewell, Tally
 
@@ -42,7 +41,6 @@ async def _play(options: Options, mine: Identity) -> Ending:
         options.games,
         options.move_ms,
         options.places,
-        hint=_HINT if is_endless and options.opponents is None else "",
         pace_s=options.pace_ms / 1000,
     )
     mailbox = Mailbox()
@@ -50,9 +48,12 @@ async def _play(options: Options, mine: Identity) -> Ending:
         patience = (None, None) if is_endless else (FIRST_MS, LATER_MS)
         connection = connection_of(options, mine, mailbox, first_ms=patience[0], later_ms=patience[1])
         engine = EngineProcess(options.bot, options.seed, options.level, games)
-        bot = Bot(connection, engine, plan, writer_of(options))
-        await bot.play(mailbox)
-    return _ending(bot.world.farewell, bot.world.tally)
+        hint = _HINT if is_endless and options.opponents is None else ""
+        write = writer_of(options)
+        bot = Bot(connection, engine.choose, plan, write, noticed=BotReporter(options.url, write, hint).notice)
+        async with engine.started(write):
+            await bot.play(mailbox)
+    return _ending(bot.farewell, bot.tally)
 
 
 def play_engines(options: Options, engines: EngineOptions) -> Ending:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from ttt_net.client.user_io import ENDINGS
-from ttt_net.sdk.received import ConnectionEvent
+from ttt_net.sdk.received import ConnectionEvent, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,6 @@ class Focused:
 @dataclass(frozen=True, slots=True)
 class Resized:
     """The window has another size."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The system asks us to end, or the person at the keyboard does so without being asked."""
 
 
 TerminalEvent = Key | Line | Resized | Clicked | Pasted | Focused

@@ -337,29 +337,16 @@ def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
 
 def _counted(world: World, before: Snapshot | None, after: Snapshot) -> World:
     """Count the result when this is the moment in which a match of ours ended; of two who share it, the first's."""
-    is_end = before is not None and before.outcome is None and after.outcome is not None
-    if not is_end or after.outcome is None or after.outcome.reason == "abort" or after.you is None:
-        return world
-    tally, winner = world.tally, after.outcome.winner
-    ours = 0 if world.is_shared else after.you
-    if winner is None:
-        tally = replace(tally, drawn=tally.drawn + 1)
-    elif winner == ours:
-        tally = replace(tally, won=tally.won + 1)
-    else:
-        tally = replace(tally, lost=tally.lost + 1)
-    return replace(world, tally=tally)
+    tally = world.tally.counting(before, after, 0 if world.is_shared else None)
+    return world if tally is world.tally else replace(world, tally=tally)
 
 
 def _with_presence(world: World, event: Presence, now_ms: int) -> World:
     match = world.matches.get(event.match)
     if match is None or event.side not in (0, 1):
         return world
-    first, second = match.present
-    present = (event.online, second) if event.side == 0 else (first, event.online)
-    away = match.away if event.side == match.you else event.away
     world = replace(world, away_at_ms=MappingProxyType({**world.away_at_ms, event.match: now_ms}))
-    return world.with_match(structs.replace(match, present=present, away=away))
+    return world.with_match(follow(match, event))
 
 
 def _refused(world: World, request: Request, refusal: Refused) -> World:

@@ -3,7 +3,7 @@
 Knows no rules of play, no sockets and no clock.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
 
@@ -26,6 +26,7 @@ from ttt_net.messages import (
     Played,
     PlayerRenamed,
     Position,
+    Presence,
     Refused,
     Rematched,
     Request,
@@ -95,6 +96,11 @@ class Farewell:
     why: Parting
     sentence: str
     code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The program is asked to end, by a signal or by its user; not an event of the connection."""
 
 
 ConnectionEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell
@@ -196,10 +202,26 @@ class Tally:
         """How many there were."""
         return self.won + self.drawn + self.lost
 
+    def counting(self, before: Snapshot | None, after: Snapshot, side: int | None = None) -> "Tally":
+        """Return the tally with a match of ours that has ended between two snapshots; `side` is ours if not `you`."""
+        is_end = before is not None and before.outcome is None and after.outcome is not None
+        if not is_end or after.outcome is None or after.outcome.reason == "abort" or after.you is None:
+            return self
+        winner = after.outcome.winner
+        if winner is None:
+            return replace(self, drawn=self.drawn + 1)
+        if winner == (after.you if side is None else side):
+            return replace(self, won=self.won + 1)
+        return replace(self, lost=self.lost + 1)
 
-def follow(match: Snapshot, event: MatchEvent | PlayerRenamed) -> Snapshot:
-    """Return the snapshot of the match as it is after the event, or after a player of it has taken another name."""
+
+def follow(match: Snapshot, event: MatchEvent | Presence | PlayerRenamed) -> Snapshot:
+    """Return the snapshot of the match after an event of it, or after one of its players came, went or was renamed."""
     match event:
+        case Presence():
+            present = (event.online, match.present[1]) if event.side == 0 else (match.present[0], event.online)
+            away = match.away if event.side == match.you else event.away
+            return structs.replace(match, present=present, away=away) if event.side in (0, 1) else match
         case PlayerRenamed():
             first, second = (
                 structs.replace(player, name=event.name) if side == event.side else player

@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot
 from tests.patience import PATIENCE_S
-from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought, answer, playable_games
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot, ThinkQueue
+from ttt_net.client.bot.engine_process import EngineProcess, Question, answer, playable_games
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.games import Game
@@ -37,6 +35,7 @@ from ttt_net.messages import (
     Tookback,
     UnseekRequest,
 )
+from ttt_net.sdk.bots import Bot, BotPlan, ThinkQueue, Thought
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Parting, Tally
@@ -58,10 +57,10 @@ async def bot_at(
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = ClientSession("alphabeta", None, BotProfile(strategy, places=places))
     connection = ClientConnection(server.url, dialogue, mailbox.put, FOREVER, lambda token: None)
-    bot = Bot(
-        connection, EngineProcess(strategy, seed=1), BotPlan(SEEK, games, move_ms=200, places=places), lambda text: None
-    )
-    async with asyncio.TaskGroup() as group:
+    engine = EngineProcess(strategy, seed=1)
+    plan = BotPlan(SEEK, games, move_ms=200, places=places)
+    bot = Bot(connection, engine.choose, plan, lambda text: None)
+    async with engine.started(lambda text: None), asyncio.TaskGroup() as group:
         playing = group.create_task(bot.play(mailbox))
         yield bot
         playing.cancel()
@@ -85,7 +84,7 @@ async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:
         assert (play.ply, play.move) == (1, 4), "the middle is the only answer to a corner"
         await link.tells(ok(play.id), played("tictactoe", [0, 4]), Ended("m1", 4, 0, winner=1, reason="resign"))
         assert await link.is_closed() == 1000
-        assert bot.world.tally == Tally(won=1)
+        assert bot.tally == Tally(won=1)
 
 
 async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
@@ -209,8 +208,8 @@ async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
         seek = await link.hears(SeekRequest)
         await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "unknown game"))
         await link.is_closed()
-        assert bot.world.farewell is not None
-        assert bot.world.farewell.why is Parting.REJECTED
+        assert bot.farewell is not None
+        assert bot.farewell.why is Parting.REJECTED
 
 
 async def test_an_engine_thinks_without_holding_the_loop() -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ttt_net.client.bot.plan import ChallengeFilter
-from ttt_net.client.bot.seats import engine_of, games_of
+from ttt_net.client.bot.seats import ChallengeFilter, engine_of, games_of
 from ttt_net.client.options import parse
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError

@@ -10,7 +10,6 @@ from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, play
 from tests.patience import PATIENCE_S
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.mailbox import Stop
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AgreeRequest,
@@ -40,6 +39,7 @@ from ttt_net.messages import (
     Tookback,
     WatchRequest,
 )
+from ttt_net.sdk.received import Stop
 
 
 async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> None:

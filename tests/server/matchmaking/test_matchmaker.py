@@ -303,6 +303,15 @@ async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
         assert (await ann.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
 
 
+async def test_a_bot_for_people_alone_refuses_bots_for_good(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await server.join("Rob", bot="alphabeta", places=2, reserved=2)
+        other = await server.join("Zed", bot="random")
+        refusal = await other.ask("challenge", name="Rob")
+        assert (refusal["code"], refusal["message"]) == ("not_welcome", "Rob plays people only")
+        assert "retry_after_ms" not in refusal, "it would never come true"
+
+
 async def test_a_bot_plays_as_many_as_it_has_places_and_keeps_some_for_people(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         rob = await server.join("Rob", bot="alphabeta", level=3, places=2, reserved=1)

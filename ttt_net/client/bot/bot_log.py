@@ -1,13 +1,16 @@
 """Log the life of a bot for the person who hosts it: a line for each event of note, never the same one twice."""
 
+import time
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from ttt_net.client import words
 from ttt_net.client.mailbox import WorldEvent
-from ttt_net.client.world import World
+from ttt_net.client.world import World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
-from ttt_net.sdk.received import Answered, Back, Lost, Retrying, Tally, follow
+from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying, Tally, follow
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000
@@ -76,6 +79,28 @@ class BotLog:
             return ""
         self._remind_ms *= 2
         return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+class BotReporter:
+    """Writes the lines of a bot's log as its events come in."""
+
+    def __init__(
+        self, url: str, write: Callable[[str], None], hint: str = "", *, now_ms: Callable[[], int] = _now_ms
+    ) -> None:
+        self._world = World(address=url.removeprefix("ws://"))
+        self._write, self._log, self._now_ms = write, BotLog(hint), now_ms
+
+    def notice(self, event: ConnectionEvent) -> None:
+        """Write what there is to say of an event."""
+        before, now_ms = self._world, self._now_ms()
+        self._world = update_world(before, event, now_ms)
+        if said := self._log.line_of(event, before, self._world, now_ms):
+            self._write(said)
+        self._world = self._world.without_ended(but=None)
 
 
 def _was_live(name: str, world: World) -> bool:

@@ -9,8 +9,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from ttt_net.command_line import beside_us
@@ -19,6 +19,7 @@ from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
+from ttt_net.sdk.bots import Thought, Turn
 from ttt_net.strategies import Limit, Strategy
 from ttt_net.strategies.engine import is_cold, warm
 from ttt_net.strategies.strategy import is_decided
@@ -41,12 +42,10 @@ class Question(NamedTuple):
     """The level to play at, if it is not the one that the process was started with."""
 
 
-class Thought(NamedTuple):
-    """The move to make, or the objection that there is to all of them; and whether we win, or are clearly ahead."""
-
-    move: int | None
-    is_winning: bool = False
-    objection: str = ""
+def question_of(turn: Turn, *, any_level: bool = False) -> Question:
+    """Return the question of a turn, with `any_level` at the level that the match is played at."""
+    match = turn.match
+    return Question(turn.game.name, list(match.moves), turn.ms, match.start, match.level if any_level else None)
 
 
 def playable_games(strategy: str, level: int | None = None) -> list[str]:
@@ -77,6 +76,9 @@ def require(strategy: str, level: int | None, game: str) -> None:
 
 
 START_TIMEOUT_S = 20.0
+WARMING = (
+    "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
+)
 GRACE_S = 10.0
 """How much longer than it may think an engine may take to answer, on a busy machine."""
 _LEAVE_S = 1.0
@@ -118,6 +120,21 @@ class EngineProcess:
             start_new_session=True,  # Ctrl-C is for the bot, which then ends the engine
         )
         (self.is_warming,) = await self._answer(self._start_s)
+
+    @asynccontextmanager
+    async def started(self, write: Callable[[str], None]) -> AsyncIterator[None]:
+        """Run the process inside the block; `write` gets a line if its searches are yet to be compiled."""
+        try:
+            await self.start()
+            if self.is_warming:
+                write(WARMING)
+            yield
+        finally:
+            await self.stop()
+
+    async def choose(self, turn: Turn, *, any_level: bool = False) -> Thought:
+        """Return the move that the strategy chooses for a turn. Raises as `think` does."""
+        return await self.think(question_of(turn, any_level=any_level))
 
     async def think(self, question: Question) -> Thought:
         """Return what the strategy chooses, one question at a time; a process that died or hangs is started again.

@@ -10,17 +10,17 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import NamedTuple
 
 from ttt_net.client.bot.engine_process import EngineProcess, playable_games
-from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.seats import SeatsOrder, engines_in, play_seats
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity
+from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Farewell, Parting
@@ -32,7 +32,7 @@ MOVE_MS = 400
 PACE_S = 0.5
 """How long a move takes at least, so that people can follow."""
 PLACES = 4
-"""How many matches each of them plays at once, with people alone."""
+"""How many matches each of them plays at once."""
 _HERE = "this server"
 """The name of their server, whatever its port: their folder belongs to it."""
 _LIMITS = ReconnectLimits(10_000, 600_000)
@@ -49,7 +49,9 @@ class Character:
     level: int
     """From 1 to 8; each of them also plays at any other that is asked for."""
     style: str
-    elo: int
+    bots: int = 0
+    """How many of its places bots may have, while so many are free."""
+    elo: int = 0
     """How much stronger than level 1 it was at Connect Four, in the arena; docs/strategies.md has the games."""
 
     @property
@@ -61,11 +63,11 @@ class Character:
 
 
 CHARACTERS = (
-    Character("Mia", "beginner", 1, "learns the rules, and is easily surprised", 0),
-    Character("Tom", "casual player", 3, "sees their own lines, often yours", 260),
-    Character("Nora", "club player", 5, "blocks in time, waits for a slip", 520),
-    Character("Viktor", "expert", 6, "makes two threats if you let it", 670),
-    Character("Sophia", "master", 8, "plays as well as this machine can", 870),
+    Character("Mia", "beginner", 1, "learns the rules, and is easily surprised", bots=2),
+    Character("Tom", "casual player", 3, "sees their own lines, often yours", elo=260),
+    Character("Nora", "club player", 5, "blocks in time, waits for a slip", elo=520),
+    Character("Viktor", "expert", 6, "makes two threats if you let it", elo=670),
+    Character("Sophia", "master", 8, "plays as well as this machine can", elo=870),
 )
 
 
@@ -117,16 +119,16 @@ async def _play(order: HouseTask, character: Character, engine: EngineProcess) -
 
 async def _play_as(mine: identity.Identity, order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-    profile = BotProfile(character.label, character.level, PLACES, PLACES, True, True, character.about)
+    profile = BotProfile(character.label, character.level, PLACES, PLACES - character.bots, True, True, character.about)
     session = ClientSession(mine.name, mine.token(), profile)
     connection = ClientConnection(
         order.url, session, mailbox.put, _LIMITS, mine.keep_token, trust=Trust(order.fingerprint, is_insecure=True)
     )
-    seek = SeekRequest(0, playable_games(STRATEGY), None, "people")
-    plan = BotPlan(seek, None, MOVE_MS, PLACES, any_level=True, pace_s=PACE_S, has_own_engine=False)
-    bot = Bot(connection, engine, plan, lambda text: None)
+    seek = SeekRequest(0, playable_games(STRATEGY), None, "any" if character.bots else "people")
+    plan = BotPlan(seek, None, MOVE_MS, PLACES, pace_s=PACE_S)
+    bot = Bot(connection, partial(engine.choose, any_level=True), plan, lambda text: None)
     await bot.play(mailbox)
-    return bot.world.farewell or Farewell(Parting.DONE, "")
+    return bot.farewell or Farewell(Parting.DONE, "")
 
 
 async def _play_until_the_input_ends(order: HouseTask) -> bool:

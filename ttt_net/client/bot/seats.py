@@ -8,24 +8,51 @@ from pathlib import Path
 
 import msgspec
 
-from ttt_net.client.bot.bot_log import score
+from ttt_net.client.bot.bot_log import BotReporter, score
 from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
-from ttt_net.client.bot.plan import BotPlan, ChallengeFilter
-from ttt_net.client.bot.player import Bot
-from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, Stop
+from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.clock import TimeControl, time_of
 from ttt_net.engines.external import as_word
 from ttt_net.engines.settings import EngineSettings, Seat, forty_moves_ms, read_engines
 from ttt_net.errors import Code, ConfigurationError
-from ttt_net.messages import SeekRequest
+from ttt_net.messages import Challenged, DeclineReason, SeekRequest
 from ttt_net.names import fitting_name
 from ttt_net.sdk import identity
+from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
-from ttt_net.sdk.received import Farewell, Parting, Tally
+from ttt_net.sdk.received import Farewell, Parting, Stop, Tally
 from ttt_net.sdk.trust import Trust
 
 _NAMELESS = "engine"
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeFilter:
+    """Which challenges a bot takes, of those in its games: by clock, rated or casual, and by opponent."""
+
+    least_ms: int = 0
+    """The least and the most time of a side for forty moves."""
+    most_ms: int | None = None
+    untimed: bool = True
+    rated: bool | None = None
+    lowest: int = 0
+    highest: int = 5000
+    never: frozenset[str] = frozenset()
+    """Names in small letters."""
+
+    def objection(self, challenged: Challenged) -> DeclineReason | None:
+        """Return why a challenge is not taken."""
+        by, time = challenged.by, challenged.time
+        if time is None:
+            fits = self.untimed
+        else:
+            fits = self.least_ms <= forty_moves_ms(time) <= (self.most_ms or forty_moves_ms(time))
+        if not fits:
+            return "another_time"
+        is_welcome = by.rating is None or self.lowest <= by.rating <= self.highest
+        is_welcome = is_welcome and by.name.casefold() not in self.never
+        return None if is_welcome and self.rated in (None, challenged.rated) else "generic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +157,21 @@ class _Seat:
 
     async def play(self) -> None:
         """Play under its name, or under one that is free."""
-        taken: set[str] = set()
+        taken, settings = set[str](), self._settings
         while True:
             with _identity(self._order.server, fitting_name(self._label) or _NAMELESS, taken) as mine:
-                bot = self._bot(mine)
-                await bot.play(self.mailbox)
-            self.farewell, self.tally = bot.world.farewell, bot.world.tally
+                engine = EngineProcess(as_word(settings), self._order.seed, settings.seat.level, self._games)
+                bot = self._bot(mine, engine)
+                async with engine.started(self._write):
+                    await bot.play(self.mailbox)
+            self.farewell, self.tally = bot.farewell, bot.tally
             if self.farewell is None or self.farewell.code != Code.NAME_TAKEN:
                 break
             taken.add(mine.name)
         if self._is_one_of_many and self.tally.games:
             self._write(f"Played {self.tally.games} game{'s' * (self.tally.games != 1)}: {score(self.tally)}.")
 
-    def _bot(self, mine: identity.Identity) -> Bot:
+    def _bot(self, mine: identity.Identity, engine: EngineProcess) -> Bot:
         seat, order = self._settings.seat, self._order
         profile = BotProfile(
             self._label[:80], seat.level, seat.places, min(seat.reserve, seat.places), about=seat.about
@@ -161,10 +190,10 @@ class _Seat:
             seat.move_ms,
             seat.places,
             pace_s=seat.pace_ms / 1000,
-            challenges=_filter(seat),
+            objects=_filter(seat).objection,
         )
-        engine = EngineProcess(as_word(self._settings), order.seed, seat.level, self._games)
-        return Bot(connection, engine, plan, self._write)
+        log = BotReporter(order.url, self._write)
+        return Bot(connection, engine.choose, plan, self._write, noticed=log.notice)
 
 
 @contextmanager

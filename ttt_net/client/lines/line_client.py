@@ -41,7 +41,6 @@ from ttt_net.client.mailbox import (
     Pasted,
     ReachableAt,
     Resized,
-    Stop,
     WorldEvent,
     delivered,
 )
@@ -66,7 +65,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
-from ttt_net.sdk.received import Answered, Back
+from ttt_net.sdk.received import Answered, Back, Stop
 
 LEAVE_S = 2.0
 _OF_ONE_MATCH = ("players", "board", "status", "offers")

@@ -22,7 +22,7 @@ from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.client_controller import ClientController, Controller
 from ttt_net.client.display import Send
 from ttt_net.client.local.local_matches import LocalMatches, Seating
-from ttt_net.client.mailbox import Event, Mailbox, Stop, TerminalEvent, delivered
+from ttt_net.client.mailbox import Event, Mailbox, TerminalEvent, delivered
 from ttt_net.client.options import Options
 from ttt_net.client.remembered import Achievements, is_first_match_of, load_achievements, save_achievements
 from ttt_net.client.saved_matches import keep_record
@@ -66,7 +66,7 @@ from ttt_net.messages import (
     Welcome,
     encode,
 )
-from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting
+from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting, Stop
 from ttt_net.sdk.trust import Trust
 
 ANALYSIS_S = 20.0

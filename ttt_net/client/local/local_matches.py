@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from ttt_net.client.bot.plan import is_drawable
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
@@ -46,6 +45,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
+from ttt_net.sdk.bots import is_drawable
 
 MAX_POSITIONS = 32
 """The positions that one reply to a replay holds."""

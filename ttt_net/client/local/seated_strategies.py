@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from ttt_net.client.address import HUMAN
-from ttt_net.client.bot.engine_process import EngineProcess, Question, Thought, label_of, require
-from ttt_net.client.bot.plan import budget_ms
+from ttt_net.client.bot.engine_process import EngineProcess, Question, label_of, require
 from ttt_net.client.local.local_connection import LocalConnection, Others, now_ms
 from ttt_net.client.options import Options
 from ttt_net.client.user_io import is_on_screen
@@ -13,6 +12,7 @@ from ttt_net.client.words import MAX_NOTICE_CELLS
 from ttt_net.errors import ConfigurationError
 from ttt_net.matches.match import Match
 from ttt_net.messages import Notice
+from ttt_net.sdk.bots import Thought, budget_ms
 from ttt_net.text import clean
 
 PACE_S = 0.6

@@ -27,7 +27,6 @@ from ttt_net.client.mailbox import (
     Pasted,
     ReachableAt,
     Resized,
-    Stop,
     TerminalEvent,
     delivered,
     post,
@@ -40,7 +39,7 @@ from ttt_net.client.terminal.painter import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
-from ttt_net.sdk.received import Back
+from ttt_net.sdk.received import Back, Stop
 from ttt_net.text import clean
 
 ESCAPE_S = 0.05

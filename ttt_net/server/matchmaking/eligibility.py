@@ -115,8 +115,10 @@ class Eligibility:
             raise Refusal(
                 Code.TOO_MANY_MATCHES, f"{session.info.name} plays at most {session.places} at once, and is busy", 5_000
             )
+        if against_bot and session.reserved >= session.places:
+            raise Refusal(Code.NOT_WELCOME, f"{session.info.name} plays people only")
         if against_bot and free <= session.reserved:
-            raise Refusal(Code.TOO_MANY_MATCHES, f"what {session.info.name} has free is for people", 5_000)
+            raise Refusal(Code.TOO_MANY_MATCHES, f"{session.info.name} keeps its free places for people", 5_000)
 
     def _free_places(self, bot: Session) -> int:
         return (bot.places or 0) - self.occupied(bot)

@@ -98,7 +98,7 @@ class Matchmaker:
         if seek is None:
             return None
         try:
-            self._eligibility.may_play(session, against_bot=seek.opponents != "people")
+            self._eligibility.may_play(session, against_bot=seek.opponents == "bots")
         except Refusal:
             is_good = False
         else:

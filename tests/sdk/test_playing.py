@@ -1,0 +1,176 @@
+"""Bots of ten lines: how `sdk.play` chooses, names itself and ends."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.fake_server import FakeLink, FakeServer, fake_server
+from tests.client.samples import ANN, ok, played, snapshot
+from ttt_net import sdk
+from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.messages import (
+    AbortRequest,
+    ClockInfo,
+    Ended,
+    GameInfo,
+    HelloRequest,
+    PlayerInfo,
+    PlayRequest,
+    Position,
+    Refused,
+    SeekRequest,
+    Snapshot,
+)
+from ttt_net.sdk import identity
+from ttt_net.sdk.bots import turn_of
+from ttt_net.sdk.received import Tally
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def match_of_ours(**changes: object) -> Snapshot:
+    return replace(snapshot(you=1), players=(ANN, PlayerInfo("my-bot", "sdk")), **changes)
+
+
+async def seated(server: FakeServer, name: str = "my-bot", token: str | None = None) -> FakeLink:
+    link = await server.accepts()
+    hello = await link.lets_in(token=token)
+    assert (hello.name, hello.bot) == (name, "sdk")
+    seek = await link.hears(SeekRequest)
+    assert seek.games == ["tictactoe"]
+    await link.tells(ok(seek.id), match_of_ours())
+    return link
+
+
+async def playing(server: FakeServer, choose: Any, lines: list[str], **settings: Any) -> Tally:
+    """Play as a program does that has no event loop, one match long."""
+    arguments: dict[str, Any] = {"name": "my-bot", "games": ["tictactoe"], "matches": 1, **settings}
+    return await asyncio.to_thread(sdk.play, choose, server.url, write=lines.append, **arguments)
+
+
+def by_number(turn: sdk.Turn) -> int:
+    return turn.legal[0]
+
+
+def by_name(turn: sdk.Turn) -> str:
+    return turn.names[0].upper()
+
+
+async def in_its_time(turn: sdk.Turn) -> int:
+    await asyncio.sleep(0)
+    return turn.legal[0]
+
+
+@pytest.mark.parametrize("choose", [by_number, by_name, in_its_time])
+async def test_a_function_chooses_by_number_or_by_name_and_may_be_async(choose: Any) -> None:
+    lines: list[str] = []
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        bot = group.create_task(playing(server, choose, lines))
+        link = await seated(server)
+        await link.tells(played("tictactoe", [0]))
+        play = await link.hears(PlayRequest)
+        assert (play.ply, play.move) == (1, 1)
+        await link.tells(ok(play.id), played("tictactoe", [0, 1]), Ended("m1", 4, 0, winner=1, reason="line"))
+        assert await link.is_closed() == 1000
+    assert bot.result() == Tally(won=1)
+    assert lines[-1] == "m1: won against Ann (line); 1 won, 0 drawn, 0 lost so far"
+
+
+def nothing(turn: sdk.Turn) -> None:
+    """Forget to return a move."""
+
+
+def broken(turn: sdk.Turn) -> int:
+    raise ZeroDivisionError("by \x1b zero")
+
+
+@pytest.mark.parametrize(
+    ("choose", "why"),
+    [
+        (nothing, "choose returned None is no legal move; legal are b3, c3,"),
+        (broken, "choose raised ZeroDivisionError('by \\x1b zero')"),
+    ],
+)
+async def test_a_choice_that_cannot_be_played_ends_its_match_and_says_why(choose: Any, why: str) -> None:
+    lines: list[str] = []
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        bot = group.create_task(playing(server, choose, lines))
+        link = await seated(server)
+        await link.tells(played("tictactoe", [0]))
+        abort = await link.hears(AbortRequest)
+        await link.tells(ok(abort.id), Ended("m1", 3, 0, winner=None, reason="abort"))
+        seek = await link.hears(SeekRequest)
+        await link.tells(ok(seek.id), match_of_ours(match="m2"), Ended("m2", 2, 0, winner=1, reason="resign"))
+    assert bot.result() == Tally(won=1), "an aborted match is none"
+    assert [line for line in lines if why in line] == lines[2:3]
+
+
+async def test_a_bot_is_remembered_and_a_name_that_is_taken_gets_a_number() -> None:
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        group.create_task(playing(server, by_number, []))
+        link = await seated(server, token="secret")
+        await link.tells(Ended("m1", 2, 0, winner=1, reason="resign"))
+        assert await link.is_closed() == 1000
+        again = group.create_task(playing(server, by_number, []))
+        link = await server.accepts()
+        hello = await link.lets_in()
+        assert (hello.name, hello.token) == (None, "secret"), "the second run is the same player"
+        seek = await link.hears(SeekRequest)
+        await link.tells(ok(seek.id), match_of_ours(), Ended("m1", 2, 0, winner=1, reason="resign"))
+        await again
+        lines: list[str] = []
+        other = group.create_task(playing(server, by_number, lines, name="taken"))
+        link = await server.accepts()
+        refused = await link.hears(HelloRequest)
+        await link.tells(Refused(refused.id, Code.NAME_TAKEN, "it is taken"))
+        link = await seated(server, name="taken-2")
+        await link.tells(Ended("m1", 2, 0, winner=0, reason="resign"))
+        assert await other == Tally(lost=1)
+        assert lines[0] == f"taken belongs to another player at {server.url}"
+
+
+async def test_a_rejected_bot_raises_the_refusal() -> None:
+    async with fake_server() as server:
+        bot = asyncio.ensure_future(asyncio.to_thread(sdk.play, by_number, server.url, games=["chess"]))
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(SeekRequest)
+        await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "there is no game chess"))
+        with pytest.raises(Refusal, match="there is no game chess") as raised:
+            await bot
+        assert raised.value.code is Code.UNKNOWN_GAME
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"url": "localhost:8765"}, "begins with ws:// or wss://"),
+        ({"time": "fast"}, "time fast: minutes and seconds a move, such as 3"),
+        ({"url": "ws://203.0.113.1"}, "it is not encrypted"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused_before_anything_else(arguments: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        sdk.play(by_number, **arguments)
+
+
+def test_a_turn_in_a_game_with_gravity_has_columns() -> None:
+    names = [str(cell % 3 + 1) for cell in range(6)]
+    game = GameInfo("connect:3x2,3", "Connect", "3 in a row on 3x2", [2, 3], True, list(range(6)), names)
+    position = Position(1, "....X.", 1, [3, 1, 5], [], ("X", "O"))
+    match = match_of_ours(game=game, position=position, moves=[4], clock=ClockInfo((9_000, 8_000), 1))
+    turn = turn_of(match, 500)
+    assert (turn.columns, turn.names, list(turn.legal)) == ([1, 2, 3], ["1", "2", "3"], [3, 1, 5])
+    assert turn.move_named(2) == turn.move_named("2") == 1
+    assert (turn.position.rows, turn.position.width, turn.position.height) == (("...", ".X."), 3, 2)
+    assert (turn.position.mark, turn.match.opponent, turn.ms) == ("O", "Ann", 500)
+    assert turn.clock == (8_000, 9_000)
+    with pytest.raises(ValueError, match="9 is no legal move; legal are 1, 2, 3"):
+        turn.move_named(9)

@@ -1,0 +1,57 @@
+"""The public names, as docs/developing/public-api.txt lists them; `UPDATE_GOLDENS=1 pytest` writes the file anew.
+
+A change here is one that programs of others see: a name or argument that goes is a new major version.
+"""
+
+import dataclasses
+import enum
+import inspect
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_net import sdk
+
+PAGE = Path(__file__).parents[2] / "docs" / "developing" / "public-api.txt"
+
+
+def taken_by(function: Any) -> str:
+    """Return the signature, without the address of a function that is a default."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", str(inspect.signature(function)))
+
+
+def parts_of(name: str, public: object) -> Iterator[str]:
+    """Yield a public name with what it takes, and the public members of a class."""
+    if not inspect.isclass(public):
+        yield f"{name}{taken_by(public)}" if callable(public) else name
+        return
+    bases = ", ".join(base.__name__ for base in public.__bases__)
+    yield f"class {name}({bases})"
+    if issubclass(public, enum.Enum):
+        return  # docs/protocol.md lists the codes, and programs have to expect new ones
+    fields = {field.name for field in dataclasses.fields(public)} if dataclasses.is_dataclass(public) else set()
+    for member in sorted({*fields, *(each for each in vars(public) if not each.startswith("_"))}):
+        value = inspect.getattr_static(public, member, None)
+        taken = taken_by(value) if inspect.isfunction(value) else ""
+        yield f"{name}.{member}{taken}"
+
+
+def listing() -> str:
+    return "".join(f"{line}\n" for name in sdk.PUBLIC for line in parts_of(f"ttt_net.sdk.{name}", getattr(sdk, name)))
+
+
+def test_the_public_interface_is_the_one_that_is_listed() -> None:
+    if os.environ.get("UPDATE_GOLDENS"):
+        PAGE.write_text(listing(), encoding="utf-8")
+    assert listing() == PAGE.read_text(encoding="utf-8")
+
+
+def test_every_public_name_is_documented_and_there_is_no_other() -> None:
+    assert all(inspect.getdoc(getattr(sdk, name)) for name in sdk.PUBLIC)
+    assert set(sdk.PUBLIC) <= set(dir(sdk))
+    with pytest.raises(AttributeError, match="has no attribute 'anything'"):
+        _ = sdk.anything

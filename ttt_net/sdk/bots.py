@@ -1,0 +1,603 @@
+"""Play as a bot: seek, play, accept challenges and rematches, and answer offers, through lost connections and restarts.
+
+    from ttt_net import sdk
+
+    def choose(turn):
+        return turn.legal[0]
+
+    sdk.play(choose, "ws://localhost:8765", name="my-bot", games=["connect4"])
+
+`Bot` is the loop of every bot: of `play`, of the bots that the client seats, and of a server's house bots. They differ
+in how a move is chosen. A bot plays several matches at once, one for each of its places. It thinks about one match at a
+time, and for a shorter time while more matches wait.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, cast
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import (
+    AbortRequest,
+    Adjourned,
+    AgreeRequest,
+    AnswerRequest,
+    Challenged,
+    ChallengeOver,
+    ChatRequest,
+    ClaimRequest,
+    DeclineReason,
+    DeclineRequest,
+    Ended,
+    GameInfo,
+    MatchEvent,
+    Offered,
+    OfferInfo,
+    PlayerInfo,
+    PlayerRenamed,
+    PlayRequest,
+    Presence,
+    Refused,
+    Renamed,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+    SeekRequest,
+    ServerMessage,
+    Snapshot,
+    Tookback,
+    UnseekRequest,
+    Welcome,
+)
+from ttt_net.sdk.received import (
+    Answered,
+    Back,
+    ConnectionEvent,
+    Farewell,
+    Garbled,
+    Lost,
+    Parting,
+    Retrying,
+    Stop,
+    Tally,
+    follow,
+)
+
+AGAIN_MS = 2000
+"""When to ask again, if a refusal says that later is better, but not when."""
+APOLOGY = "Sorry, my engine cannot go on. You win."
+"""The chat message of a bot that has no move, before it resigns."""
+MAX_EVENTS = 256
+"""How many events may wait for a bot; then nothing more is read from the connection."""
+_MARGIN_S = 0.01
+_ABORTABLE_PLIES = 2
+"""With fewer moves a match can be broken off as if it had not been."""
+_FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
+"""Refusals of a seek that would come again."""
+_LEAST_MS = 20
+_SHARE = 25
+"""The part of the time left that one move may take."""
+_UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
+"""A bot agrees to no draw before one of so many cells is taken, or that ply is reached."""
+
+
+class TurnClock(NamedTuple):
+    """The time left to both sides when the server sent it, in milliseconds."""
+
+    mine_ms: int
+    theirs_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class BotGame:
+    """A game as a bot sees it."""
+
+    name: str
+    title: str
+    width: int
+    height: int
+    layers: int
+    """1, except in cubes."""
+    has_gravity: bool
+    """Whether marks fall, so that a move is a column."""
+    move_names: Sequence[str]
+    """The name of every move by its number: `b2`, or in games with gravity the column, `4`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotMatch:
+    """A match of ours."""
+
+    id: str
+    game: BotGame
+    side: int
+    """Our side: 0 moves first, 1 second."""
+    opponent: str
+    """The opponent's name."""
+    is_against_bot: bool
+    is_rated: bool
+    level: int | None
+    """The level that the server shows of us in this match, which may have been asked for; None if there is none."""
+    moves: Sequence[int]
+    """All moves so far, by number."""
+    start: str | None
+    """The position before the first move, if it is not the usual one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPosition:
+    """The board when it is our turn."""
+
+    ply: int
+    """The number of moves made."""
+    rows: Sequence[str]
+    """The rows from the top, one character a cell: `X`, `O` or `.`. A cube has the rows of its layers in turn."""
+    width: int
+    height: int
+    mark: str
+    """Our mark."""
+    legal: Sequence[int]
+    """The numbers of the legal moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A position in which a bot is to move, and all it may need to choose."""
+
+    game: BotGame
+    match: BotMatch
+    position: BotPosition
+    clock: TurnClock | None
+    """The time left, or None in a match without a clock."""
+    ms: int
+    """How long the choice should take at most, in milliseconds, so that the clock lasts."""
+
+    @property
+    def legal(self) -> Sequence[int]:
+        """The numbers of the legal moves; there is at least one."""
+        return self.position.legal
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the legal moves, in the order of `legal`."""
+        return [self.game.move_names[move] for move in self.legal]
+
+    @property
+    def columns(self) -> list[int]:
+        """In a game with gravity, the columns with room, from 1 at the left; in any other game nothing."""
+        return [int(name) for name in self.names if name.isdigit()] if self.game.has_gravity else []
+
+    def move_named(self, name: str | int) -> int:
+        """Return the number of a legal move by its name, or by its column. Raises `ValueError` if there is none."""
+        named = dict(zip((each.lower() for each in self.names), self.legal, strict=True))
+        try:
+            return named[str(name).lower()]
+        except KeyError:
+            raise ValueError(f"{name!r} is no legal move; legal are {', '.join(self.names[:20])}") from None
+
+
+def game_of(info: GameInfo) -> BotGame:
+    """Return a game of the protocol as a bot sees it."""
+    *layers, height, width = info.shape
+    return BotGame(
+        info.name, info.title, width, height, math.prod(layers), info.gravity, move_names=tuple(info.move_names)
+    )
+
+
+def turn_of(match: Snapshot, ms: int) -> Turn:
+    """Return the turn that a snapshot of a match of ours shows."""
+    side, game = match.you or 0, game_of(match.game)
+    board, width = match.position.board, game.width
+    opponent = match.players[1 - side]
+    clock = None
+    if match.clock is not None:
+        clock = TurnClock(match.clock.remaining_ms[side], match.clock.remaining_ms[1 - side])
+    return Turn(
+        game,
+        BotMatch(
+            match.match, game, side, opponent.name, opponent.bot is not None, match.rated, match.players[side].level,
+            tuple(match.moves), match.start,
+        ),
+        BotPosition(
+            match.position.ply,
+            tuple(board[at : at + width] for at in range(0, len(board), width)),
+            width,
+            game.height,
+            match.position.marks[side],
+            tuple(match.position.legal),
+        ),
+        clock,
+        ms,
+    )  # fmt: skip
+
+
+class Thought(NamedTuple):
+    """The move to make, or the objection that there is to all of them; and whether we win, or are clearly ahead."""
+
+    move: int | None
+    is_winning: bool = False
+    objection: str = ""
+
+
+Think = Callable[[Turn], Awaitable[Thought]]
+"""Chooses a move. Only one turn is thought about at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPlan:
+    """The plan of a bot: whom it seeks, how many games it plays (None: for ever), and how long it thinks."""
+
+    seek: SeekRequest
+    games: int | None
+    move_ms: int
+    places: int = 1
+    """How many matches it plays at once."""
+    pace_s: float = 0.0
+    """How long a move takes at least, so that people can follow."""
+    objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
+    """Returns why a challenge in our games, by the opponents that we seek, is declined all the same."""
+
+    def objection(self, challenged: Challenged) -> DeclineReason | None:
+        """Return why a challenge is not for this bot, whether or not it has a place."""
+        games, opponents = self.seek.games, self.seek.opponents
+        if games and challenged.game not in games:
+            return "another_game"
+        if opponents != "any" and (opponents == "bots") != (challenged.by.bot is not None):
+            return "no_bots" if opponents == "people" else "generic"
+        return self.objects(challenged)
+
+
+def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
+    """Return how long a move of the side may take, at most `move_ms`, so that its clock lasts for many more."""
+    if match.clock is None or match.time is None:
+        return max(_LEAST_MS, move_ms)
+    left_ms = match.clock.remaining_ms[side]
+    if match.time.per_move:
+        return max(_LEAST_MS, min(move_ms, left_ms // 2))
+    return max(_LEAST_MS, min(move_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+
+
+def is_drawable(ply: int, cells: int) -> bool:
+    """Tell whether so much was played that a bot may agree to a draw."""
+    return ply >= min(_UNDRAWN_PLIES, cells // _UNDRAWN_PART)
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+class ThinkQueue:
+    """The names of matches that wait for the engine, each once; the one with the least time left comes first."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+        self._is_waiting = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, name: str) -> None:
+        """Add a match, if it is not waiting already."""
+        self._names[name] = None
+        self._is_waiting.set()
+
+    async def next(self, left_ms: Callable[[str], float]) -> str:
+        """Wait for a match and take it off; of several, the one with the least time left, then the one added first."""
+        await self._is_waiting.wait()
+        name = min(self._names, key=left_ms)
+        del self._names[name]
+        if not self._names:
+            self._is_waiting.clear()
+        return name
+
+
+class BotInbox(Protocol):
+    """The queue that the connection fills."""
+
+    async def get(self) -> object:
+        """Wait for the next event of the connection, or `Stop`; a bot ignores everything else."""
+
+
+class BotLink(Protocol):
+    """The part of a `ClientConnection` that a bot uses."""
+
+    async def run(self) -> None:
+        """Keep the connection up."""
+
+    def say(self, request: Request) -> None:
+        """Send a request. Raises `Refusal` if too many are unanswered."""
+
+
+class Bot:
+    """One bot; `play` it with the queue that its connection fills. `tally` and `farewell` then say how it went."""
+
+    def __init__(
+        self,
+        connection: BotLink,
+        think: Think,
+        plan: BotPlan,
+        write: Callable[[str], None],
+        *,
+        noticed: Callable[[ConnectionEvent], None] = lambda event: None,
+        now_ms: Callable[[], int] = _now_ms,
+    ) -> None:
+        """`write` is called with a line about a fault, `noticed` with each event before the bot acts on it."""
+        self._connection = connection
+        self._think = think
+        self._plan = plan
+        self._write = write
+        self._noticed = noticed
+        self._now_ms = now_ms
+        self.you: PlayerInfo | None = None
+        """Our player, once the server has welcomed us."""
+        self.matches: dict[str, Snapshot] = {}
+        """Our unfinished matches, and the one whose rematch can still be accepted."""
+        self.tally = Tally()
+        self.farewell: Farewell | None = None
+        """The last event of the connection, once it has come."""
+        self.queue = ThinkQueue()
+        """The matches that wait for a choice."""
+        self.asked: dict[str, int] = {}
+        """By match, the ply at which our move is to be chosen, or was chosen."""
+        self._is_seeking = False
+        self._unseen: set[str] = set()
+        """The unfinished matches that the server has named, and has not shown yet."""
+        self._accepting = 0
+        """Challenges that we have accepted, and of which nothing is known yet."""
+        self._kept: str | None = None
+        """The match that is kept when it has ended, so that a rematch can be accepted, until another one begins."""
+        self._wins: set[str] = set()
+        self._answered_offers: dict[str, int] = {}
+        """By match, the number of the newest offer that was answered."""
+        self._away_since_ms: dict[str, int] = {}
+
+    @property
+    def _is_done(self) -> bool:
+        has_played = self._plan.games is not None and self.tally.games >= self._plan.games
+        return has_played or self.farewell is not None
+
+    async def play(self, inbox: BotInbox) -> None:
+        """Play until the games are played, the server says farewell, or `Stop` is in the inbox."""
+        async with asyncio.TaskGroup() as group:
+            tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
+            while not self._is_done:
+                event = await inbox.get()
+                if isinstance(event, Stop):
+                    break
+                if isinstance(event, ServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell):
+                    self._hear(cast(ConnectionEvent, event))
+            for task in tasks:
+                task.cancel()
+
+    def _hear(self, event: ConnectionEvent) -> None:
+        self._noticed(event)
+        known = set(self.matches)
+        self._note(event)
+        match event:
+            case Welcome():
+                self._unseen = set(event.matches)
+                self._accepting = 0
+            case Snapshot():
+                self._unseen.discard(event.match)
+                if event.match not in known and event.outcome is None:
+                    self._accepting = max(0, self._accepting - 1)
+                for offer in event.offers:
+                    self._answer_offer(event.match, offer)
+            case Challenged() if self.you is not None and event.by.name != self.you.name:
+                self._answer_challenge(event)
+            case ChallengeOver():
+                self._accepting = 0
+            case Offered():
+                self._answer_offer(event.match, OfferInfo(event.side, event.kind, event.seq))
+            case Tookback():
+                self.asked.pop(event.match, None)
+            case Answered(request, Refused() as refusal):
+                self._refused(request, refusal)
+            case Farewell():
+                return
+            case _:
+                pass
+        self._watch_absences()
+        if isinstance(event, Ended | Welcome | Snapshot | Adjourned | ChallengeOver):
+            self._seek()
+        self._find_jobs()
+
+    def _note(self, event: ConnectionEvent) -> None:
+        """Take in what an event says about us, our matches and our seek."""
+        match event:
+            case Welcome() | Renamed():
+                self.you = event.you
+            case Farewell():
+                self.farewell = event
+            case Snapshot() if event.you is not None:
+                kept = self.matches.get(self._kept) if self._kept is not None else None
+                if event.match not in self.matches and event.outcome is None:
+                    self._is_seeking = False
+                self._keep(event)
+                if kept is None or kept.outcome is not None:
+                    self._kept = event.match
+                self._forget_ended()
+            case Presence() | PlayerRenamed() if event.match in self.matches:
+                self.matches[event.match] = follow(self.matches[event.match], event)
+            case Answered(SeekRequest(), Refused(code=code)) if code != Code.NOT_SEEKING:
+                self._is_seeking = False
+            case Answered(ResumeRequest(match=name), Refused(code=Code.UNKNOWN_MATCH)):
+                self.matches.pop(name, None)
+            case _ if isinstance(event, MatchEvent) and event.match in self.matches:
+                if event.seq > self.matches[event.match].seq:
+                    self._keep(follow(self.matches[event.match], event))
+                self._forget_ended()
+            case _:
+                pass
+
+    def _keep(self, match: Snapshot) -> None:
+        self.tally = self.tally.counting(self.matches.get(match.match), match)
+        self.matches[match.match] = match
+
+    def _forget_ended(self) -> None:
+        self.matches = {
+            name: match for name, match in self.matches.items() if name == self._kept or match.outcome is None
+        }
+
+    def _watch_absences(self) -> None:
+        """Note who is away from a match, and look at it again when their grace is over."""
+        live = {name: match for name, match in self.matches.items() if match.outcome is None}
+        away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
+        self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
+        for name in away - self._away_since_ms.keys():
+            self._away_since_ms[name] = self._now_ms()
+            gone = live[name].away
+            if gone is not None:
+                loop = asyncio.get_running_loop()
+                loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
+
+    def _end_abandoned(self, name: str) -> None:
+        """Claim a match whose opponent has not come back within their grace: a rated one is won, a casual one drawn."""
+        match = self.matches.get(name)
+        if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
+            self._say(ClaimRequest(0, match=name, kind="win" if match.rated else "draw"))
+
+    def _seek(self) -> None:
+        """Look for an opponent while a place is free."""
+        if self._is_seeking or self._free_places <= 0:
+            return
+        self._is_seeking = True
+        self._say(self._plan.seek)
+
+    @property
+    def _free_places(self) -> int:
+        """How many matches more we may begin now; an adjourned one takes no place."""
+        if self._is_done or self.you is None:
+            return 0
+        live = {name for name, match in self.matches.items() if match.outcome is None and not match.adjourned}
+        busy = len(live | self._unseen) + self._accepting
+        free = self._plan.places - busy
+        return free if self._plan.games is None else min(free, self._plan.games - self.tally.games - busy)
+
+    def _answer_challenge(self, challenged: Challenged) -> None:
+        """Accept whom we would play, if there is a place for them."""
+        reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
+        if reason is None:
+            self._accepting += 1
+            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=True))
+        else:
+            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
+
+    def _find_jobs(self) -> None:
+        """Let the engine think about every match that waits for our move and is not thought about yet."""
+        self.asked = {name: ply for name, ply in self.asked.items() if name in self.matches}
+        self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
+        for name, match in self.matches.items():
+            ply = match.position.ply
+            is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
+            is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
+            if is_ours and self.asked.get(name) != ply:
+                self.asked[name] = ply
+                self.queue.add(name)
+
+    async def _think_all(self) -> None:
+        while True:
+            name = await self.queue.next(self._left_ms)
+            match = self.matches.get(name)
+            if match is None or match.outcome is not None or match.position.to_move != match.you:
+                continue
+            thought = await self._think(turn_of(match, self.budget_ms(match)))
+            await asyncio.sleep(self._plan.pace_s)
+            if not self._still_stands(name, match.moves):
+                continue
+            if thought.move is None:
+                self._leave(name, match.position.ply, thought.objection)
+                continue
+            (self._wins.add if thought.is_winning else self._wins.discard)(name)
+            self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
+
+    def _leave(self, name: str, ply: int, reason: str) -> None:
+        """End a match that cannot be played on, with a word to who looks after us and one to who plays us."""
+        self._write(f"Leaving the match: {reason}.")
+        if ply < _ABORTABLE_PLIES:
+            self._say(AbortRequest(0, match=name))
+            return
+        self._say(ChatRequest(0, match=name, text=APOLOGY))
+        self._say(ResignRequest(0, match=name))
+
+    def _still_stands(self, name: str, moves: Sequence[int]) -> bool:
+        """Tell whether the match waits for our move after these moves."""
+        match = self.matches.get(name)
+        return match is not None and match.outcome is None and match.moves == moves
+
+    def budget_ms(self, match: Snapshot) -> int:
+        """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
+        return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
+
+    def _left_ms(self, name: str) -> float:
+        """Return how urgent a match is: what our clock there says."""
+        match = self.matches.get(name)
+        return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
+
+    def _answer_offer(self, name: str, offer: OfferInfo) -> None:
+        """Accept or decline an offer of the opponent, once; a rematch that there is no place for stays open."""
+        match = self.matches.get(name)
+        if match is None or offer.side == match.you or self._answered_offers.get(name, 0) >= offer.seq:
+            return
+        match offer.kind:
+            case "draw":
+                accepts = is_drawable(match.position.ply, len(match.position.board)) and name not in self._wins
+            case "takeback":
+                accepts = match.players[offer.side].bot is None  # people may slip, bots may not
+            case "rematch":
+                accepts = self._free_places > 0
+                if not accepts:
+                    return
+                if self._is_seeking and self._free_places == 1:
+                    self._is_seeking = False
+                    self._say(UnseekRequest(0))
+        self._answered_offers[name] = offer.seq
+        answer = AgreeRequest(0, name, offer.seq) if accepts else DeclineRequest(0, name, offer.kind, offer.seq)
+        self._say(answer)
+
+    def _refused(self, request: Request, refusal: Refused) -> None:
+        """Do what a refusal leaves to be done; most need nothing, for the next events say how things stand."""
+        loop = asyncio.get_running_loop()
+        wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
+        match request:
+            case SeekRequest() if refusal.code in _FATAL:
+                self.farewell = Farewell(Parting.REJECTED, refusal.message, refusal.code)
+            case SeekRequest():
+                if refusal.code == Code.TOO_MANY_MATCHES:
+                    self._claim_oldest()
+                loop.call_later(wait_s, self._seek)
+            case ResumeRequest():
+                self._unseen.discard(request.match)
+                self._seek()
+            case AgreeRequest():
+                self._seek()
+            case AnswerRequest():
+                self._accepting = max(0, self._accepting - request.accept)
+                self._seek()
+            case ClaimRequest() if refusal.retry_after_ms is not None:  # the server's clock is behind ours
+                loop.call_later(refusal.retry_after_ms / 1000 + _MARGIN_S, self._end_abandoned, request.match)
+            case PlayRequest() if refusal.code == Code.ADJOURNED:
+                self.asked.pop(request.match, None)
+            case PlayRequest() if refusal.code == Code.STORAGE:
+                loop.call_later(wait_s, self._play_again, request)
+            case _:
+                pass
+
+    def _claim_oldest(self) -> None:
+        """Make room by claiming the match whose opponent has been away the longest."""
+        away = [name for name in self._away_since_ms if name in self.matches]
+        if away:
+            self._end_abandoned(min(away, key=lambda name: self._away_since_ms[name]))
+
+    def _play_again(self, play: PlayRequest) -> None:
+        if self.asked.get(play.match) == play.ply:
+            self._say(play)
+
+    def _say(self, request: Request) -> None:
+        try:
+            self._connection.say(request)
+        except Refusal as refusal:
+            self._write(f"{refusal}.")
