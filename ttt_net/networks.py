@@ -30,6 +30,12 @@ def is_private(host: str) -> bool:
     return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE)
 
 
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach the host."""
+    found = _parsed(host)
+    return host == "localhost" if found is None else found.is_loopback
+
+
 def without_login(url: str) -> str:
     """Return an address without the user and the password in it, as it may be shown."""
     scheme, mark, rest = url.rpartition("://")

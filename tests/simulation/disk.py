@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from tests.server.journal.jobs import decode_entry, encode_entry
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import StorageError
 from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
-from ttt_net.server.journal.entries import AnyEntry, JournalEntry, decode_entry, encode_entry
+from ttt_net.server.journal.entries import AnyEntry, JournalEntry
 from ttt_net.server.journal.ledger import MAX_BATCH, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery
 from ttt_net.server.metrics import Histogram

@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.networks import is_loopback
 from ttt_net.server.admission.client_address import networks
 from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.listening import certificate_for, expires, is_loopback, listen, local_addresses
+from ttt_net.server.settings.listening import certificate_for, expires, listen, local_addresses
 
 try:
     import resource
@@ -129,7 +130,7 @@ def _on_the_network(configuration: Configuration) -> Iterator[str]:
 def _of_the_proxy(configuration: Configuration) -> Iterator[str]:
     if not configuration.behind_proxy:
         return
-    if not is_loopback(configuration.host or None) and not configuration.tls.is_on:
+    if not (configuration.host and is_loopback(configuration.host)) and not configuration.tls.is_on:
         yield "host: the server can be reached beside the proxy, in clear; if the proxy is here, listen on 127.0.0.1"
     for network in networks(configuration.proxies):
         if network.prefixlen < _MIN_PREFIX[network.version]:

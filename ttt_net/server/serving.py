@@ -27,6 +27,7 @@ from typing import NamedTuple, NoReturn
 from ttt_net.errors import Closing, ConfigurationError
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.names.filtered import WORDS_FILE
+from ttt_net.networks import is_loopback
 from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
@@ -44,7 +45,7 @@ from ttt_net.server.rooms.coach import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
-from ttt_net.server.settings.listening import Certificate, is_loopback, listen
+from ttt_net.server.settings.listening import Certificate, listen
 from ttt_net.server.settings.setting import Setting, Value
 from ttt_net.server.settings.sources import value_of
 from ttt_net.server.wire.connection import Connection
@@ -165,7 +166,7 @@ async def _serve(
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
     async with AsyncExitStack() as running:
-        if hub.services.configuration.announce and not is_loopback(where.host):
+        if hub.services.configuration.announce and not (where.host and is_loopback(where.host)):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, ledger, listeners.public, listeners.certificate))
         await running.enter_async_context(attending(listeners.admin, hub, stop))
@@ -488,7 +489,7 @@ async def _serve_inside(
     stop = asyncio.Event()
     hub = make_hub(configuration, Journal(ledger), asyncio.get_running_loop())
     async with AsyncExitStack() as running:
-        if configuration.announce and not is_loopback(where.host):
+        if configuration.announce and not (where.host and is_loopback(where.host)):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, ledger, listening, closing=Closing.ENDED))
         admin = open_listener(configuration.admin, configuration.folder)

@@ -1,18 +1,23 @@
 """Sanctions beside a plain list of them: any sequence of decisions holds the same people for the same time."""
 
 from ipaddress import ip_address, ip_network
+from typing import get_args
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ttt_net.server.admission.sanctions import ACTS, Act, Sanction, Sanctions, Subject, network_to_ban
+from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, Subject, network_to_ban
 
 KEY = b"k"
 PLAYERS = range(4)
 ADDRESSES = ("192.0.2.7", "192.0.2.200", "198.51.100.1", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1", "unknown")
 NETWORKS = ("192.0.2.7", "192.0.2.0/24", "2001:db8::1", "2001:db8::/48", "198.51.100.0/24")
-EVERY_ACT, EVERY_PLAYER, EVERY_ADDRESS = st.sampled_from(ACTS), st.sampled_from(PLAYERS), st.sampled_from(ADDRESSES)
+EVERY_ACT, EVERY_PLAYER, EVERY_ADDRESS = (
+    st.sampled_from(get_args(Act)),
+    st.sampled_from(PLAYERS),
+    st.sampled_from(ADDRESSES),
+)
 LENGTHS = st.sampled_from([None, 1, 2, 5])
 FOR_EVER = 10**9
 
@@ -120,7 +125,7 @@ class Decisions(RuleBasedStateMachine):
     @invariant()
     def each_is_held_by_their_own_sanctions_for_as_long_as_they_last(self) -> None:
         live = self.live()
-        for act in ACTS:
+        for act in get_args(Act):
             for address in ADDRESSES:
                 there = [each for each, at in live if each.act == act and covers(each, at, address)]
                 assert (self.real.on_address(act, address) is not None) == bool(there)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
+import msgspec
+
 from tests.patience import PATIENCE_S
 from ttt_net.server.journal import LocalLedger
 from ttt_net.server.journal.database import Answer, Database, Job
@@ -87,3 +89,16 @@ def register(name: str, token_hash: bytes = b"") -> RegisterPlayer:
 def names(connection: sqlite3.Connection) -> list[str]:
     """Return who is registered, in the order in which they were."""
     return [name for (name,) in connection.execute("SELECT name FROM players ORDER BY id")]
+
+
+def encode_entry(entry: AnyEntry) -> bytes:
+    """Return the entry as JSON, as a log of entries would keep it."""
+    return msgspec.json.encode(entry)
+
+
+_decoder: msgspec.json.Decoder[AnyEntry] = msgspec.json.Decoder(AnyEntry)
+
+
+def decode_entry(data: bytes) -> AnyEntry:
+    """Return the entry of that JSON."""
+    return _decoder.decode(data)

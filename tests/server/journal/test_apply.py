@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.journal.jobs import committed, register
+from tests.server.journal.jobs import committed, decode_entry, encode_entry, register
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, Played, PlayerInfo, Started, Tookback
 from ttt_net.pairing.lobby import Invitation
@@ -34,8 +34,6 @@ from ttt_net.server.journal.entries import (
     RenamePlayer,
     SeeGuest,
     WriteNote,
-    decode_entry,
-    encode_entry,
 )
 from ttt_net.server.journal.queries import NotesQuery, SanctionsQuery, TokenQuery
 from ttt_net.server.players import Player

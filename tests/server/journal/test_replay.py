@@ -8,11 +8,11 @@ from typing import get_args
 
 import pytest
 
-from tests.server.journal.jobs import committed, results, running
+from tests.server.journal.jobs import committed, decode_entry, encode_entry, results, running
 from tests.server.journal.walk import Walk, canonical
 from ttt_net.errors import Refusal, StorageError
 from ttt_net.server.journal import Database, MemoryLedger
-from ttt_net.server.journal.entries import AnyEntry, decode_entry, encode_entry
+from ttt_net.server.journal.entries import AnyEntry
 
 STEPS = 1_500
 SEEDS = range(1, 5)

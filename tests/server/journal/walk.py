@@ -3,13 +3,13 @@
 import random
 import sqlite3
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tests.server.journal.jobs import committed
 from ttt_net.clock import TimeControl
 from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Rematched, Started, Tookback
 from ttt_net.pairing.lobby import Invitation
-from ttt_net.server.admission.sanctions import ACTS, Sanction, of_player
+from ttt_net.server.admission.sanctions import Act, Sanction, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AnyEntry, AuditNote, ChatLine
@@ -118,7 +118,7 @@ class Walk:
         whom = self.rng.choice([of_player(player), _NETWORK])
         until_ms = self.rng.choice([None, self._now_ms + 5_000])
         about = None if whom == _NETWORK else player
-        sanction = Sanction(self.rng.choice(ACTS), whom, "shown", "why", self._now_ms, until_ms, about, "anna")
+        sanction = Sanction(self.rng.choice(get_args(Act)), whom, "shown", "why", self._now_ms, until_ms, about, "anna")
         with_address = [sanction._replace(whom="address:77")] if about and self.rng.random() < 0.3 else []
         note = AuditNote(self._now_ms, sanction.act, ": why", sanction.player, "anna")
         return entries.ImposeSanction((sanction, *with_address), note)
@@ -126,7 +126,7 @@ class Walk:
     def _lift(self) -> AnyEntry:
         player = self._player()
         whom, about = self.rng.choice([(of_player(player), player), (_NETWORK, None)])
-        return entries.LiftSanction(self.rng.choice(ACTS), whom, about, AuditNote(self._now_ms, "unban", ""))
+        return entries.LiftSanction(self.rng.choice(get_args(Act)), whom, about, AuditNote(self._now_ms, "unban", ""))
 
     def _block(self) -> AnyEntry:
         other = self.rng.choice([None, self._player(), self._player()])

@@ -24,6 +24,7 @@ from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, Code, ConfigurationError, Refusal
+from ttt_net.networks import is_loopback
 from ttt_net.private_files import write_private
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.admin_commands import AdminCommands
@@ -31,7 +32,7 @@ from ttt_net.server.admin.moderation import THE_HOST, Admin
 from ttt_net.server.hub import Hub
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
-from ttt_net.server.settings.listening import display, is_loopback, listen
+from ttt_net.server.settings.listening import display, listen
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 from ttt_net.text import name_key

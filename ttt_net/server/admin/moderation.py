@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.messages import ReportReason
 from ttt_net.server.accounts.online_players import Session
@@ -440,16 +442,4 @@ def _row(each: Sanction, admin: Admin) -> protocol.SanctionRow:
 
 
 def _report_row(report: PlayerReport) -> protocol.PlayerReportRow:
-    return protocol.PlayerReportRow(
-        report.number,
-        report.at_ms,
-        report.reporter,
-        report.reported,
-        report.reason,
-        report.text,
-        report.match,
-        report.closed_ms,
-        report.closed_by,
-        report.note,
-        report.weight,
-    )
+    return msgspec.convert(report._asdict(), protocol.PlayerReportRow)

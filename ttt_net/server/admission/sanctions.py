@@ -17,7 +17,6 @@ from ttt_net.server.admission.client_address import UNKNOWN, Network, coarse, ne
 from ttt_net.server.players import PlayerId
 
 Act = SanctionAct
-ACTS: tuple[Act, ...] = ("ban", "mute")
 HOST = "host"
 """Author of a sanction that no moderator imposed."""
 WIDEST = {4: 8, 6: 16}

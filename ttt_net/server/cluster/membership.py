@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ttt_net.errors import Refusal
 from ttt_net.server.cluster.log import Came, Sat, Went
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.journal.database import unheard
 from ttt_net.server.players import Player, PlayerId
 
 
@@ -80,12 +81,8 @@ class Membership:
 
     def sat(self, player: PlayerId, serial: int, match: str) -> None:
         """Let a player hear a match of theirs."""
-        self._ledger.append(Sat(player, serial, match), _unheard, _unheard)
+        self._ledger.append(Sat(player, serial, match), unheard, unheard)
 
     def went(self, player: PlayerId, serial: int, *, on_purpose: bool) -> None:
         """Let a player be connected here no more."""
-        self._ledger.append(Went(player, serial, on_purpose), _unheard, _unheard)
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with the answer."""
+        self._ledger.append(Went(player, serial, on_purpose), unheard, unheard)

@@ -20,6 +20,7 @@ from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 from ttt_net.server.cluster.shared_lobby import SharedLobby
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import entries
+from ttt_net.server.journal.database import unheard
 from ttt_net.server.players import Player
 from ttt_net.server.wire.connection import RemoteConnection
 
@@ -144,7 +145,7 @@ class ClusterNode:
         if author.node == self._ledger.node:
             if isinstance(entry, Came):  # it was given up, and came about after all
                 self._hub.sessions.replaced(entry.player)
-                self._ledger.append(Went(entry.player, entry.serial), _unheard, _unheard)
+                self._ledger.append(Went(entry.player, entry.serial), unheard, unheard)
         elif isinstance(entry, Came):
             self._came(author.node, entry, outcome.result)
         elif session is not None and is_theirs:
@@ -201,7 +202,3 @@ class ClusterNode:
             connection.close(Closing.RESTART)
             if isinstance(connection.session, Session):
                 self._hub.sessions.end(connection.session)
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with the answer."""

@@ -33,7 +33,7 @@ from ttt_net.server.cluster.log import (
 from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
-from ttt_net.server.journal.database import Done, Failed
+from ttt_net.server.journal.database import Done, Failed, unheard
 from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
@@ -489,7 +489,7 @@ class ReplicatedLedger:
 
     def _look_for_the_silent(self, now_s: float) -> None:
         for author, number in self.peers.silent(now_s):
-            self.append(DeclareLost(*author, number), _unheard, _unheard)
+            self.append(DeclareLost(*author, number), unheard, unheard)
 
     def _may_take_part(self, now_s: float) -> bool:
         """Tell whether this node, which has no epoch, is to begin one."""
@@ -516,11 +516,7 @@ class ReplicatedLedger:
                 return
             self.epoch, self._outbox.number = epoch + 1, 0
             self._secret = f"{self._rng.getrandbits(128):032x}"
-            first = Waiting(BeginEpoch(self._secret, self._url, known), _unheard, _unheard, self._loop.time())
+            first = Waiting(BeginEpoch(self._secret, self._url, known), unheard, unheard, self._loop.time())
             self._publish_next([first])
 
         self._work(partial(self._replica.epoch_of, self.node), begin)
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with the answer."""

@@ -49,6 +49,10 @@ _STEPS = 100_000
 _kind = attrgetter("asked.__class__")
 
 
+def unheard(_: object) -> None:
+    """Do nothing with an answer: a `Done` or `Failed` of a caller who does not wait."""
+
+
 class Job(NamedTuple):
     """An entry or a query, and who hears what came of it."""
 

@@ -301,15 +301,3 @@ AnyEntry = (
     | MaintenanceEntry
     | Probe
 )
-
-_decoder: msgspec.json.Decoder[AnyEntry] = msgspec.json.Decoder(AnyEntry)
-
-
-def encode_entry(entry: AnyEntry) -> bytes:
-    """Return the entry as JSON."""
-    return msgspec.json.encode(entry)
-
-
-def decode_entry(data: bytes) -> AnyEntry:
-    """Return the entry of that JSON. Raises `msgspec.MsgspecError` if it is none."""
-    return _decoder.decode(data)

@@ -15,7 +15,7 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.admission.sanctions import Sanction, Subject
 from ttt_net.server.journal import entries, queries
-from ttt_net.server.journal.database import Done
+from ttt_net.server.journal.database import Done, unheard
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import Moderator, PlayerReport, StoredMatch, with_names
@@ -116,7 +116,7 @@ class Journal:
 
     def seen(self, guest: PlayerId, now_ms: int) -> None:
         """Note that a guest is here, unless that was done a while ago; nobody waits for it."""
-        self._ledger.append(entries.SeeGuest(guest, now_ms), _unheard, _unheard)
+        self._ledger.append(entries.SeeGuest(guest, now_ms), unheard, unheard)
 
     def player_named(self, name: str, done: Callable[[tuple[PlayerId, str]], None], failed: Failed) -> None:
         """Find number and name of the player who has a name; refused with `UNKNOWN_PLAYER` if nobody has."""
@@ -161,7 +161,7 @@ class Journal:
 
     def note(self, note: AuditNote) -> None:
         """Keep a note in the audit log; nobody waits for it."""
-        self._ledger.append(entries.WriteNote(note), _unheard, _unheard)
+        self._ledger.append(entries.WriteNote(note), unheard, unheard)
 
     def notes(self, last: int, done: Callable[[list[AuditNote]], None], failed: Failed) -> None:
         """Read the last notes of the audit log, the oldest first."""
@@ -206,7 +206,7 @@ class Journal:
 
     def spare(self, done: Callable[[int], None]) -> None:
         """Tell how many bytes of the file are unused; where the disk does not answer, nothing is told."""
-        self._ledger.ask(queries.SpareQuery(), done, _unheard)
+        self._ledger.ask(queries.SpareQuery(), done, unheard)
 
     def maintain(self, entry: MaintenanceEntry, done: Callable[[list[Any]], None], failed: Failed) -> None:
         """Forget or unsettle a few things; `done` gets which."""
@@ -270,7 +270,3 @@ def _as_kept(started: Started) -> Started:
 
 def _looks(name: str) -> tuple[str, ...]:
     return tuple(sorted(looks(name)))
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with the answer."""

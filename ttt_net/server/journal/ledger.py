@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.journal.backups import back_up
-from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job, open_readonly
+from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job, open_readonly, unheard
 from ttt_net.server.journal.entries import AnyEntry, Probe
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
@@ -294,7 +294,7 @@ class LocalLedger:
         if since_s is not None and time.perf_counter() - since_s > SLOW_S:
             return f"the disk has not answered for {time.perf_counter() - since_s:.0f} s"
         if self.database.is_failing:
-            self._submit(Job(Probe(), _unheard, _unheard))  # so that an idle server notices when the disk works again
+            self._submit(Job(Probe(), unheard, unheard))  # so that an idle server notices when the disk works again
             return "the disk refuses to be written"
         return None
 
@@ -430,7 +430,3 @@ def _tell(answers: Sequence[Answer]) -> None:
             give()
         except Exception:  # a fault of ours in one answer must not keep the others from theirs
             log.exception("fault while answering a job")
-
-
-def _unheard(_: object) -> None:
-    """Do nothing with the answer."""

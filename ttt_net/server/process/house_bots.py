@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ttt_net.command_line import beside_us
 from ttt_net.server.process.announcing import ServerAddress
+from ttt_net.server.settings.listening import display
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +50,7 @@ async def house_bots(
     engines: Path | None = None,
 ) -> AsyncIterator[None]:
     """Keep the house bots of a server seated inside the block."""
-    host = where.host or "127.0.0.1"
-    url = f"{where.scheme}://{f'[{host}]' if ':' in host else host}:{where.port}"
+    url = f"{where.scheme}://{display(where.host or '127.0.0.1', where.port)}"
     async with asyncio.TaskGroup() as tasks:
         keeping = tasks.create_task(
             _keep(

@@ -3,7 +3,6 @@
 A new setting is one more field here (or in a part, such as `Limits`): its default, one sentence of help, its bounds.
 """
 
-import ipaddress
 import re
 import socket
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
-from ttt_net.networks import without_login
+from ttt_net.networks import is_loopback, without_login
 from ttt_net.server.settings.setting import Rate, Setting, setting, settings_of
 
 FORMATS = ("plain", "json")
@@ -119,7 +118,7 @@ class Cluster:
         if not self.is_on:
             return
         urls = [urlsplit(text) for text in self.ledger]
-        away = [url.hostname for url in urls if url.hostname and not _is_here(url.hostname)]
+        away = [url.hostname for url in urls if url.hostname and not is_loopback(url.hostname)]
         if away and any(url.scheme != "tls" for url in urls):
             yield f"cluster.ledger: what is written goes to {away[0]} in clear, and can be forged on its way; use tls"
         if not self.credentials and not any(url.username for url in urls):
@@ -129,13 +128,6 @@ class Cluster:
         if len({url.hostname for url in urls}) < len(urls):
             yield "cluster.ledger: two servers of the log are on one machine, and die with it together"
         yield "cluster.ledger: that the servers of NATS sync each write cannot be seen from here: sync_interval: always"
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_url(text: str) -> None:

@@ -108,16 +108,6 @@ def local_addresses() -> list[str]:
     return [address for address in dict.fromkeys(found) if not address.startswith("127.")]
 
 
-def is_loopback(host: str | None) -> bool:
-    """Tell whether only this machine can reach a server on that host."""
-    if host is None:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 log = logging.getLogger(__name__)
 
 _SELF_SIGNED_DAYS = 365
