@@ -1,15 +1,29 @@
 """Positions described for clients that know no rules, and the puzzle of a day: the same for everybody."""
 
 import datetime
+from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
+from ttt_net.games.game import Annotations, Counter, Face, Geometry, Note, Piece
 from ttt_net.games.notation import read_move, read_start
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
-from ttt_net.matches.description import describe_position, describe_puzzle, today
-from ttt_net.messages import Position, PuzzleRequest, TargetInfo, encode
+from ttt_net.games.rules import find_rules
+from ttt_net.matches import description
+from ttt_net.matches.description import describe_game, describe_position, describe_puzzle, describe_rules, today
+from ttt_net.messages import (
+    CounterInfo,
+    GeometryInfo,
+    NoteInfo,
+    PieceInfo,
+    Position,
+    PuzzleRequest,
+    TargetInfo,
+    encode,
+)
 
 
 def after(name: str, words: str, *, is_over: bool = False) -> Position:
@@ -61,6 +75,60 @@ def test_what_says_nothing_is_left_out_of_the_message() -> None:
     assert not {b"line_by", b"vanishing", b"target", b"takeover"} & set(encode(after("connect4", "4")).split(b'"'))
 
 
+@pytest.mark.parametrize("name", ["tictactoe", "ultimate", "connect4", "qubic", "mnk:1x3,3"])
+def test_a_game_and_its_rules_are_described_as_the_game_has_them(name: str) -> None:
+    game, page = find_game(name), find_rules(name)
+    block = describe_game(name).block
+    assert block == (list(game.block) if game.block else None)
+    example = describe_rules(name).example
+    assert (example is None) == (not page.example)
+    assert example is None or example.moves == page.example.split()
+
+
+class Adorned:
+    """A game with a look of its own, and with notes and counters once a move was made."""
+
+    def __init__(self, face: Face, noted: Annotations | None) -> None:
+        self.face, self._noted = face, noted
+        self._game = find_game("tictactoe")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def annotations(self, state: object) -> Annotations | None:
+        return self._noted
+
+
+def test_a_look_of_its_own_is_described_and_a_usual_one_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    geometry = Geometry(((0, 0, 1, 3),), "hexagon", 2, {"top": "X"})
+    face = Face(geometry=geometry, pieces=(Piece("X", "cross", "cross"),), endings={"time": "{winner} won"})
+    for each, told in (
+        (face, (True, [PieceInfo("X", "cross", "cross")], dict(face.endings))),
+        (Face(), (False, None, None)),
+    ):
+        monkeypatch.setattr(description, "find_game", lambda name, each=each: Adorned(each, None))
+        info = describe_game.__wrapped__("adorned")
+        assert (info.geometry is not None, info.pieces, info.endings) == told
+        assert info.geometry is None or info.geometry == GeometryInfo([(0, 0, 1, 3)], "hexagon", 2, {"top": "X"})
+
+
+def test_notes_and_counters_are_told_where_a_position_has_them() -> None:
+    noted = Annotations((Note("win", (0, 1), "x"),), (Counter("pairs", 2, 5, 0),))
+    for each, notes, counters in (
+        (noted, [NoteInfo("win", [0, 1], "x")], [CounterInfo("pairs", 2, 5, 0)]),
+        (Annotations(), None, None),
+        (None, None, None),
+    ):
+        game = cast(Any, Adorned(Face(), each))
+        told = describe_position(game, 0, game.initial, is_over=False)
+        assert (told.notes, told.counters) == (notes, counters)
+
+
+def test_nobody_may_move_in_a_match_that_is_over_though_the_board_has_room() -> None:
+    assert after("tictactoe", "b2").legal
+    assert after("tictactoe", "b2", is_over=True).legal == []
+
+
 NOW = datetime.date(2026, 11, 22)
 DAYS = [FIRST_DAY + datetime.timedelta(days=number) for number in range(puzzle_count())]
 
@@ -100,6 +168,27 @@ def test_the_solution_is_told_to_one_who_found_it_or_gives_up() -> None:
     assert told.why is not None
     assert told.why.kind == puzzle.explanation["kind"]
     assert asked.why is None
+
+
+def test_every_puzzle_says_what_its_kind_asks_and_refuses_no_legal_answer() -> None:
+    kinds = set()
+    for day in DAYS[:60]:
+        puzzle = puzzle_of(day)
+        request = PuzzleRequest(1, day=day.isoformat())
+        asked = describe_puzzle(request, DAYS[-1])
+        assert asked.kind == ("win" if puzzle.is_win else "save")
+        sentence = "That does not win." if puzzle.is_win else "After that they can win."
+        for move in asked.position.legal:
+            told = describe_puzzle(replace(request, move=move), DAYS[-1])
+            assert told.right == (move == puzzle.solution)
+            assert told.right or told.text == f"{sentence} Try another move."
+        kinds.add(asked.kind)
+    assert kinds == {"win", "save"}
+
+
+def test_the_puzzles_of_today_and_of_days_before_are_told() -> None:
+    for day in (NOW, NOW - datetime.timedelta(days=1)):
+        assert describe_puzzle(PuzzleRequest(1, day=day.isoformat()), NOW).day == day.isoformat()
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_net import messages as wire
-from ttt_net.clock import TimeControl
+from ttt_net.clock import TimeControl, grace_ms
 from ttt_net.errors import Refusal
-from ttt_net.games import Reason, Side
-from ttt_net.games.records import read_record, write_record
+from ttt_net.games import Reason, Side, find_game
+from ttt_net.games.notation import write_position
+from ttt_net.games.outside import GameFault
+from ttt_net.games.records import TimeLimit, read_record, write_record
 from ttt_net.matches.match import CHANGE_MS, Absences, Match, record_of
-from ttt_net.matches.referee import MAX_OFFERS, MAX_TAKEBACKS, RATED_PLIES, Command, decide, flag_fall, rematch
+from ttt_net.matches.referee import (
+    MAX_OFFERS,
+    MAX_TAKEBACKS,
+    RATED_PLIES,
+    Command,
+    decide,
+    flag_fall,
+    forsaken,
+    forsaken_at_ms,
+    rematch,
+)
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -931,3 +943,268 @@ def test_time_beyond_the_grace_still_counts_after_the_waiting_player_was_away_to
     gone = absences.of(0)
     assert gone is not None
     assert (gone.left_ms(late_ms + 1), gone.claim_at_ms) == (0, late_ms + 1 - 1_500)
+
+
+def test_time_that_runs_can_begin_when_its_player_hears_of_it() -> None:
+    match = start(time=BLITZ)
+    match.count_from(5 * SECOND)
+    assert match.clock
+    assert match.clock.read(9 * SECOND) == (180 * SECOND, 180 * SECOND), "nobody's time runs yet"
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    match.count_from(5 * SECOND)
+    assert match.clock.read(9 * SECOND) == (176 * SECOND, 180 * SECOND)
+    untimed = start()
+    untimed.count_from(5 * SECOND)
+    assert untimed.clock is None
+
+
+def test_a_renamed_player_has_the_name_in_the_match_and_in_its_record() -> None:
+    match = start()
+    match.rename(1, "Bea")
+    follows(match, ">> X play 0\n<< 2 X played 0")
+    for each in (match, Match.from_events(match.events)):
+        assert [player.name for player in each.players] == ["Ann", "Bea"]
+    assert [player.name for player in record_of(match.events).players] == ["Ann", "Bea"]
+
+
+@pytest.mark.parametrize(("ply", "count"), [(ply, count) for ply in range(6) for count in range(6)])
+def test_positions_are_those_that_clients_were_told_one_by_one(ply: int, count: int) -> None:
+    match = start("connect4")
+    told, starts = [match.position()], [""]
+    starts[0] = write_position(match.game, match.state)
+    for number, move in enumerate([38, 31, 24]):
+        for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):
+            match.evolve(event)
+        told.append(match.position())
+        starts.append(write_position(match.game, match.state))
+    expected = [msgspec.structs.replace(each, legal=[], takeover=None) for each in told]
+    assert match.positions(ply, count) == expected[ply : ply + count]
+    assert match.starts(ply, count) == starts[ply : ply + count]
+
+
+def test_no_match_begins_from_a_position_that_is_decided_or_too_long_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    match = start()
+    for number, move in enumerate([0, 3, 1, 4, 2]):
+        for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):
+            match.evolve(event)
+    assert match.position().to_move is match.to_move is None
+    assert [bool(text) for text in match.starts(0, 9)] == [True] * 5 + [False]
+    length = len(match.starts(0, 1)[0])
+    monkeypatch.setattr(wire, "MAX_POSITION_LENGTH", length)
+    assert all(match.starts(0, 5))
+    monkeypatch.setattr(wire, "MAX_POSITION_LENGTH", length - 1)
+    assert match.starts(0, 5) == [""] * 5
+
+
+def test_the_position_after_a_winning_move_is_decided_before_the_end_is_told() -> None:
+    match, positions = start(), []
+    for number, move in enumerate([0, 3, 1, 4, 2]):
+        for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):
+            match.evolve(event)
+            positions.append(match.position())
+    assert [position.to_move for position in positions] == [1, 0, 1, 0, None, None]
+
+
+def test_an_absence_is_shown_to_the_opponent_and_a_code_to_the_players_alone() -> None:
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    match = Match(wire.Started("m", 1, 0, "tictactoe", players, private=True, code="ABCDEF"))
+    match.absences.went(1, 0, on_purpose=False)
+    shown = [match.snapshot(you, (True, False), 0) for you in (0, 1, None)]
+    assert [each.away and each.away.side for each in shown] == [1, None, 1]
+    assert [each.code for each in shown] == ["ABCDEF", "ABCDEF", None]
+
+
+def test_a_return_of_a_player_who_was_not_away_changes_nothing() -> None:
+    match = start()
+    match.absences.returned(0, 0)
+    assert match.away(0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("time", "limit"),
+    [
+        (None, None),
+        (BLITZ, TimeLimit(180 * SECOND, 2 * SECOND)),
+        (TimeControl(30 * SECOND, 5 * SECOND, per_move=True), TimeLimit(30 * SECOND, 0, per_move=True)),
+    ],
+)
+def test_a_record_has_the_time_control_of_its_match(time: TimeControl | None, limit: TimeLimit | None) -> None:
+    assert record_of(start(time=time).events).time == limit
+
+
+@pytest.mark.parametrize("winner", [0, 1, None, "abort"])
+def test_the_score_of_a_series_counts_by_player_and_each_match_that_was_not_aborted_once(winner: Any) -> None:
+    score = (2.5, 1.0)
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    match = Match(wire.Started("m", 1, 0, "tictactoe", players, score=score))
+    if winner == "abort":
+        follows(match, ">> X abort\n<< 2 nobody won: abort")
+    elif winner is None:
+        follows(match, ">> X offer draw\n<< 2 X offered draw\n>> O offer draw\n<< 3 nobody won: agreement")
+    else:
+        loser = 1 - winner
+        follows(match, f">> {'XO'[loser]} resign\n<< 2 {'XO'[winner]} won: resign")
+    points = {"abort": (0, 0), None: (0.5, 0.5), 0: (1, 0), 1: (0, 1)}[winner]
+    after = dict(zip(["Ann", "Bob"], (score[0] + points[0], score[1] + points[1]), strict=True))
+    again = rematch(match, 0)
+    assert dict(zip([player.name for player in again.players], again.score, strict=True)) == after
+
+
+def test_an_end_by_time_or_absence_bears_the_time_of_day() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    assert [event.at_ms for event in flag_fall(match, 180 * SECOND)] == [180 * SECOND]
+    assert [event.at_ms for event in flag_fall(match, 180 * SECOND, 777)] == [777]
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob", "random"))
+    waiting = Match(wire.Started("m", 1, 0, "tictactoe", players))
+    waiting.absences.went(0, 0, on_purpose=False)
+    assert [event.at_ms for event in forsaken(waiting, 3_600 * SECOND)] == [3_600 * SECOND]
+    assert [event.at_ms for event in forsaken(waiting, 3_600 * SECOND, 777)] == [777]
+
+
+def test_no_event_answers_an_offer_of_number_nought() -> None:
+    match = start()
+    follows(match, ">> X offer draw\n<< 2 X offered draw\n>> O agree 0\n<< refused no_offer")
+    follows(match, ">> O agree 3\n<< refused no_offer\n>> O agree 2\n<< 3 nobody won: agreement")
+
+
+def test_a_match_that_is_read_again_stays_adjourned_whatever_was_offered_meanwhile() -> None:
+    match = adjourned()
+    follows(match, ">> O at 3651s offer draw\n<< 6 O offered draw")
+    assert Match.from_events(match.events).is_adjourned
+    match.absences.returned(0, 3_652 * SECOND)
+    follows(match, ">> X at 3652s play 2\n<< 7 X played 2")
+    assert not match.is_adjourned
+    assert not Match.from_events(match.events).is_adjourned
+
+
+def test_the_time_of_day_in_a_match_does_not_go_back() -> None:
+    match = start()
+    (played,) = decide(match, 0, wire.PlayRequest(1, "m", 0, 4), 0, at_ms=777)
+    assert played.at_ms == 777
+    match.evolve(played)
+    assert [match.next_at_ms(wall_ms) for wall_ms in (776, 777, 778)] == [777, 777, 778]
+
+
+def test_a_move_that_was_decided_and_not_written_down_is_forgotten_by_the_next() -> None:
+    match = start()
+    decide(match, 0, wire.PlayRequest(1, "m", 0, 4), 0)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 4\n<< 3 O played 4")
+    assert match.position().board == "X...O...."
+
+
+def test_time_that_runs_goes_on_when_somebody_comes() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    match.run_clock(10 * SECOND)
+    assert match.clock
+    assert match.clock.refund_ms(0, 10 * SECOND, 400) == 400, "the move began 10 s ago"
+
+
+def test_a_watcher_is_shown_the_last_move_and_how_the_match_ended() -> None:
+    match = start()
+    follows(match, ">> X play 4\n<< 2 X played 4\n>> O resign\n<< 3 X won: resign")
+    shown = match.snapshot(None, (True, True), 0)
+    assert (shown.last, shown.outcome) == (4, wire.OutcomeInfo(0, "resign"))
+    assert (shown.position.to_move, shown.position.legal) == (None, [])
+
+
+def test_a_flag_falls_with_the_last_millisecond_and_not_before() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    assert [bool(flag_fall(match, 180 * SECOND + near_ms)) for near_ms in (-1, 0, 1)] == [False, True, True]
+
+
+def test_the_seat_of_a_bot_is_freed_a_little_after_its_claim_and_never_while_the_match_is_adjourned() -> None:
+    match = Match(wire.Started("m", 1, 0, "tictactoe", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob", "random"))))
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    assert forsaken_at_ms(match) is None
+    match.absences.went(0, 0, on_purpose=False)
+    assert [written(event) for event in forsaken(match, 3_600 * SECOND)] == ["4 nobody won: abandon"]
+    claim_ms = grace_ms(None, on_purpose=False, earlier=0)
+    free_ms = forsaken_at_ms(match)
+    assert free_ms == claim_ms + 2_000
+    assert [bool(forsaken(match, free_ms + near_ms)) for near_ms in (-1, 0, 1)] == [False, True, True]
+    for event in decide(match, 1, wire.ClaimRequest(1, "m", "adjourn"), claim_ms):
+        match.evolve(event)
+    assert forsaken_at_ms(match) is None
+    assert forsaken(match, 10 * free_ms) == []
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_adjourned_match_waits_for_the_opponent_of_the_side_to_move(side: Side) -> None:
+    match = start()
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    if side:
+        follows(match, ">> X play 2\n<< 4 X played 2")
+    match.absences.went(1 - side, 0, on_purpose=False)
+    for event in decide(match, side, wire.ClaimRequest(1, "m", "adjourn"), 3_600 * SECOND):
+        match.evolve(event)
+    follows(match, f">> {'XO'[side]} play 4\n<< refused adjourned")
+
+
+def test_a_match_whose_rules_fail_ends_without_a_result_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    match = start()
+
+    def fail(state: object, move: int) -> None:
+        raise GameFault("tictactoe", "division by zero")
+
+    monkeypatch.setattr(match, "game", find_game("mnk:3x3,3"))
+    monkeypatch.setattr(type(match.game), "result", lambda game, state, move: fail(state, move))
+    (ended,) = decide(match, 0, wire.PlayRequest(1, "m", 0, 4), 0)
+    assert isinstance(ended, wire.Ended)
+    assert (ended.winner, ended.reason) == (None, "abort")
+    assert ended.fault is not None
+    assert "division by zero" in ended.fault
+
+
+def test_a_move_says_its_ply_and_no_time_runs_after_the_last_one() -> None:
+    match, told = start(time=BLITZ), []
+    for number, move in enumerate([0, 3, 1, 4, 2]):
+        for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):
+            match.evolve(event)
+            told.append(event)
+    *played, _ = told
+    assert [event.ply for event in played if isinstance(event, wire.Played)] == [1, 2, 3, 4, 5]
+    assert [event.clock and event.clock.running for event in played if isinstance(event, wire.Played)] == [
+        None, 0, 1, 0, None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("plies", "running"), [(2, None), (3, 0), (4, 1)])
+def test_after_a_takeback_the_side_that_moves_again_is_charged_once_both_have_moved(
+    plies: int, running: Side | None
+) -> None:
+    match = start(time=BLITZ)
+    for number, move in enumerate([0, 3, 1, 4][:plies]):
+        for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):
+            match.evolve(event)
+    asker = (plies - 1) % 2
+    (offered,) = decide(match, asker, wire.OfferRequest(1, "m", "takeback"), 0)
+    match.evolve(offered)
+    (tookback,) = decide(match, 1 - asker, wire.AgreeRequest(1, "m", offered.seq), 0)
+    assert isinstance(tookback, wire.Tookback)
+    assert tookback.clock is not None
+    assert (tookback.ply, tookback.clock.running) == (plies - 1, running)
+
+
+def test_a_decline_that_crosses_a_move_of_the_same_player_is_stale() -> None:
+    follows(
+        start(),
+        """
+        >> X play 0
+        << 2 X played 0
+        >> X offer draw
+        << 3 X offered draw
+        >> O play 1
+        << 4 O played 1
+        >> O decline draw 3
+        << refused stale_offer
+        """,
+    )
+
+
+def test_a_player_may_move_while_the_opponent_is_away() -> None:
+    match = start()
+    match.absences.went(1, 0, on_purpose=False)
+    follows(match, ">> X play 0\n<< 2 X played 0")

@@ -1,11 +1,18 @@
 """Rates: those who wait as told are let, those who flood are held, and all of it in bounded memory."""
 
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.admission.rate_limiter import Bucket, RateLimiter
+from ttt_net.server.admission.rate_limiter import EVENT_BYTES, Act, AddressAct, Bucket, RateLimiter
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -90,3 +97,182 @@ def test_a_million_addresses_cost_no_more_memory_than_the_most_that_are_kept() -
         with pytest.raises(Refusal):
             quotas.spend_of_address("wrong_codes", "busy")  # who comes again and again is not forgotten
     assert len(quotas) == 100
+
+
+@dataclass
+class Jar:
+    """A bucket in exact numbers."""
+
+    count: int
+    period_ms: int
+    tokens: Fraction
+    at_ms: int
+
+    def left(self, now_ms: int) -> Fraction:
+        return min(Fraction(self.count), self.tokens + Fraction((now_ms - self.at_ms) * self.count, self.period_ms))
+
+    def take(self, now_ms: int, tokens: float) -> bool:
+        left = self.left(now_ms) - Fraction(tokens)
+        self.tokens, self.at_ms = (left if left >= 0 else max(left, Fraction(-self.count - 1))), now_ms
+        return left >= 0
+
+    def wait_ms(self, now_ms: int, tokens: int = 1) -> int:
+        return max(0, ceil((tokens - self.left(now_ms)) * self.period_ms / self.count))
+
+
+PER_ADDRESS = 2
+RATED: dict[str, tuple[int, int]] = {
+    "codes": (2, 60_000),
+    "writes": (3, 1_000),
+    "chats": (1, 7_000),
+    "wrong_codes": (2, 3_600_000),
+    "openings": (2, 10_000),
+    "bytes": (1_000_000, 86_400_000),
+}
+ACTS: st.SearchStrategy[Act] = st.sampled_from(["codes", "writes", "chats"])
+ADDRESS_ACTS: st.SearchStrategy[AddressAct] = st.sampled_from(["wrong_codes", "openings"])
+SOMEBODY, SOMEWHERE = st.integers(1, 2), st.sampled_from(["192.0.2.7", "192.0.2.8", None])
+
+
+class Quotas(RuleBasedStateMachine):
+    """The limits of players and addresses beside exact sums of what each took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_ms = 1_000_000
+        rates = {act: Rate(count, ms / 1_000) for act, (count, ms) in RATED.items() if act != "bytes"}
+        limits = Limits(daily_mb=1, players_per_address=PER_ADDRESS, **rates)  # type: ignore[arg-type]
+        self.real = RateLimiter(limits, lambda: self.now_ms)
+        self.real.untold = Counter()
+        self.told: Counter[tuple[str, int | str]] = Counter()
+        self.jars: dict[tuple[str, int | str], Jar] = {}
+
+    def jar(self, act: str, holder: int | str) -> Jar:
+        is_shared = isinstance(holder, str) and act in ("codes", "writes", "chats")
+        count, period_ms = RATED[act]
+        count *= PER_ADDRESS if is_shared else 1
+        return self.jars.setdefault((act, holder), Jar(count, period_ms, Fraction(count), self.now_ms))
+
+    def take(self, act: str, holder: int | str | None, tokens: int = 1) -> str | None:
+        """Take from the model; return the end of the sentence of a refusal, or None."""
+        if holder is None:
+            return None
+        if not self.jar(act, holder).take(self.now_ms, tokens):
+            return self.refused(act, holder)
+        if act in ("codes", "writes", "wrong_codes"):
+            self.told[act, holder] += tokens
+        return None
+
+    def refused(self, act: str, holder: int | str) -> str:
+        self.wait_ms = self.jar(act, holder).wait_ms(self.now_ms)
+        return f"for one {'player' if isinstance(holder, int) else 'address'} (limits.{act})"
+
+    def looked_at(self, act: str, holder: int | str | None) -> str | None:
+        if holder is None or (act, holder) not in self.jars or not self.jar(act, holder).wait_ms(self.now_ms):
+            return None
+        return self.refused(act, holder)
+
+    def leads_to(self, expected: str | None, ask: Callable[[], object]) -> None:
+        """Check that a request is refused with the sentence, and when to come back, or is not."""
+        if expected is None:
+            ask()
+            return
+        with pytest.raises(Refusal) as refused:
+            ask()
+        assert str(refused.value).endswith(expected)
+        assert refused.value.code is (Code.UNKNOWN_CODE if "invitation" in expected else Code.TOO_FAST)
+        told_ms = refused.value.retry_after_ms
+        assert told_ms is None or self.wait_ms <= told_ms <= self.wait_ms + 1
+
+    @rule(act=ACTS, player=SOMEBODY, address=SOMEWHERE)
+    def spend(self, act: Act, player: int, address: str | None) -> None:
+        self.leads_to(self.looked_at(act, player), lambda: self.real.check(act, player))
+        expected = self.take(act, player) or self.take(act, address)
+        self.leads_to(expected, lambda: self.real.spend(act, player, address))
+
+    @rule(act=ACTS, address=SOMEWHERE, times=st.integers(1, 3))
+    def share(self, act: Act, address: str | None, times: int) -> None:
+        self.leads_to(self.looked_at(act, address), lambda: self.real.check_share(act, address))
+        self.leads_to(self.take(act, address, times), lambda: self.real.share(act, address, times))
+
+    @rule(act=ADDRESS_ACTS, address=SOMEWHERE)
+    def spend_of_address(self, act: AddressAct, address: str | None) -> None:
+        self.leads_to(self.looked_at(act, address), lambda: self.real.check_of_address(act, address))
+        self.leads_to(self.take(act, address), lambda: self.real.spend_of_address(act, address))
+        if address is not None:
+            jar = self.jars[act, address]
+            assert self.real.is_flooded(act, address) == (jar.tokens < -jar.count)
+
+    @rule(player=SOMEBODY, address=SOMEWHERE, is_right=st.booleans())
+    def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
+        expected = self.take("codes", player) or self.take("codes", address) or self.looked_at("wrong_codes", address)
+        if expected is None and not is_right:
+            expected = self.take("wrong_codes", address) or (
+                "no invitation has that code, or it was used or is too old; ask again"
+            )
+        self.leads_to(expected, lambda: self.real.try_code(player, address, is_right=is_right))
+
+    def may_write(self, address: str | None, least: int) -> str | None:
+        jar = self.jars.get(("bytes", address)) if address else None
+        self.wait_ms = jar.wait_ms(self.now_ms, least) if jar else 0
+        return "(limits.daily_mb)" if self.wait_ms else None
+
+    @rule(address=SOMEWHERE, events=st.sampled_from([1, 100, 3_000]))
+    def write(self, address: str | None, events: int) -> None:
+        self.leads_to(self.may_write(address, 250_000), lambda: self.real.may_write(address, is_new=True))
+        expected = self.may_write(address, 1) or self.take("writes", address)
+        self.leads_to(expected, lambda: self.real.write(address, events))
+        if expected is None:
+            self.wrote_down(address, EVENT_BYTES * events)
+
+    @rule(address=SOMEWHERE, count=st.sampled_from([1, 250_000, 749_999, 750_000, 1_000_000]))
+    def wrote(self, address: str | None, count: int) -> None:
+        self.real.wrote(address, count)
+        self.wrote_down(address, count)
+
+    def wrote_down(self, address: str | None, count: int) -> None:
+        if address is not None:
+            self.jar("bytes", address).take(self.now_ms, count)
+            self.told["bytes", address] += count
+
+    @rule(act=st.sampled_from(sorted(RATED)), player=SOMEBODY, address=SOMEWHERE, count=st.sampled_from([1, 2.5]))
+    def taken_elsewhere(self, act: str, player: int, address: str | None, count: float) -> None:
+        holder = player if address is None else address
+        if address is not None or act in ("codes", "writes", "chats"):
+            self.real.taken_elsewhere(act, holder, count)
+            self.jar(act, holder).take(self.now_ms, count)
+
+    @rule(names=st.sampled_from([{"codes"}, {"daily_mb", "openings"}, {"players_per_address"}, set[str]()]))
+    def change_limits(self, names: set[str]) -> None:
+        self.real.rates_changed(names)
+        changed = {"bytes" if name == "daily_mb" else name for name in names}
+        is_all = "players_per_address" in names
+        self.jars = {key: jar for key, jar in self.jars.items() if not is_all and key[0] not in changed}
+
+    @rule(later_ms=st.sampled_from([0, 1, 999, 1_000, 60_000, 3_600_000]))
+    def time_passes(self, later_ms: int) -> None:
+        self.now_ms += later_ms
+
+    @invariant()
+    def what_other_nodes_have_to_know_is_what_was_taken_here(self) -> None:
+        assert self.real.untold == self.told
+        assert len(self.real) == len(self.jars)
+
+
+Quotas.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestQuotas = Quotas.TestCase
+
+
+def test_nothing_is_told_of_limits_that_one_node_counts_alone_nor_without_a_cluster() -> None:
+    quotas = RateLimiter(Limits(), Clock())
+    quotas.spend("codes", 1, "192.0.2.7")
+    assert quotas.untold is None
+    assert not quotas.is_flooded("openings", "192.0.2.7")
+
+
+def test_the_wait_for_several_tokens_ends_when_they_are_there() -> None:
+    bucket = Bucket(Rate(10, 1.0), 0)
+    assert (bucket.wait_ms(0, 10), bucket.used(0)) == (0, 0)
+    bucket.take(0, 9.5)
+    assert [bucket.wait_ms(now_ms, 3) for now_ms in (0, 249, 250)] == [251, 2, 0]
+    assert bucket.used(0) == 9.5
