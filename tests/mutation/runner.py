@@ -3,7 +3,7 @@
 In the child every living function of the changed file gets its new code, so that whoever has imported or decorated it
 has the mutant. The child runs the tests that reach the changed lines, and stops at the first that fails: it begins with
 those that killed mutants of the same function, and goes on with the fastest. Limits are in CPU seconds, so that load on
-the machine decides nothing; a child that waits and uses no CPU hangs. Nothing is written to the tree.
+the machine decides nothing; a child that waits and uses hardly any CPU hangs. Nothing is written to the tree.
 
 A mutant is *killed* if a test fails, hangs or uses up its limit, a *survivor* if all tests pass, and *unreached* if no
 test runs its lines. Before any verdict the unchanged code has to pass in the same kind of child (the control).
@@ -12,12 +12,14 @@ test runs its lines. Before any verdict the unchanged code has to pass in the sa
 import contextlib
 import gc
 import json
+import math
 import os
 import resource
 import select
 import signal
 import sys
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,8 +33,8 @@ from tests.mutation.mutants import Mutant
 
 BASE_CPU_S, TIMES = 2.0, 4.0
 """The limit of a mutant: so much, and so many times the CPU time of its tests without it."""
-IDLE_S = 15
-"""A child that waits for so long without using any CPU hangs."""
+IDLE_S, LEAST_CPU_S = 15.0, 0.1
+"""A child hangs that uses less CPU time than the second within the first, whatever else the machine does."""
 MOST_FIRST = 4
 """Tests that a mutant is tried against first because they killed its neighbours."""
 MOST_BYTES = 8 << 30
@@ -153,7 +155,7 @@ def _verdict_of(tests: Sequence[pytest.Item], limit_s: float, prepare: Callable[
 
 def _read(reader: int, child: int) -> str:
     """Return what a child writes until it ends; end one that hangs."""
-    text, idle_s, before = b"", 0, ""
+    text, used_s, since_s = b"", 0.0, time.monotonic()
     while True:
         if select.select([reader], [], [], 1.0)[0]:
             more = os.read(reader, 4_096)
@@ -161,20 +163,20 @@ def _read(reader: int, child: int) -> str:
                 os.close(reader)
                 return text.decode()
             text += more
-            continue
-        now = _cpu_of(child)
-        idle_s = idle_s + 1 if now and now == before else 0
-        before = now
-        if idle_s >= IDLE_S:
-            os.killpg(child, signal.SIGKILL)
+        elif time.monotonic() - since_s >= IDLE_S:
+            now_s = _cpu_s(child)
+            if now_s - used_s < LEAST_CPU_S:
+                os.killpg(child, signal.SIGKILL)
+            used_s, since_s = now_s, time.monotonic()
 
 
-def _cpu_of(process: int) -> str:
-    """Return the CPU time of a process, as the system writes it; empty where it does not say."""
+def _cpu_s(process: int) -> float:
+    """Return the CPU time of a process in seconds; infinite where the system does not say."""
     try:
-        return " ".join(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13])
+        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
     except OSError:
-        return ""
+        return math.inf
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def _all_pass(tests: Iterable[pytest.Item], writer: int) -> bool:
