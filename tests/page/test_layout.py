@@ -130,6 +130,19 @@ def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(site: Pl
     ann.page.locator(".boards.stones.stony").wait_for()
 
 
+def test_a_small_board_leaves_room_on_a_wide_screen_and_a_cube_uses_the_width_of_a_small_one(site: Place) -> None:
+    matches = [Scene(game).snapshot() for game in ("tictactoe", "qubic", "scorefour")]
+    ann = Stage(site.visitor(viewport={"width": 1440, "height": 900}), *matches).open("/m/tictactoe")
+    assert box(ann, ".boards")["width"] < 660
+    stage = Stage(site.visitor(**SMALL_PHONE), *matches)
+    for game in ("qubic", "scorefour"):
+        phone = stage.open(f"/m/{game}")
+        cell, boards = box(phone, "#cell-0"), box(phone, ".boards")
+        assert min(cell["width"], cell["height"]) >= 24
+        assert boards["width"] >= 240
+        assert bottom(box(phone, ".deck .actions")) <= SMALL_PHONE["viewport"]["height"]
+
+
 def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(site: Place) -> None:
     found: dict[tuple[str, str, str], list[str]] = {}
     stage = Stage(site.visitor(**SMALL_PHONE), *[Scene(game).snapshot() for game in GAMES])
@@ -194,6 +207,17 @@ def test_the_last_move_of_a_long_list_is_in_sight_and_so_is_the_one_that_is_look
     ann.until("You won")
     ann.page.get_by_role("slider", name="Move").fill("1")
     wait_for(lambda: bool(ann.page.locator(".moves li").first.evaluate(INSIDE)), ann)
+
+
+def test_forced_colours_leave_the_small_boards_of_ultimate_apart(site: Place) -> None:
+    ann = Stage(site.visitor(**DESK, forced_colors="active"), Scene("ultimate", (40, 30)).snapshot()).open(
+        "/m/ultimate"
+    )
+    ann.page.locator("#cell-30.last").wait_for()
+    colour = "id => getComputedStyle(document.getElementById(id)).borderTopColor"
+    shown = [ann.page.evaluate(colour, f"cell-{cell}") for cell in (80, 30)]
+    assert shown[0] == "rgba(0, 0, 0, 0)", "lines alone divide a small board"
+    assert shown[1] != shown[0], "the last move has a border"
 
 
 def test_all_phrases_are_in_sight_of_a_mouse(site: Place) -> None:

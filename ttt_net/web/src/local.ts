@@ -10,7 +10,7 @@ import { f, w } from "./i18n.js";
 import { later } from "./later.js";
 import { lines } from "./lines.js";
 import { go, place } from "./place.js";
-import { settings } from "./settings.js";
+import { isFlat } from "./settings.js";
 import { type Game, movesAt, redraw, type Position } from "./store.js";
 
 type Line = NonNullable<Listed["line"]>;
@@ -94,7 +94,7 @@ function fieldOf({ line }: { line: Line }, game: Game, position: Position, choos
     hints: "",
     alarms: "",
     isLoss: position.line.length > 0 && line.misere,
-    isFlat: settings.isFlat,
+    isFlat: isFlat(),
   };
   const on = { choose, hover: (hover: number) => hover !== played.hover && change({ hover }), focus: (focus: number) => change({ focus }) };
   return h("div.field", { class: beckons && "beckons" }, board(look, on));

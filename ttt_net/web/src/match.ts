@@ -14,7 +14,7 @@ import { part } from "./parts.js";
 import { icon } from "./pieces.js";
 import { explain, review } from "./requests.js";
 import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
-import { settings } from "./settings.js";
+import { isFlat } from "./settings.js";
 import { touchedAtMs } from "./shield.js";
 import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
 
@@ -100,7 +100,7 @@ function theBoard(match: Match): Tree {
     isReview: !!past,
     alarms: past ? "" : coachedCells(match, "warning"),
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
-    isFlat: settings.isFlat,
+    isFlat: isFlat(),
   };
   const on: On = {
     choose: (cell, event) => choose(match, cell, event, canMove),

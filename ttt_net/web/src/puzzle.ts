@@ -13,7 +13,7 @@ import { framed } from "./lobby.js";
 import { go, place } from "./place.js";
 import type { PuzzleReply } from "./protocol.js";
 import { capital, dayOf } from "./sentences.js";
-import { settings } from "./settings.js";
+import { isFlat } from "./settings.js";
 import { movesAt, set, state, ui } from "./store.js";
 
 const KEPT = "ttt_net.puzzles";
@@ -89,7 +89,7 @@ function theBoard({ game, position, solution, move, right }: PuzzleReply, isOver
     hints: "",
     alarms: "",
     isLoss: false,
-    isFlat: settings.isFlat,
+    isFlat: isFlat(),
   };
   const choose = (cell: number) => {
     const moves = isOver ? [] : movesAt(game, position.legal, cell);

@@ -11,7 +11,7 @@ import { f, language, w } from "./i18n.js";
 import { place } from "./place.js";
 import type { RuleExample, RulesReply } from "./protocol.js";
 import { capital } from "./sentences.js";
-import { settings } from "./settings.js";
+import { isFlat } from "./settings.js";
 import { sheet } from "./sheet.js";
 import { set, state, ui } from "./store.js";
 import { isLearning, isLearnt, isTaught, learn, lesson } from "./tutorial.js";
@@ -108,7 +108,7 @@ function drawn(name: string, rows: string[]): Child {
     game: { name, title: "", rule: "", shape, gravity, move_cells: [], move_names: [], ...(block && { block }) },
     position: { ply: 1, board: board.join(""), to_move: null, legal: [], line: line.sort((one, other) => one - other), marks: ["X", "O"], blocks },
     last: -1, canMove: false, ghost: -1, ghostMark: "X", isPending: false, focus: -1, fading: -1, hints: "", alarms: "",
-    isLoss: base === "misere", isFlat: settings.isFlat, prefix: "example-",
+    isLoss: base === "misere", isFlat: isFlat(), prefix: "example-",
   };
   return theBoard(look, { choose: () => {}, hover: () => {}, focus: () => {} });
 }

@@ -18,6 +18,12 @@ export function change(changed: Partial<typeof USUAL>): void {
   redraw();
 }
 
+/** A screen below this size has no room for the layers of a cube one above the other. */
+const [NARROW, LOW] = [600, 640];
+
+/** Whether the layers of a cube stand side by side: by choice, or because cells would be too low for a finger. */
+export const isFlat = (): boolean => settings.isFlat || (innerWidth < NARROW && innerHeight < LOW);
+
 /** Have the colours that were chosen by hand, or those of the system. */
 export function applyTheme(): void {
   const { theme } = settings;
