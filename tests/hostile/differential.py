@@ -173,7 +173,8 @@ class _Loop:
     def time(self) -> float:
         return 0.0
 
-    def call_soon(self, call: Callable[[], None]) -> None:
+    def call_later(self, delay_s: float, call: Callable[[], None]) -> None:
+        assert delay_s == 0
         self._waiting.append(call)
 
     def turn(self) -> None:

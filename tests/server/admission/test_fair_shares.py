@@ -44,8 +44,7 @@ class World:
         return Peer(self.shares.account_of(network_of(address), wider_networks(address)), player)
 
     def spend(self, peer: Peer, ms: float) -> None:
-        peer.owed_ms += ms
-        self.shares.settle(peer)
+        self.shares.charge(peer, ms)
 
     def wait_ms(self, peer: Peer) -> int | None:
         """Return when a request of the peer would be served; None if now."""
@@ -104,6 +103,25 @@ def test_many_56s_of_one_48_share_what_four_addresses_may_use() -> None:
         world.spend(world.peer(f"2001:db8:0:{subnet:x}::1"), 1_000)
     assert world.wait_ms(world.peer("2001:db8:0:ff00::1")) is not None
     assert world.wait_ms(world.peer("2001:db8:1::1")) is None
+
+
+def test_nothing_new_begins_for_any_address_of_a_network_that_used_too_much() -> None:
+    world = World()
+    for subnet in range(4):
+        world.spend(world.peer(f"2001:db8:0:{subnet:x}::1"), 900)
+    unknown = "2001:db8:0:77::1"
+    assert world.shares.is_overdrawn(network_of(unknown), wider_networks(unknown))
+    elsewhere = "2001:db8:0:ff00::1"
+    assert not world.shares.is_overdrawn(network_of(elsewhere), wider_networks(elsewhere))
+
+
+def test_new_limits_hold_for_networks_around_known_addresses_too() -> None:
+    world = World()
+    known = [world.peer(f"2001:db8:0:{subnet:x}::1") for subnet in range(3)]
+    world.shares.limits_changed()
+    for peer in known[:2]:
+        world.spend(peer, 1_000)
+    assert world.wait_ms(known[2]) is not None
 
 
 def test_when_many_addresses_use_much_those_who_used_little_are_served() -> None:
@@ -191,7 +209,7 @@ async def test_bytes_of_answers_have_a_price(tmp_path: Path) -> None:
         head = await peer.read_head()
         size = next(int(line.split()[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length"))
         assert connection.account is not None
-        charged = connection.owed_ms + connection.account.shares[0].used(server.clock())
+        charged = connection.account.owed_ms + connection.account.shares[0].used(server.clock())
         assert charged == pytest.approx(size * 20 / 1_000_000, abs=0.02)
 
 
@@ -229,6 +247,35 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Connection, "in_turn", noted)
     return waited
+
+
+async def test_a_handshake_of_tls_is_charged_to_its_address(tmp_path: Path) -> None:
+    price = Price()
+    async with running(tmp_path, metered(), cost_s=price, authority=Authority(tmp_path)) as server:
+        server.clock.stand_still()
+        price.ms = 5
+        await server.raw()
+        price.ms = 0
+        account = next(iter(server.connections)).account
+        assert account is not None
+        assert account.shares[0].used(server.clock()) >= 5.0, "one read at least"
+
+
+async def test_cheap_requests_of_many_connections_are_charged_together(tmp_path: Path) -> None:
+    """However little each of them owes, and though all of them leave, the address pays."""
+    price = Price()
+    async with running(tmp_path, metered(), cost_s=price) as server:
+        server.clock.stand_still()
+        await server.join("Ann")
+        account = next(iter(server.connections)).account
+        assert account is not None
+        used_ms = account.shares[0].used(server.clock())
+        price.ms = 0.3
+        for _ in range(20):
+            peer = await server.raw()
+            await peer.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            await peer.read_to_end()
+        assert account.shares[0].used(server.clock()) - used_ms > 4.0
 
 
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])

@@ -116,7 +116,7 @@ class ConnectionLimiter:
         most = self._limits.max_per_address + POLITE_TO_ONE
         if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network):
             return "address"
-        return "work" if self._shares.is_overdrawn(network) else None
+        return "work" if self._shares.is_overdrawn(network, wider_networks(peer)) else None
 
     def arrive(self, one: Connection, peer: str) -> None:
         """Count a connection that was just accepted from that address."""

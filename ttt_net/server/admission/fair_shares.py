@@ -6,7 +6,7 @@ together `ALL_TOGETHER`. Moves and pings are charged too, but never refused here
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from ttt_net.errors import Code, Refusal
@@ -17,11 +17,14 @@ from ttt_net.server.settings.setting import Rate
 MAX_ACCOUNTS = 20_000
 """Accounts of addresses, and of players, that are kept. The least recently used one is forgotten, and full again."""
 SETTLED_MS = 1.0
-"""The debt of a connection before it is charged, so that a cheap request costs two additions."""
-TURNS_AFTER_MS = 20.0
-"""Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop."""
+"""The debt of an address, or of a player, before it is charged, so that a cheap request costs three additions."""
+TURNS_AFTER_MS = 2.0
+"""Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop.
+
+Until then, all that two hundred connections have sent at once is acted on in one pass.
+"""
 TURN_MS = 0.5
-"""How long one turn may take before the others come; what is longer is a single request."""
+"""After how long a turn begins no further request."""
 READ_MS = 0.015
 """The cost of one read in the kernel and the event loop, before anything is measured."""
 MS_PER_MB = 20.0
@@ -37,10 +40,12 @@ ALL_TOGETHER = Rate(3_000, 5.0)
 class Share(Bucket):
     """The computing time that one address, network or player may use."""
 
-    __slots__ = ("is_heavy",)
+    __slots__ = ("is_heavy", "owed_ms")
 
     def __init__(self, rate: Rate, now_ms: int) -> None:
         super().__init__(rate, now_ms)
+        self.owed_ms = 0.0
+        """Cost that is not charged yet, where this is the widest network of several addresses."""
         self.is_heavy = False
         """Whether so much was used lately that connections have to take turns."""
 
@@ -53,10 +58,27 @@ class Share(Bucket):
 class Account:
     """The shares of one address and of the networks around it, which other addresses use too."""
 
-    __slots__ = ("shares",)
+    __slots__ = ("owed_ms", "shares", "wider")
 
-    def __init__(self, shares: Sequence[Share]) -> None:
+    def __init__(self, shares: Sequence[Share], wider: Sequence[str] = ()) -> None:
         self.shares = shares
+        """That of the address, and those of the networks around it, the nearest first."""
+        self.wider = wider
+        """The networks around it."""
+        self.owed_ms = 0.0
+        """The cost of its connections together that is not charged yet."""
+
+    def owe(self, ms: float) -> bool:
+        """Add to the debt; return whether it is worth being charged.
+
+        Many addresses of one IPv6 network are charged as soon as one address, so they take turns as soon.
+        """
+        self.owed_ms += ms
+        if len(self.shares) == 1:
+            return self.owed_ms > SETTLED_MS
+        widest = self.shares[-1]
+        widest.owed_ms += ms
+        return widest.owed_ms > SETTLED_MS or self.owed_ms > SETTLED_MS
 
     @property
     def is_heavy(self) -> bool:
@@ -75,7 +97,7 @@ class Payer(Protocol):
     player: int | None
     """The player, once they have said hello."""
     owed_ms: float
-    """Measured time that is not charged yet."""
+    """Measured time that is not charged to the player yet."""
 
     def charge(self, ms: float) -> None:
         """Charge measured milliseconds, now or once they are worth it."""
@@ -110,25 +132,37 @@ class FairShares:
         """Return the account of what counts as one address, in the `wider` networks around it, the nearest first."""
         account = self._accounts.get(network)
         if account is None:
-            around = (self._kept(each, times) for each, times in zip(wider, WIDER, strict=False))
-            account = self._accounts[network] = Account((self._share(1), *around))
+            account = self._accounts[network] = Account((self._share(1), *self._around(wider)), wider)
             if len(self._accounts) > self._most:
                 self._accounts.popitem(last=False)
         else:
             self._accounts.move_to_end(network)
         return account
 
+    def charge(self, payer: Payer, ms: float) -> None:
+        """Charge measured milliseconds to a connection, now or once they are worth it."""
+        account = payer.account
+        if account is not None:
+            payer.owed_ms += ms
+            if account.owe(ms) or payer.owed_ms > SETTLED_MS:
+                self.settle(payer)
+
     def settle(self, payer: Payer) -> None:
-        """Charge what a connection owes to its player, its address, the networks around it, and the server."""
-        ms, payer.owed_ms = payer.owed_ms, 0.0
+        """Charge what a connection owes to its player; what its address owes to it, its networks and the server."""
+        own_ms, payer.owed_ms = payer.owed_ms, 0.0
         account, now_ms = payer.account, self._now_ms()
         if account is None:
             return
+        ms, account.owed_ms = account.owed_ms, 0.0
         self._all.take(now_ms, ms)
-        for share in account.shares:
+        *nearer, widest = account.shares
+        for share in nearer:
             share.use(now_ms, ms)
+        if nearer:
+            ms, widest.owed_ms = widest.owed_ms, 0.0
+        widest.use(now_ms, ms)
         if payer.player is not None:
-            self._kept(payer.player, PLAYERS_SHARE).take(now_ms, ms)
+            self._kept(payer.player, PLAYERS_SHARE).take(now_ms, own_ms)
 
     def check(self, payer: Payer) -> None:
         """Refuse a request, other than a move or a ping, of one who has used up their share, with when to come back."""
@@ -146,16 +180,24 @@ class FairShares:
         if self._all.wait_ms(now_ms) and account.shares[0].wait_ms(now_ms, half):
             raise Refusal(Code.TOO_FAST, "the server is busy, and your address has used half of its share", 1_000)
 
-    def is_overdrawn(self, network: str) -> bool:
-        """Tell whether an address has used half a share more than it may, so that nothing new is begun for it."""
+    def is_overdrawn(self, network: str, wider: Sequence[str] = ()) -> bool:
+        """Tell whether an address, or a network around it, has used half a share too much: then nothing new begins."""
         account, now_ms = self._accounts.get(network), self._now_ms()
-        return account is not None and account.shares[0].used(now_ms) > 1.5 * self._limits.work.count
+        shares = (account.shares[0] if account else None, *(self._shares.get(each) for each in wider))
+        too_much = 1.5 * self._limits.work.count
+        return any(
+            share is not None and share.used(now_ms) > too_much * times
+            for share, times in zip(shares, (1, *WIDER), strict=False)
+        )
 
     def limits_changed(self) -> None:
         """Begin anew to count: a bucket keeps the rate that it was made with."""
         self._shares.clear()
         for account in self._accounts.values():  # which connections keep
-            account.shares = (self._share(1),)
+            account.shares = (self._share(1), *self._around(account.wider))
+
+    def _around(self, wider: Sequence[str]) -> Iterator[Share]:
+        return (self._kept(each, times) for each, times in zip(wider, WIDER, strict=False))
 
     def _kept(self, key: int | str, times: float) -> Share:
         """Return the share of a player or of a wider network."""

@@ -25,7 +25,7 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutcomeError
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
-from ttt_net.server.admission.fair_shares import MS_PER_MB, READ_MS, SETTLED_MS, TURN_MS, Account, FairShares
+from ttt_net.server.admission.fair_shares import MS_PER_MB, READ_MS, TURN_MS, Account, FairShares
 from ttt_net.server.admission.rate_limiter import Bucket
 from ttt_net.server.metrics import Dropped, Metrics
 from ttt_net.server.settings.configuration import Limits
@@ -162,7 +162,7 @@ class Connection(Reader):
         self.account: Account | None = None
         """The payer of its computing time; None if it is not metered."""
         self.owed_ms = 0.0
-        """Its cost that is not charged yet."""
+        """Its cost that is not charged to the player yet."""
         self.player: int | None = None
         """The player, from their accepted `hello` on."""
         self.lacks_place = False
@@ -257,14 +257,13 @@ class Connection(Reader):
         bytes were cut on the way.
         """
         data, start, self._held = self._backlog, 0, b""
-        clock_s, until_s = self._owner.shares.clock_s, 0.0
+        clock_s = self._owner.shares.clock_s
+        until_s = clock_s() + TURN_MS / 1000
         try:
             for number in range(_FRAMES_OF_A_TURN):
                 if start >= len(data) or self._closing_since_s is not None or self._is_resting:
                     break
-                if number == 1:
-                    until_s = clock_s() + TURN_MS / 1000
-                elif number > 1 and clock_s() > until_s:
+                if number and clock_s() > until_s:
                     break
                 if self._protocol.state is State.CONNECTING:
                     start += self._read_opening(data[start:])
@@ -317,9 +316,8 @@ class Connection(Reader):
 
     def charge(self, ms: float) -> None:
         """Charge what something has cost that was done for this client, in milliseconds of computing."""
-        self.owed_ms += ms
-        if self.owed_ms > SETTLED_MS:
-            self._owner.shares.settle(self)
+        if self.account is not None:
+            self._owner.shares.charge(self, ms)
 
     @property
     def is_heavy(self) -> bool:
@@ -677,9 +675,7 @@ class RemoteConnection:
 
     def charge(self, ms: float) -> None:
         """Charge what this node did for the player: their own node charges the rest."""
-        self.owed_ms += ms
-        if self.owed_ms > SETTLED_MS:
-            self._shares.settle(self)
+        self._shares.charge(self, ms)
 
     def send(self, frames: bytes) -> None:
         """Send frames by way of the player's node."""

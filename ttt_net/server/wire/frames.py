@@ -88,7 +88,11 @@ class TurnQueue:
         is_first = not self._waiting and not self._is_taken
         self._waiting.setdefault(holder, deque()).append(take_turn)
         if is_first:
-            self._loop.call_soon(self._pass)
+            self._pass_soon()
+
+    def _pass_soon(self) -> None:
+        """Go on in the next pass of the loop: with asyncio's, after all that has come by then."""
+        self._loop.call_later(0, self._pass)
 
     def _pass(self) -> None:
         until_s = self._loop.time() + PASS_S
@@ -98,7 +102,7 @@ class TurnQueue:
                 pass
         finally:
             if self._waiting:
-                self._loop.call_soon(self._pass)
+                self._pass_soon()
 
     def _take_one(self) -> object:
         """Have the next turn taken; return its holder."""
