@@ -95,6 +95,19 @@ def test_a_bot_tries_itself_in_a_sandbox_that_ends_with_it(monkeypatch: pytest.M
         connect(url, proxy=None)
 
 
+def test_a_bot_that_is_terminated_takes_its_sandbox_along(tmp_path: Path) -> None:
+    code = "from ttt_net import sdk; sdk.play(lambda turn: turn.legal[0], sandbox=True)"
+    environment = {**beside_us(os.environ), "TTT_NET_HOME": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, env=environment) as running:
+        assert running.stderr is not None
+        url = running.stderr.readline().split()[4].rstrip(";")
+        running.terminate()
+        assert list(lines_of(running))[-1] == "stopped\n"
+    assert running.returncode == 0
+    with pytest.raises(ConnectionRefusedError):
+        connect(url, proxy=None)
+
+
 def lines_of(bot: "subprocess.Popen[str]") -> Iterator[str]:
     assert bot.stderr is not None
     return iter(bot.stderr.readline, "")

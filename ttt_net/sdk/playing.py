@@ -5,10 +5,11 @@ import inspect
 import logging
 import os
 import shlex
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -143,7 +144,7 @@ def play(
     sandbox: bool = False,
     write: Callable[[str], None] = say_aloud,
 ) -> Tally:
-    """Play as a bot until Ctrl-C, or until so many `matches` have ended; return how many were won, drawn and lost.
+    """Play as a bot until Ctrl-C, SIGTERM, or the end of so many `matches`; return how many were won, drawn and lost.
 
     `choose` takes a `Turn` and returns a number of `turn.legal`, or the name of a legal move. It may be `async`; if
     not, it runs in a thread. If it raises, or returns anything else, the bot resigns that match and says why.
@@ -173,10 +174,11 @@ def play(
     )
     try:
         if sandbox:
-            asyncio.run(_play_in_sandbox(order))
+            asyncio.run(_until_terminated(_play_in_sandbox(order)))
         else:
-            asyncio.run(_play_at(url, trust_of(url, fingerprint, is_insecure=is_insecure), order))
-    except KeyboardInterrupt:
+            trust = trust_of(url, fingerprint, is_insecure=is_insecure)
+            asyncio.run(_until_terminated(_play_at(url, trust, order)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         write("stopped")
     return order.story.tally
 
@@ -192,6 +194,14 @@ class _Order:
     is_remembered: bool
     """Whether the token of the name is used, and kept."""
     story: Story
+
+
+async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    """Do the work until it ends, or until the system asks the process to end; then it is cancelled."""
+    task = asyncio.ensure_future(work)
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows, and outside the main thread
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await task
 
 
 async def _play_at(url: str, trust: Trust, order: _Order) -> None:
