@@ -80,7 +80,7 @@ ALLOWED: dict[str, set[str]] = {
 
 INSIDE = {
     "strategies": """
-        strategy heuristic vanishing book rules tactics lookahead tree *
+        strategy heuristic vanishing book tactics lookahead tree *
         compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
         compiled.lines compiled.fours compiled.shapes compiled.fives compiled.threat_wins compiled.connect4_board
         compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
