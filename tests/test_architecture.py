@@ -579,6 +579,6 @@ def test_a_planted_use_of_a_private_name_is_found() -> None:
 def test_no_test_imports_from_another_file_of_tests() -> None:
     files = Path(__file__).parent.rglob("*.py")
     found = {
-        path.name: re.findall(r"^from tests\S*\.test_\w+ import", path.read_text(), re.MULTILINE) for path in files
+        str(path): re.findall(r"^from tests\S*\.test_\w+ import", path.read_text(), re.MULTILINE) for path in files
     }
     assert {name: lines for name, lines in found.items() if lines} == {}
