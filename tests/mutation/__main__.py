@@ -28,6 +28,7 @@ that the entry names kills it.
 TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/clock.py": ("tests/test_clock.py",),
     "ttt_net/ratings.py": ("tests/test_ratings.py",),
+    "ttt_net/pairing": ("tests/pairing",),
     "ttt_net/matches": ("tests/matches",),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""

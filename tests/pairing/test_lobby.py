@@ -1,18 +1,18 @@
 import random
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tests.pairing.test_seeks import count_objects
+from tests.pairing.objects import count_objects
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Challenge, Lobby, Pairing
-from ttt_net.pairing.seeks import Seek
+from ttt_net.pairing.seeks import BANDS, Seek
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 
@@ -322,7 +322,7 @@ def test_an_accepted_seek_is_casual_if_it_is_or_if_both_would_have_it_so(
     assert pairing.is_rated == (is_rated and not (or_casual and is_casual))
 
 
-@pytest.mark.parametrize(("one", "other"), [*product([(False, False), (True, False), (True, True)], repeat=2)])
+@pytest.mark.parametrize(("one", "other"), [*product(product([False, True], repeat=2), repeat=2)])
 def test_a_match_is_casual_where_ratings_are_not_allowed_and_both_would_have_it_so(
     one: tuple[bool, bool], other: tuple[bool, bool]
 ) -> None:
@@ -330,11 +330,12 @@ def test_a_match_is_casual_where_ratings_are_not_allowed_and_both_would_have_it_
     room = Lobby(random.Random(1), may_rate=lambda *pair: asked.append(pair) or False)  # type: ignore[func-returns-value]
     room.seek(person(1, is_rated=one[0], or_casual=one[1]), 0)
     pairing = room.seek(person(2, is_rated=other[0], or_casual=other[1]), 0)
-    if one[0] != other[0] and not (one[1] or other[1]):
+    kinds = [{True, False} if is_rated and or_casual else {is_rated} for is_rated, or_casual in (one, other)]
+    if not kinds[0] & kinds[1]:
         assert pairing is None
         return
     assert pairing is not None
-    both_would = one[1] and other[1]
+    both_would = one == other == (True, True)
     assert pairing.is_rated == (one[0] and other[0] and not both_would)
     assert bool(asked) == both_would
 
@@ -411,6 +412,51 @@ class Stammering(random.Random):
 def test_no_two_invitations_have_the_same_code() -> None:
     room = Lobby(Stammering())
     assert [invite(room, player) for player in (1, 2, 3)] == ["AAAAAA", "BBBBBB", "CCCCCC"]
+
+
+def test_waiting_and_coming_back_lead_to_pairings() -> None:
+    room = Lobby(random.Random(1), lambda player, game, time: player)
+    room.seek(person(1_000), 0)
+    room.seek(person(1_300), 0)
+    assert [players(pairing) for pairing in room.tick(BANDS[1][0])] == [{1_000, 1_300}]
+    room.seek(person(1_000), 0)
+    room.leave(1_000, 0, on_purpose=False)
+    assert room.seek(person(1_001), 0) is None
+    assert players(room.returned(1_000)) == {1_000, 1_001}
+
+
+@pytest.mark.parametrize("side", [0, 1, None])
+def test_a_challenge_and_an_invitation_give_the_side_that_was_asked_for(side: Literal[0, 1] | None) -> None:
+    room, firsts = lobby(), set()
+    for _ in range(40):
+        challenge = room.challenge(1, 2, "qubic", None, 0, side=side)
+        room.answer(challenge)
+        firsts.add(room.accepted(challenge).first)
+        made = room.invite(1, "qubic", None, 0, side)
+        room.reinstate([made])
+        firsts.add(room.joined(made, 2).first)
+        room.spent(made.code)
+        assert not room.is_being_spent(made.code)
+    assert firsts == ({1, 2} if side is None else {1} if side == 0 else {2})
+
+
+def test_numbers_go_on_after_those_that_another_node_has_given() -> None:
+    room = lobby()
+    room.count_on(7)
+    room.seek(person(1), 0)
+    assert [seek.number for seek in room.seeks] == [8]
+    assert room.challenge(1, 2, "qubic", None, 0).number == 8
+
+
+def test_the_challenges_between_two_who_part_are_gone_and_no_others() -> None:
+    room = lobby()
+    between = [room.challenge(1, 2, "qubic", None, 0), room.challenge(2, 1, "qubic", None, 0)]
+    others = [room.challenge(1, 3, "qubic", None, 0), room.challenge(3, 2, "qubic", None, 0)]
+    room.part(1, 2)
+    for challenge in between:
+        refused(Code.UNKNOWN_CHALLENGE, lambda number=challenge.number: room.challenge_of(number, 1, 0))  # type: ignore[misc]
+    for challenge in others:
+        assert room.challenge_of(challenge.number, 3, 0) == challenge
 
 
 PLAYERS = st.integers(0, MAX_CHALLENGES + 1)

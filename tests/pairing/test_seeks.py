@@ -1,16 +1,15 @@
 """Opponents found for seeks, and when: in simulated time, without a server."""
 
-import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from types import FunctionType
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tests.pairing.objects import count_objects
 from ttt_net.clock import TimeControl
 from ttt_net.pairing.seeks import (
     ALONE_MS,
@@ -92,6 +91,28 @@ def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_w
     assert met == [{1_490, 2_900}]
 
 
+def test_a_hidden_seek_looks_at_nobody() -> None:
+    room = waiting(person(1))
+    room.hide(1, 0)
+    assert room.seek(person(2), 0) is None
+    assert (room.look_again(1), room.rated(1)) == (None, None)
+    assert found(room.restore(1)) == 2
+
+
+def test_who_is_not_welcome_hides_nobody_who_is() -> None:
+    room = StandingSeeks(by_number, lambda one, other: True)
+    room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
+    room.seek(person(1_490, opponents="people"), 0)
+    assert found(room.seek(person(1_510, opponents="people"), 0)) == 1_490
+
+
+def test_the_house_keeps_those_apart_as_well_who_would_play_anything() -> None:
+    room = StandingSeeks(by_number, lambda one, other: False)
+    for player in (1, 2):
+        assert room.seek(Seek(player, True, ()), 0) is None
+    assert room.seek(person(3), 0) is None
+
+
 def test_a_person_is_found_before_a_bot_however_close_the_bot_is() -> None:
     room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
@@ -140,17 +161,6 @@ def test_who_waits_alone_is_told_so_once() -> None:
     assert room.alone(ALONE_MS - 1) == []
     assert [seek.player for seek in room.alone(ALONE_MS)] == [1]
     assert room.alone(10 * ALONE_MS) == []
-
-
-def count_objects(thing: object) -> int:
-    """Return how many objects are reached from a thing, but for numbers, code and classes."""
-    seen, pending = set[int](), [thing]
-    while pending:
-        each = pending.pop()
-        if id(each) not in seen and not isinstance(each, (int, type, FunctionType)):
-            seen.add(id(each))
-            pending += gc.get_referents(each)
-    return len(seen)
 
 
 def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
