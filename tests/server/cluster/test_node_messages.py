@@ -76,6 +76,43 @@ def test_players_and_watchers_on_other_nodes_hear_what_is_said_unless_they_have_
     assert len(evening.heard(0, "chat")) == 2
 
 
+def test_an_abort_is_counted_once_on_every_node_and_keeps_the_two_apart_there() -> None:
+    evening = Evening("a", "b", "c")
+    steward, here = steward_and_guest(evening)
+    match = evening.match()
+    evening.people[0].say(wire.AbortRequest(0, match=match))
+    evening.go(1.0)
+    services = steward.hub.services
+    one, other = (evening.world.player_of(peer.token) or 0 for peer in evening.people[:2])
+    for node in (steward, here):
+        aborts = node.hub.services.aborts
+        assert [aborts.count(player, services.now_ms()) for player in (one, other)] == [1, 0]
+        assert aborts.are_apart(one, other, services.now_ms())
+    for peer in evening.people[:2]:
+        peer.say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(10.0)
+    assert [evening.heard(who, "started") for who in (0, 1)] == [[], []]
+    assert len({told["match"] for told in evening.heard(1, "snapshot")}) == 1, "they are not paired again"
+
+
+def test_a_block_holds_on_the_node_that_keeps_the_lobby_and_ends_there() -> None:
+    evening = Evening("a", "b", "c")
+    steward_and_guest(evening)
+    one, other = evening.people[:2]
+    one.say(wire.BlockRequest(0, name=other.name, on=True))
+    evening.go(1.0)
+    other.say(wire.ChallengeRequest(0, name=one.name))
+    for peer in (one, other):
+        peer.say(wire.SeekRequest(0, games=["tictactoe"]))
+    evening.go(10.0)
+    assert [told["code"] for told in evening.heard(1, "refused")] == ["not_welcome"]
+    assert not one.matches
+    one.say(wire.BlockRequest(0, name=other.name, on=False))
+    evening.go(2.0)
+    assert len(one.matches) == 1
+    assert one.matches.keys() == other.matches.keys()
+
+
 def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -> None:
     evening = Evening("a", "b", "c", "c", "b")
     match = evening.match()

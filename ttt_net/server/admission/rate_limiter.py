@@ -97,6 +97,11 @@ class RateLimiter:
         without a cluster.
         """
 
+    def tell(self, act: str, player: int) -> None:
+        """Have the other nodes of a cluster count an act of a player that only this one saw."""
+        if self.untold is not None:
+            self.untold[act, player] += 1
+
     def taken_elsewhere(self, act: str, holder: int | str, count: float) -> None:
         """Count what a player, or an address, took on another node of the cluster."""
         is_shared = isinstance(holder, str) and act not in _OF_ADDRESSES and act != "bytes"

@@ -25,6 +25,8 @@ from ttt_net.server.players import PlayerId
 
 log = logging.getLogger(__name__)
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
+MOST_ABORTS = 20
+"""The most aborted matches of one player that are counted from one message; fewer lead to the longest wait."""
 MOST_TAKEN = 5_000
 """Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
 
@@ -201,3 +203,6 @@ class Broadcasts:
             for act, holder, count in told.counts:
                 if act in TOLD:
                     self._services.rate_limiter.taken_elsewhere(act, holder, count)
+                elif act == "aborts" and isinstance(holder, int):
+                    for _ in range(min(count, MOST_ABORTS)):
+                        self._services.aborts.add(holder, self._services.now_ms())

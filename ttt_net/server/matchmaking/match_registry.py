@@ -242,6 +242,8 @@ class MatchRegistry:
             services.aborts.part(first, second, now_ms)
             if by is not None:
                 services.aborts.add(by, now_ms)
+                if room.match.absences.of(room.seats.side_of(by) or 0) is None:  # an absence is known on every node
+                    services.rate_limiter.tell("aborts", by)
         for side, player in enumerate(room.seats.players or ()):
             if reason is Reason.ABANDON and room.match.absences.of(side):
                 services.abandons.add(player, now_ms)
