@@ -22,15 +22,11 @@ _IN_MEMORY = Path("/dev/shm")
 _BEFORE = SCHEMA_VERSION - 1
 _TABLES_BEFORE = Path(__file__).parent.parent / "server" / "journal" / f"schema_{_BEFORE}.sql"
 """A journal of the schema before, of which the tables are needed."""
-_OF_BEFORE = "WHERE whom NOT LIKE 'address:%' AND whom NOT LIKE 'token:%'"
-"""Sanctions as they were before: of networks and players alone."""
 _FORMATS = slice(18, 20)
 _ONLY_NOW = (
-    "SELECT 1 FROM sqlite_sequence WHERE name = 'reports'",
-    "SELECT 1 FROM moderators",
-    "SELECT 1 FROM audit WHERE by <> 'host'",
-    "SELECT 1 FROM sanctions WHERE by <> 'host' OR whom LIKE 'address:%' OR whom LIKE 'token:%'"
-    " OR player IS NOT CASE WHEN whom LIKE 'player:%' THEN CAST(substr(whom, 8) AS INTEGER) END",
+    "SELECT 1 FROM blocks",
+    "SELECT 1 FROM reports WHERE weight <> 1 OR network <> ''",
+    "SELECT 1 FROM sqlite_sequence WHERE name = 'reports' AND seq <> (SELECT coalesce(max(number), 0) FROM reports)",
 )
 """A query for rows that the last schema but one cannot hold."""
 _OF_CLUSTER = ("place", "nodes", "connected")
@@ -85,6 +81,7 @@ def _empty_before() -> bytes:
             old.execute(f"DROP TRIGGER {name}")
         for table in _tables(old):
             old.execute(f"DELETE FROM {table}")
+        old.execute("DELETE FROM sqlite_sequence")
         for _, sql in triggers:
             old.execute(sql)
         return old.serialize()
@@ -99,8 +96,7 @@ def fill_as_before(now: sqlite3.Connection) -> sqlite3.Connection:
         old.execute(f"DROP TRIGGER {name}")
     for table in _tables(old):
         columns = _columns_of_both(table, old, now)
-        only = _OF_BEFORE if table == "sanctions" else ""
-        query = f"SELECT {', '.join(columns)} FROM {table} {only} ORDER BY {', '.join(columns)}"
+        query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {', '.join(columns)}"
         rows = now.execute(query).fetchall()
         places = ", ".join("?" * len(columns))
         old.executemany(f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({places})", rows)
