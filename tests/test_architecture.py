@@ -92,7 +92,7 @@ INSIDE = {
     "engines": "launch settings program external",
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
-    "tournaments": "schedules arena standings swiss",
+    "tournaments": "schedules arena king_of_the_table standings swiss",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
     "server": """
         metrics server_clock settings players

@@ -1,0 +1,114 @@
+"""Seat players at tables where the winner stays: a queue for an evening on a local network.
+
+The first in the queue plays the king of a table. The winner stays, and the loser goes to the back. After `REIGN` wins
+in a row both go to the back, the king first, and so do both after a draw. Nobody who came later plays earlier, except
+kings.
+"""
+
+from dataclasses import dataclass, replace
+
+from ttt_net.tournaments.schedules import Entrant, Pair
+
+REIGN = 3
+"""After so many wins in a row a king has to give up the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class KingTable:
+    """One table: free, held by a king who waits for the next in the queue, or in play."""
+
+    king: Entrant | None = None
+    """The winner of the last match here, or the first of two who began at a free table."""
+    challenger: Entrant | None = None
+    wins: int = 0
+    """The king's wins in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableQueue:
+    """The queue and the tables. Every method returns the next state, and changes nothing."""
+
+    waiting: tuple[Entrant, ...] = ()
+    """The next one first."""
+    tables: tuple[KingTable, ...] = ()
+    missed: frozenset[Entrant] = frozenset()
+    """Those who were away when it was their turn."""
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """All players: those at the tables, then those who wait."""
+        seated = (each for table in self.tables for each in (table.king, table.challenger))
+        return (*(each for each in seated if each is not None), *self.waiting)
+
+    def joined(self, entrant: Entrant) -> "TableQueue":
+        """Add a player to the back of the queue. Raises `ValueError` if they are in it, or at a table."""
+        if entrant in self.entrants:
+            raise ValueError(f"{entrant} is here already")
+        return replace(self, waiting=(*self.waiting, entrant))
+
+    def left(self, entrant: Entrant) -> "TableQueue":
+        """Remove a player. Raises `ValueError` if they are in a match, which has to end first, or not here."""
+        if entrant not in self.entrants or any(entrant in (_players(table) or ()) for table in self.tables):
+            raise ValueError(f"{entrant} is not waiting")
+        tables = tuple(KingTable() if table.king == entrant else table for table in self.tables)
+        waiting = tuple(each for each in self.waiting if each != entrant)
+        return TableQueue(waiting, tables, self.missed - {entrant})
+
+    def passed_over(self, entrant: Entrant) -> "TableQueue":
+        """Put the first in the queue, who does not come, behind the next one; the second time, remove them.
+
+        Raises `ValueError` if it is not their turn.
+        """
+        if not self.waiting or self.waiting[0] != entrant:
+            raise ValueError(f"it is not the turn of {entrant}")
+        if entrant in self.missed:
+            return self.left(entrant)
+        first, *others = self.waiting
+        return replace(self, waiting=(*others[:1], first, *others[1:]), missed=self.missed | {entrant})
+
+    def started(self) -> tuple["TableQueue", list[Pair]]:
+        """Begin a match at each table that has its players; return them too. The challenger moves first.
+
+        There is one table for three players. A king whose table is one too many goes to the front of the queue.
+        """
+        count = max(1, (len(self.entrants) + 1) // 3)
+        waiting, tables, pairs = list(self.waiting), list(self.tables), list[Pair]()
+        for table in [table for table in reversed(tables) if table.challenger is None]:
+            if len(tables) > count:
+                tables.remove(table)
+                waiting = [*([] if table.king is None else [table.king]), *waiting]
+        tables += [KingTable()] * (count - len(tables))
+        for number in sorted(range(len(tables)), key=lambda number: tables[number].king is None):
+            table = tables[number]
+            needed = (table.king is None) + 1
+            if table.challenger is None and len(waiting) >= needed:
+                king = waiting.pop(0) if table.king is None else table.king
+                challenger = waiting.pop(0)
+                tables[number] = KingTable(king, challenger, table.wins)
+                pairs.append((challenger, king))
+        missed = self.missed - {each for pair in pairs for each in pair}
+        return TableQueue(tuple(waiting), tuple(tables), missed), pairs
+
+    def ended(self, pair: Pair, winner: Entrant | None) -> "TableQueue":
+        """End the match of two players; `winner` is None after a draw.
+
+        Raises `ValueError` if there is no such match.
+        """
+        number = next((number for number, table in enumerate(self.tables) if _players(table) == pair), None)
+        if number is None or (winner is not None and winner not in pair):
+            raise ValueError(f"there is no such match of {pair[0]} and {pair[1]}")
+        table = self.tables[number]
+        assert table.king is not None, "a match has a king, or the first of two"
+        assert table.challenger is not None, "a match has a challenger"
+        wins = 0 if winner is None else table.wins + 1 if winner == table.king else 1
+        loser = table.challenger if winner in (None, table.king) else table.king
+        stays = winner if 0 < wins < REIGN else None
+        gone = [loser] if stays is not None else [table.king if winner is None else winner, loser]
+        after = KingTable() if stays is None else KingTable(stays, None, wins)
+        tables = (*self.tables[:number], after, *self.tables[number + 1 :])
+        return replace(self, waiting=(*self.waiting, *(each for each in gone if each is not None)), tables=tables)
+
+
+def _players(table: KingTable) -> Pair | None:
+    """Return the two who play at a table, the one who moves first first; None while nobody plays."""
+    return None if table.king is None or table.challenger is None else (table.challenger, table.king)
