@@ -36,7 +36,7 @@ class HexGame(Game[HexState]):
                 step=2,
                 edges={"top": "X", "bottom": "X", "left": "O", "right": "O"},
             ),
-            pieces=(Piece("X", "red"), Piece("O", "blue")),
+            pieces=(Piece("X", "blue", "cross"), Piece("O", "red", "ring")),
             endings={"connection": "{winner} connected both edges"},
             page=RulePage(
                 goal="Connect your two edges of the board with an unbroken chain: X top and bottom, O left and right.",

@@ -62,7 +62,7 @@ class OthelloGame(Game[OthelloState]):
     move_names = (*(f"{'abcdefgh'[cell % _SIZE]}{_SIZE - cell // _SIZE}" for cell in range(_CELLS)), "pass")
     initial = OthelloState("." * 27 + "OX......XO" + "." * 27, 0, 0)
     face = Face(
-        pieces=(Piece("X", "black", "disc"), Piece("O", "white", "disc")),
+        pieces=(Piece("X", "black"), Piece("O", "white")),
         endings={"discs": "{winner} had more discs"},
         page=RulePage(
             goal="Have more discs than your opponent when neither of you can move.",

@@ -86,7 +86,10 @@ class Geometry(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A mark of the board, its name for people, and its look."""
+    """A mark of the board, its name for people, and its look.
+
+    Stones are black for X and white for O, discs yellow and red, crosses and rings blue and red.
+    """
 
     mark: str
     name: str

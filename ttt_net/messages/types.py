@@ -86,7 +86,10 @@ class GeometryInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class PieceInfo(Struct, frozen=True):
-    """A mark of the board, its name for people, and its look: `cross`, `ring`, `stone` or `disc`."""
+    """A mark of the board, its name for people, and its look: `cross`, `ring`, `stone` or `disc`.
+
+    Stones are black for X and white for O.
+    """
 
     mark: str
     name: str

@@ -29,6 +29,9 @@ export type Look = {
   isLoss: boolean;
   /** Whether the layers of a cube lie side by side, and not one above the other. */
   isFlat: boolean;
+  /** Of hexagons: the width and height in cells, and the picture around them. */
+  extent?: [number, number];
+  around?: Tree;
   /** A prefix for the ids of cells, where there is another board. */
   prefix?: string;
 };
@@ -68,12 +71,15 @@ function placeOf(game: Game, cell: number): [number, number, number] {
 
 /** A mark as it lies on the board of a game, or what stands for it beside a name. */
 export const token = (game: Game, mark: string, isLying = false): Tree =>
-  isStones(game) && mark.length === 1 ? stone(mark) : symbol(mark, game.gravity, isLying);
+  (isStones(game) || lookOf(game, mark) === "stone") && mark.length === 1 ? stone(mark) : symbol(mark, game.gravity || lookOf(game, mark) === "disc", isLying);
+
+const lookOf = (game: Game, mark: string): string | undefined => game.pieces?.find((piece) => piece.mark === mark)?.look;
 
 /** How the two sides are coloured beside such a board: like its stones or discs, or as usual. */
 export const colours = (game: Game): string => (game.gravity ? "racked" : isStones(game) ? "stony" : "");
 
-export const isStones = ({ shape, gravity, block }: Game): boolean => shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
+export const isStones = ({ shape, gravity, block, geometry }: Game): boolean =>
+  geometry ? geometry.cell === "point" : shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
 
 export function board(look: Look, on: On): Tree {
   const { game, position } = look;
@@ -86,12 +92,13 @@ export function board(look: Look, on: On): Tree {
     layers > 1 && (isStack ? "stack" : "sheets"),
     game.gravity ? "gravity" : isStones(game) ? "stones" : "marks",
     game.block && "blocks",
+    look.extent && "hexes",
     look.canMove && "mine",
     position.to_move === null && "over",
     position.line.length > 0 && "lined",
     look.isLoss && "loss",
   ];
-  const [wide, high] = isStack ? stackSize(look.game) : [width, height];
+  const [wide, high] = look.extent ?? (isStack ? stackSize(look.game) : [width, height]);
   return h(
     "div.boards",
     {
@@ -117,6 +124,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
     layers > 1 && !look.isFlat && h("span.storey", { hidden: true }, z + 1),
     h(
       "div.plane",
+      look.around,
       isStones(game)
         ? h("svg.lines", box, crossings(width, height))
         : (layers > 1 || !game.gravity) && h("svg.hash", { ...box, preserveAspectRatio: "none" }, hash(width, height, game.block)),
@@ -145,11 +153,17 @@ const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => (game
 
 const rowNames = (game: Game): string[] => range(sizes(game)[1], (y) => `${sizes(game)[1] - y}`);
 
+/** Whether a cell is part of the line, or of what else has won the match. */
+const hasWonBy = ({ line, notes }: Position, cell: number): boolean => line.includes(cell) || !!notes?.some(({ kind, cells }) => kind === "win" && cells?.includes(cell));
+
+/** How far to the right the row of a cell begins, in cells. */
+const shiftOf = (game: Game, cell: number): number => (game.geometry?.runs[placeOf(game, cell)[1]]?.[2] ?? 0) / 2;
+
 function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
   const { game, position } = look;
   const mark = position.board[cell] ?? ".";
   const isGhost = cell === look.ghost && mark === ".";
-  const isWon = position.line.includes(cell);
+  const isWon = hasWonBy(position, cell);
   const isLast = cell === look.last;
   const isFading = cell === look.fading && mark !== ".";
   const words = [
@@ -181,7 +195,7 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
       class: classes,
       tabindex: cell === look.focus ? 0 : -1,
       label: listed(words),
-      style: { "--row": placeOf(game, cell)[1], "--n": position.line.indexOf(cell) },
+      style: { "--row": placeOf(game, cell)[1], "--n": position.line.indexOf(cell), "--shift": shiftOf(game, cell) },
       onclick: (event: Event) => on.choose(cell, event),
       onfocus: () => on.focus(cell),
       onpointerenter: (event: PointerEvent) => event.pointerType === "mouse" && on.hover(cell),

@@ -5,9 +5,10 @@
  */
 
 import { clockNow, hint, play, request, seek, site } from "./actions.js";
+import { notes } from "./added.js";
 import { noteOf } from "./analysis.js";
 import { moveName } from "./board.js";
-import { button, type Child, h, type Tree } from "./dom.js";
+import { button, type Child, h, joined, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
 import { kindOf } from "./games.js";
 import { either, f, many, w } from "./i18n.js";
@@ -15,7 +16,7 @@ import { icon } from "./pieces.js";
 import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";
-import { capital, gradeOf, resultParts, status } from "./sentences.js";
+import { capital, gradeOf, resultParts, sentence, status } from "./sentences.js";
 import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
 /** One question: its key, sentence, tone and buttons, and more above and below these. */
@@ -59,7 +60,7 @@ function question(match: Match): Question | null {
   const others = isMyTurn(match) ? position.legal.filter((move) => game.move_cells[move]! < 0) : [];
   if (others.length) {
     const named = (name: string) => (name === "swap" ? w.swapSides : f(w.playMove, name));
-    return { key: "others", text: status(match), buttons: others.map((move) => button(named(game.move_names[move] ?? ""), () => play(match, move), "primary")) };
+    return { key: "others", text: joined([status(match), notes(position) && sentence(notes(position))], " "), buttons: others.map((move) => button(named(game.move_names[move] ?? ""), () => play(match, move), "primary")) };
   }
   return absence(match);
 }

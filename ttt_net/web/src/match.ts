@@ -1,6 +1,7 @@
 /** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
 
 import { announce, clockNow, link, notify, play } from "./actions.js";
+import { around, counters, extent, isHexes } from "./added.js";
 import { analysis, isPoor } from "./analysis.js";
 import { bar } from "./bar.js";
 import { board, colours, isSmall, landing, type Look, type On, sizes, token } from "./board.js";
@@ -65,6 +66,7 @@ function seat(match: Match, side: number): Tree {
       isBot(player) && h("span.tag", player.level ? f(w.botOfLevel, player.level) : w.bot),
       h("span.rating", change ? change.after : ratingOf(player)),
       change && h("span", { class: gained < 0 ? "lost" : "won" }, `${gained < 0 ? "−" : "+"}${Math.abs(gained)}`),
+      counters(match, side),
       !match.present[side] && !outcome && h("span.tag.away", w.away),
     ),
     match.score?.some(Boolean) && h("span.score", { title: w.scoreOfSeries }, points(match, side)),
@@ -101,6 +103,7 @@ function theBoard(match: Match): Tree {
     alarms: past ? "" : coachedCells(match, "warning"),
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: isFlat(),
+    ...(isHexes(game) && { extent: extent(game), around: around(game) }),
   };
   const on: On = {
     choose: (cell, event) => choose(match, cell, event, canMove),
@@ -109,7 +112,8 @@ function theBoard(match: Match): Tree {
   };
   if (seen.position !== position) seen = { position, sinceMs: performance.now() };
   // Clocks tick ten times a second, and large boards change less often.
-  return part("board", [w, match, ...Object.values(look)], () => board(look, on));
+  const { around: _drawn, extent: _size, ...shown } = look; // the same for all positions of a game
+  return part("board", [w, match, ...Object.values(shown)], () => board(look, on));
 }
 
 /** The cells that the coach speaks of. */
