@@ -288,13 +288,15 @@ test("a player is blocked from their profile, and unblocked from the list in our
   await page.until(".toast", "Ben is blocked: they cannot challenge you, and you do not see what they write.");
   await page.press("Unblock Ben");
   await page.until(".toast", "Ben is no longer blocked.");
-  assert.deepEqual(page.of("block").map(({ name, on }) => [name, on]), [["Ben", true], ["Ben", false]]);
+  const blocks = page.of("block") as { name?: string; on?: boolean }[];
+  assert.deepEqual(blocks.map(({ name, on }) => [name, on]), [["Ben", true], ["Ben", false]]);
   page.close();
   const own = await ann({}, "/#player=", ["blocks"]);
   await own.says({ type: "profile", player: { name: "Ann" }, against: null, ...told }, { type: "blocks", blocked: ["Ben"], muted: ["Cid"] });
   await own.press("Unblock Ben");
   await own.press("Unmute Cid");
-  assert.deepEqual([own.of("block"), own.of("mute")].map(([each]) => [each!.name, each!.on]), [["Ben", false], ["Cid", false]]);
+  const ended = [...own.of("block"), ...own.of("mute")] as { name?: string; on?: boolean }[];
+  assert.deepEqual(ended.map(({ name, on }) => [name, on]), [["Ben", false], ["Cid", false]]);
   own.close();
 });
 
