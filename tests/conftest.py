@@ -48,7 +48,6 @@ LONGEST = (
     "page/test_link.py",
     "page/test_slow_link.py",
     "server/test_leaks.py",
-    "client/terminal/test_lobby_terminal.py",
     "client/test_end_to_end.py",
     "end_to_end/test_cluster.py",
     "benchmarks/test_soak.py",

@@ -1,4 +1,4 @@
-"""Bytes sent to terminals of every kind, encoding and size: no more and no less than the picture."""
+"""Bytes sent to terminals of every kind, encoding and size, keys as they arrive, and motion on the screen."""
 
 import errno
 import io
@@ -7,25 +7,40 @@ import random
 import sys
 import unicodedata
 from dataclasses import replace
+from dataclasses import replace as changed
 
 import pyte
 import pytest
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyPress
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from tests.client.drawing.screens import SCREENS
-from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, played, snapshot, welcome
+from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, knowing, played, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.display import Command, Display, Page
 from ttt_net.client.drawing.draw import draw, draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
+from ttt_net.client.mailbox import Clicked, Focused, Key, Pasted, TerminalEvent
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import canvas as canvases
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.painter import FALL_MS, TerminalScreen
+from ttt_net.client.terminal.loop import event_of
+from ttt_net.client.terminal.painter import (
+    FALL_MS,
+    FLASH_MS,
+    FLASHES,
+    SLOW_MS,
+    TerminalScreen,
+    has_motion,
+    in_motion,
+    motion_between,
+)
 from ttt_net.client.update import update
-from ttt_net.messages import Chatted, PlayerInfo
+from ttt_net.client.world import World
+from ttt_net.messages import Chatted, PlayerInfo, Tookback
 
 SIZES = [(20, 6), (24, 8), (40, 12), (63, 15), (80, 24), (120, 40), (200, 60)]
 VIEWS = [
@@ -204,3 +219,94 @@ def test_a_name_of_wide_letters_keeps_every_page_in_its_lines() -> None:
         for glyphs in (BOXES, ASCII):
             lines = draw(display, (width, 24), 0, glyphs).split("\n", allow_blank=True)
             assert max(line.cell_len for line in lines) <= width
+
+
+def events(data: str) -> list[TerminalEvent | None]:
+    presses: list[KeyPress] = []
+    parser = Vt100Parser(presses.append)
+    parser.feed_and_flush(data)
+    return [event_of(press) for press in presses]
+
+
+@pytest.mark.parametrize(
+    ("data", "event"),
+    [
+        ("a", Key("a")),
+        ("\r", Key("c-m")),
+        ("\x1b[A", Key("up")),
+        ("\x1b", Key("escape")),
+        ("\x1b[<0;40;12M", Clicked(39, 11)),
+        ("\x1b[<0;40;12m", None),
+        ("\x1b[<2;40;12M", None),
+        ("\x1b[<64;1;1M", Key("up")),
+        ("\x1b[<65;1;1M", Key("down")),
+        ("\x1b[<99999999999;1;1M", None),
+        ("\x1b[I", Focused(True)),
+        ("\x1b[O", Focused(False)),
+        ("\x1b[200~b2\x1b[A\r\x1b[201~", Pasted("b2\x1b[A\r")),
+    ],
+)
+def test_what_a_terminal_sends_becomes_one_event(data: str, event: TerminalEvent | None) -> None:
+    assert events(data) == [event]
+
+
+COLUMN = [38, 31, 24]
+"""Three marks in the middle column, the last in the third row from below."""
+
+
+def shown(game: str, moves: list[int]) -> Display:
+    return update(update(Display(World(address="here")), welcome(), 0), snapshot(game, moves, opponent=BEN), 0)
+
+
+def test_a_mark_falls_row_by_row_to_where_it_comes_to_lie() -> None:
+    before = shown("connect4", COLUMN[:-1])
+    after = update(before, played("connect4", COLUMN), 0)
+    motion = motion_between(before, after, 1_000)
+    assert motion is not None
+    boards = []
+    for number in range(3):
+        frame = motion.frame(after, 1_000 + number * FALL_MS)
+        assert frame is not None
+        boards.append(in_motion(after, frame).match)
+    marks = [board.position.board.index("X") for board in boards if board is not None]
+    assert marks == [3, 10, 17]
+    assert motion.frame(after, 1_000 + 3 * FALL_MS) is None, "it lies there"
+    assert motion.frame(shown("connect4", COLUMN[:-1]), 1_000) is None
+
+
+def test_a_winning_line_flashes() -> None:
+    won = [4, 0, 1, 2, 7]
+    before = shown("tictactoe", won[:-1])
+    after = update(before, played("tictactoe", won), 0)
+    motion = motion_between(before, after, 0)
+    assert motion is not None
+    lines = [motion.frame(after, number * FLASH_MS) for number in range(2 * FLASHES)]
+    assert [frame.line if frame is not None else None for frame in lines] == [(), (1, 4, 7)] * FLASHES
+    assert motion.frame(after, 2 * FLASHES * FLASH_MS) is None
+
+
+def test_nothing_moves_where_nothing_falls_or_the_link_is_slow_or_another_page_is_seen() -> None:
+    before = shown("tictactoe", [4])
+    after = update(before, played("tictactoe", [4, 0]), 0)
+    assert motion_between(before, after, 0) is None
+    before = shown("connect4", COLUMN[:-1])
+    after = update(before, played("connect4", COLUMN), 0)
+    assert motion_between(None, after, 0) is None
+    assert motion_between(after, after, 0) is None
+    assert motion_between(before, knowing(after, latency_ms=SLOW_MS + 1), 0) is None
+    assert motion_between(before, changed(after, pages=(*after.pages, Page("replay"))), 0) is None
+    back = update(after, Tookback("m1", 5, 0, side=0, ply=2), 0)
+    assert motion_between(after, back, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "moves"),
+    [
+        ({}, True),
+        ({"SSH_CONNECTION": "1"}, False),
+        ({"TTT_NET_MOTION": "on", "SSH_CONNECTION": "1"}, True),
+        ({"TTT_NET_MOTION": "off"}, False),
+    ],
+)
+def test_who_wants_nothing_to_move_or_is_far_away_has_it_so(environment: dict[str, str], moves: bool) -> None:
+    assert has_motion(environment) is moves
