@@ -249,6 +249,25 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return waited
 
 
+async def test_moves_that_nobody_pays_for_are_not_measured(tmp_path: Path) -> None:
+    looks = 0
+
+    def look() -> float:
+        nonlocal looks
+        looks += 1
+        return 0.0
+
+    async with running(tmp_path, Limits(ping_after_s=60, dead_after_s=600), cost_s=look) as server:
+        first, second, match = await server.pair()
+        server.tick(0)  # the first heartbeats, whose answers are measured as other frames than requests are
+        for one in (first, first, second, second):
+            await one.ok("ping")
+        before = looks
+        await first.ok("play", match=match, ply=0, move=0)
+        await second.hear("played", ply=1)
+        assert looks == before
+
+
 async def test_a_handshake_of_tls_is_charged_to_its_address(tmp_path: Path) -> None:
     price = Price()
     async with running(tmp_path, metered(), cost_s=price, authority=Authority(tmp_path)) as server:

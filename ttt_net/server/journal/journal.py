@@ -233,7 +233,12 @@ class _ChargedLedger:
 
     def append(self, entry: entries.AnyEntry, done: Done, failed: Done) -> None:
         """Append an entry."""
-        self._ledger.append(entry, self._charged(done), self._charged(failed))
+        payer = self._shares.payer
+        if payer is None or payer.account is None:
+            self._ledger.append(entry, done, failed)
+        else:
+            give = partial(self._give, payer)
+            self._ledger.append(entry, partial(give, done), partial(give, failed))
 
     def ask(self, query: queries.AnyQuery, done: Done, failed: Done) -> None:
         """Ask a query."""
