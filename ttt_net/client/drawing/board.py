@@ -154,19 +154,9 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     legal = {match.game.move_cells[move] for move in position.legal}
     digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
     hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
-    last = match.game.move_cells[match.last] if match.last is not None else -1
     pending_cell = match.game.move_cells[display.under_way.move] if display.under_way is not None else -1
-    cursor = _cursor_cell(display, match)
     owners = _owners(match)
-    frames: dict[int | None, Frame] = {
-        position.vanishing: Frame.VANISHING,
-        **dict.fromkeys(bad_cells(display, match), Frame.BAD),
-        **dict.fromkeys(good_cells(display, match), Frame.GOOD),
-        last: Frame.LAST,
-        cursor: Frame.CURSOR,
-        **dict.fromkeys(position.line, Frame.WON),
-        **{cell: _FRAMES.get(note.kind, Frame.GOOD) for note in position.notes or () for cell in note.cells},
-    }  # a later frame replaces an earlier one
+    frames = _frames_of(display, match)
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
@@ -186,6 +176,21 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
         style, frame_style = _styles_of(frame, mark, is_target=is_target, may_move=display.may_move)
         looks.append(Look(mark, hint, style, frame, frame_style))
     return looks
+
+
+def _frames_of(display: Display, match: Snapshot) -> dict[int | None, Frame]:
+    """Return the frames of cells; of several for a cell, the last one counts."""
+    position = match.position
+    last = match.game.move_cells[match.last] if match.last is not None else -1
+    return {
+        position.vanishing: Frame.VANISHING,
+        **dict.fromkeys(bad_cells(display, match), Frame.BAD),
+        **dict.fromkeys(good_cells(display, match), Frame.GOOD),
+        last: Frame.LAST,
+        _cursor_cell(display, match): Frame.CURSOR,
+        **dict.fromkeys(position.line, Frame.WON),
+        **{cell: _FRAMES.get(note.kind, Frame.GOOD) for note in position.notes or () for cell in note.cells},
+    }
 
 
 def _styles_of(frame: Frame, mark: str, *, is_target: bool, may_move: bool) -> tuple[str, str]:
