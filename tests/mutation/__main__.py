@@ -30,6 +30,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/ratings.py": ("tests/test_ratings.py",),
     "ttt_net/pairing": ("tests/pairing",),
     "ttt_net/matches": ("tests/matches",),
+    "ttt_net/server/admission/client_address.py": ("tests/server/admission/test_client_address.py",),
+    "ttt_net/server/admission/rate_limiter.py": ("tests/server/admission/test_rate_limiter.py",),
+    "ttt_net/server/admission/sanctions.py": (
+        "tests/server/admission/test_sanctions.py",
+        "tests/server/admission/test_sanctions_machine.py",
+    ),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 MOST_SINCE = 100

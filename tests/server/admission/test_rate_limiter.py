@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -266,6 +267,7 @@ TestQuotas = Quotas.TestCase
 def test_nothing_is_told_of_limits_that_one_node_counts_alone_nor_without_a_cluster() -> None:
     quotas = RateLimiter(Limits(), Clock())
     quotas.spend("codes", 1, "192.0.2.7")
+    quotas.wrote("192.0.2.7", 1)
     assert quotas.untold is None
     assert not quotas.is_flooded("openings", "192.0.2.7")
 
@@ -276,3 +278,61 @@ def test_the_wait_for_several_tokens_ends_when_they_are_there() -> None:
     bucket.take(0, 9.5)
     assert [bucket.wait_ms(now_ms, 3) for now_ms in (0, 249, 250)] == [251, 2, 0]
     assert bucket.used(0) == 9.5
+
+
+@pytest.mark.parametrize(
+    ("act", "holder", "left"),
+    [
+        ("codes", 1, 1),
+        ("codes", "192.0.2.7", 2 * PER_ADDRESS - 1),
+        ("wrong_codes", "192.0.2.7", 1),
+    ],
+)
+def test_what_was_taken_on_another_node_first_is_missing_here(act: str, holder: int | str, left: int) -> None:
+    limits = Limits(codes=Rate(2, 60.0), wrong_codes=Rate(2, 60.0), players_per_address=PER_ADDRESS)
+    quotas = RateLimiter(limits, Clock())
+    quotas.taken_elsewhere(act, holder, 1)
+    for number in range(left + 1):
+        is_refused = number == left
+        try:
+            if act == "wrong_codes":
+                quotas.spend_of_address("wrong_codes", str(holder))
+            elif isinstance(holder, str):
+                quotas.share("codes", holder)
+            else:
+                quotas.spend("codes", holder, None)
+        except Refusal:
+            assert is_refused
+        else:
+            assert not is_refused
+
+
+def test_a_day_s_bytes_leave_some_for_the_moves_of_matches_that_go_on() -> None:
+    quotas = RateLimiter(Limits(daily_mb=1), Clock())
+    quotas.wrote("192.0.2.7", 750_001)
+    with pytest.raises(Refusal, match=r"^no more new matches: 1 MB"):
+        quotas.may_write("192.0.2.7", is_new=True)
+    quotas.may_write("192.0.2.7")
+    quotas.wrote("192.0.2.7", 250_000)
+    with pytest.raises(Refusal, match=r"^no more moves: 1 MB"):
+        quotas.may_write("192.0.2.7")
+
+
+def test_after_too_many_wrong_codes_of_an_address_a_right_one_is_refused_too() -> None:
+    quotas = RateLimiter(Limits(wrong_codes=Rate(1, 60.0)), Clock())
+    with pytest.raises(Refusal, match="no invitation"):
+        quotas.try_code(1, "192.0.2.7", is_right=False)
+    with pytest.raises(Refusal, match=r"limits\.wrong_codes"):
+        quotas.try_code(2, "192.0.2.7", is_right=True)
+    quotas.try_code(3, "192.0.2.8", is_right=True)
+
+
+def test_an_address_that_flooded_and_went_away_is_forgiven() -> None:
+    clock = Clock()
+    quotas = RateLimiter(Limits(openings=Rate(2, 10.0)), clock)
+    for _ in range(6):
+        with suppress(Refusal):
+            quotas.spend_of_address("openings", "192.0.2.7")
+    assert quotas.is_flooded("openings", "192.0.2.7")
+    clock.now_ms += 10_000
+    assert not quotas.is_flooded("openings", "192.0.2.7")

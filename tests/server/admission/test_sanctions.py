@@ -2,8 +2,9 @@
 
 import pytest
 
-from ttt_net.errors import Refusal
-from ttt_net.server.admission.sanctions import Sanction, Sanctions, Subject, network_to_ban
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import Sanctioned
+from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, Subject, network_to_ban
 
 KEY = b"a key"
 
@@ -25,6 +26,8 @@ def subject(player: int, token_key: str = "token:none") -> Subject:
         ("2001:db8::7", "2001:db8::/64"),
         ("2001:db8::/48", "2001:db8::/48"),
         ("2001:db8::7/128", "2001:db8::/64"),
+        ("10.0.0.0/8", "10.0.0.0/8"),
+        ("2001::/16", "2001::/16"),
         ("Ann", None),
         ("name:192.0.2.7", None),
         ("", None),
@@ -128,3 +131,67 @@ def test_one_who_is_forgotten_is_held_by_their_token_alone_under_no_name() -> No
     assert sanctions.on("ban", subject(2, token_key), "")
     assert sanctions.on_token("ban", token_key)
     assert [each.title for each in sanctions.in_force()] == ["deleted #1"]
+
+
+@pytest.mark.parametrize(
+    ("act", "reason", "until_ms", "sentence", "left_ms"),
+    [
+        ("ban", "", None, "you are banned from this server for good", None),
+        ("ban", "spam", 60_000, "you are banned from this server until 1970-01-01 00:01 UTC: spam", 59_000),
+        ("mute", "", 500, "you are not allowed to chat on this server until 1970-01-01 00:00 UTC", 1),
+    ],
+)
+def test_a_sanction_says_what_it_forbids_and_for_how_long(
+    act: Act, reason: str, until_ms: int | None, sentence: str, left_ms: int | None
+) -> None:
+    sanction = Sanction(act, "player:1", "Ann", reason, 0, until_ms, 1)
+    refusal = sanction.refusal(1_000)
+    assert (refusal.code, str(refusal), refusal.retry_after_ms) == (
+        Code.BANNED if act == "ban" else Code.MUTED,
+        sentence,
+        left_ms,
+    )
+    assert sanction.message(1_000, lifted=True) == Sanctioned(act, left_ms, reason, True)
+
+
+def test_nothing_is_read_or_missing_at_the_start() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    assert (sanctions.are_read, sanctions.are_missing) == (False, False)
+
+
+def test_an_address_of_another_node_stands_for_itself_and_for_its_network() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    key = sanctions.key_of_address("192.0.2.7")
+    assert key is not None
+    assert sanctions.key_of_address(key) == key
+    networks = [sanctions.key_of_network(each) for each in ("192.0.2.7", "192.0.2.200", "192.0.3.7", key, "evil")]
+    assert networks[0] == networks[1]
+    assert len({*networks}) == 4
+    assert all(networks[:-1])
+    assert networks[-1] == ""
+
+
+def test_what_ran_out_by_the_clock_of_another_node_is_forgotten() -> None:
+    sanctions = Sanctions(lambda: 5, KEY)
+    old, other = ban("player:1", until_ms=10), ban("player:2", until_ms=10)
+    for each in (old, other):
+        sanctions.add([each, each._replace(act="mute")])
+    sanctions.ran_out("ban", "player:1", 1)
+    assert {(each.act, each.whom) for each in sanctions.in_force()} == {
+        ("mute", "player:1"), ("ban", "player:2"), ("mute", "player:2"),
+    }  # fmt: skip
+    sanctions.impose([ban("player:3")._replace(since_ms=10)])
+    assert [each.whom for each in sanctions.in_force()] == ["player:3"]
+
+
+def test_of_several_banned_networks_each_holds_and_each_is_lifted_alone() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    whom = ["192.0.2.0/24", "198.51.100.0/24", "2001:db8::/48"]
+    sanctions.add([ban(each) for each in whom])
+    sanctions.add([ban(whom[0])._replace(act="mute")])
+    addresses = ["192.0.2.7", "198.51.100.7", "2001:db8::7"]
+    assert all(sanctions.on_address("ban", each) for each in addresses)
+    assert sanctions.lift("ban", whom[0], None)
+    assert not sanctions.lift("ban", whom[0], None)
+    assert [bool(sanctions.on_address("ban", each)) for each in addresses] == [False, True, True]
+    assert sanctions.on_address("mute", addresses[0])
