@@ -90,12 +90,13 @@ def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
     counts = []
     for is_hot in (False, True):
         trace: list[str] = []
-        assert failure_of(3, swarm_of(3, 1, is_hot=is_hot), trace) is None
+        for seed in range(1, 6):  # of a single seed, few faults may be drawn either way
+            assert failure_of(seed, swarm_of(seed, 1, is_hot=is_hot), trace) is None
         counts.append(sum(" world fault " in line for line in trace))
     assert counts[1] > 2 * counts[0] > 0
-    assert main(["--hot", "--seeds", "2", "--first", "3"]) == 0
+    assert main(["--hot", "--seeds", "4", "--first", "1"]) == 0
     monkeypatch.setattr(Journal, "append", lambda self, events, done, failed, seats=None: done(None))
-    assert main(["--hot", "--seeds", "2", "--first", "3"]) == 1
+    assert main(["--hot", "--seeds", "4", "--first", "1"]) == 1
     assert "make simulate HOT=1 SEED=" in capsys.readouterr().out
 
 
