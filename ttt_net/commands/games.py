@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ttt_net.games.catalogue import MAX_SIDE, NAMES, SWAPPABLE, find_game
+from ttt_net.games.catalogue import MAX_SIDE, SWAPPABLE, find_game, names
 from ttt_net.games.game import Game
 from ttt_net.games.values import known_value
 
@@ -25,7 +25,7 @@ def size_of(game: Game[Any]) -> str:
 
 def run_games(args: argparse.Namespace) -> int:
     """Print the table. Raises `Refusal` if a name is unknown."""
-    games = [find_game(name) for name in args.names or NAMES]
+    games = [find_game(name) for name in args.names or names()]
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "size", "rule"):
         table.add_column(heading, overflow="fold", no_wrap=heading != "rule")
