@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games import Game, Outcome
-from ttt_net.games.game import EMPTY, Annotations, Face, Geometry, Note, Piece, RulePage
+from ttt_net.games import EMPTY, Annotations, Face, Game, Geometry, Note, Outcome, Piece, RulePage
 
 _NEIGHBOURS = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
 

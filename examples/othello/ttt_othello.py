@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games import Game, Outcome, Reason
-from ttt_net.games.game import EMPTY, Annotations, Counter, Face, Note, Piece, RulePage
+from ttt_net.games import EMPTY, Annotations, Counter, Face, Game, Note, Outcome, Piece, Reason, RulePage
 
 _SIZE = 8
 _CELLS = _SIZE * _SIZE

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games import Game, Outcome, Reason
-from ttt_net.games.game import EMPTY, Annotations, Counter, Face, Geometry, Piece, RulePage
+from ttt_net.games import EMPTY, Annotations, Counter, Face, Game, Geometry, Outcome, Piece, Reason, RulePage
 
 _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 _ALL_WAYS = (*_WAYS, *((-down, -right) for down, right in _WAYS))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ttt_net import sdk
+from ttt_net import games, sdk, testing
 
 PAGE = Path(__file__).parents[2] / "docs" / "developing" / "public-api.txt"
 
@@ -26,8 +26,8 @@ def taken_by(function: Any) -> str:
 
 def parts_of(name: str, public: object) -> Iterator[str]:
     """Yield a public name with what it takes, and the public members of a class."""
-    if not inspect.isclass(public):
-        yield f"{name}{taken_by(public)}" if callable(public) else name
+    if not inspect.isclass(public) or public.__module__ == "builtins":
+        yield f"{name}{taken_by(public)}" if inspect.isroutine(public) else name
         return
     bases = ", ".join(base.__name__ for base in public.__bases__)
     yield f"class {name}({bases})"
@@ -41,7 +41,10 @@ def parts_of(name: str, public: object) -> Iterator[str]:
 
 
 def listing() -> str:
-    return "".join(f"{line}\n" for name in sdk.PUBLIC for line in parts_of(f"ttt_net.sdk.{name}", getattr(sdk, name)))
+    public = [(f"ttt_net.sdk.{name}", getattr(sdk, name)) for name in sdk.PUBLIC]
+    public += [(f"ttt_net.games.{name}", getattr(games, name)) for name in games.__all__]
+    public += [(f"ttt_net.testing.{name}", getattr(testing, name)) for name in ("check_game", "count_plays")]
+    return "".join(f"{line}\n" for name, each in public for line in parts_of(name, each))
 
 
 def test_the_public_interface_is_the_one_that_is_listed() -> None:

@@ -1,6 +1,39 @@
-"""The rules of every game of the family; knows no match, no message and no clock."""
+"""The rules of every game of the family; knows no match, no message and no clock.
+
+Authors of games find all they need here and in `ttt_net.errors`: see docs/own_games.md.
+"""
 
 from ttt_net.games.catalogue import find_game, game_name
-from ttt_net.games.game import Game, Move, Outcome, Reason, Side
+from ttt_net.games.game import (
+    EMPTY,
+    Annotations,
+    Counter,
+    Face,
+    Game,
+    Geometry,
+    Move,
+    Note,
+    Outcome,
+    Piece,
+    Reason,
+    RulePage,
+    Side,
+)
 
-__all__ = ["Game", "Move", "Outcome", "Reason", "Side", "find_game", "game_name"]
+__all__ = [
+    "EMPTY",
+    "Annotations",
+    "Counter",
+    "Face",
+    "Game",
+    "Geometry",
+    "Move",
+    "Note",
+    "Outcome",
+    "Piece",
+    "Reason",
+    "RulePage",
+    "Side",
+    "find_game",
+    "game_name",
+]

@@ -303,7 +303,7 @@ def _face_faults(game: OutsideGame, face: Face) -> Iterator[str]:
 def _faults(game: OutsideGame, answers: _Answers, *, is_over: bool) -> Iterator[str]:
     """Yield each fault in the answers about one position."""
     cells, moves = prod(game.shape), len(game.move_cells)
-    to_move, actions, outcome, board, line, line_side, _, annotations, marks, details = answers
+    to_move, actions, outcome, line_side = answers.to_move, answers.actions, answers.outcome, answers.line_side
     if to_move not in (0, 1) or line_side not in (None, 0, 1):
         yield f"side {to_move!r} or {line_side!r} is not 0 or 1"
     if any(type(move) is not int for move in actions) or list(actions) != sorted(set(actions)):
@@ -316,6 +316,14 @@ def _faults(game: OutsideGame, answers: _Answers, *, is_over: bool) -> Iterator[
         yield f"winner {outcome.winner!r} is not 0, 1 or None"
     if outcome is not None and str(outcome.reason) not in ("line", "draw", *game.face.endings):
         yield f"reason {str(outcome.reason)[:40]!r} has no sentence in its endings"
+    yield from _board_faults(answers, cells)
+    if answers.annotations is not None:
+        yield from _annotation_faults(answers.annotations, cells)
+
+
+def _board_faults(answers: _Answers, cells: int) -> Iterator[str]:
+    """Yield each fault in the board, the line, the marks and the words of a position."""
+    board, line, marks, details = answers.board, answers.line, answers.marks, answers.details
     if len(board) != cells or set(board) - set("XO."):
         yield f"its board is not {cells} times X, O or ."
     if not all(0 <= cell < cells for cell in line):
@@ -324,8 +332,6 @@ def _faults(game: OutsideGame, answers: _Answers, *, is_over: bool) -> Iterator[
         yield f"marks {marks!r} are not X, O or XO by side"
     if not _DETAILS.fullmatch(details.removeprefix("swapped").strip()):
         yield f"details {details[:40]!r} do not begin with after or next, or are too long"
-    if annotations is not None:
-        yield from _annotation_faults(annotations, cells)
 
 
 def _annotation_faults(annotations: Annotations, cells: int) -> Iterator[str]:
