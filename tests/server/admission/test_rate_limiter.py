@@ -243,6 +243,12 @@ class Quotas(RuleBasedStateMachine):
             self.real.taken_elsewhere(act, holder, count)
             self.jar(act, holder).take(self.now_ms, count)
 
+    @rule(act=ACTS, player=SOMEBODY)
+    def tell(self, act: Act, player: int) -> None:
+        """Have the other nodes count an act that only this one saw."""
+        self.real.tell(act, player)
+        self.told[act, player] += 1
+
     @rule(names=st.sampled_from([{"codes"}, {"daily_mb", "openings"}, {"players_per_address"}, set[str]()]))
     def change_limits(self, names: set[str]) -> None:
         self.real.rates_changed(names)
@@ -268,6 +274,7 @@ def test_nothing_is_told_of_limits_that_one_node_counts_alone_nor_without_a_clus
     quotas = RateLimiter(Limits(), Clock())
     quotas.spend("codes", 1, "192.0.2.7")
     quotas.wrote("192.0.2.7", 1)
+    quotas.tell("codes", 1)
     assert quotas.untold is None
     assert not quotas.is_flooded("openings", "192.0.2.7")
 
