@@ -16,7 +16,8 @@ import { icon } from "./pieces.js";
 import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";
-import { capital, gradeOf, resultParts, sentence, status } from "./sentences.js";
+import { resultParts } from "./results.js";
+import { capital, gradeOf, sentence, status } from "./sentences.js";
 import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
 /** One question: its key, sentence, tone and buttons, and more above and below these. */

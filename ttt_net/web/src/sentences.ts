@@ -2,7 +2,8 @@
 
 import { isStones } from "./board.js";
 import { either, f, language, w } from "./i18n.js";
-import { type Decision, isMyTurn, lineSide, type Match, type Player } from "./store.js";
+import { later } from "./later.js";
+import { type Decision, isMyTurn, type Match, type Player } from "./store.js";
 
 export const isBot = (player: { bot?: string }): boolean => player.bot !== undefined;
 
@@ -38,35 +39,10 @@ export const dateOf = (ms: number): string => new Date(ms).toLocaleString(langua
 /** How the grade of a move looks: bad, doubtful or good. */
 export const gradeOf = (sign: string): string => (sign.startsWith("!") ? "good" : sign === "?!" ? "doubtful" : "bad");
 
-/** How a match ended: who won, and why; there may be no more to say than the first. */
-export function resultParts(match: Match): [string, string] {
-  const { outcome, players, you } = match;
-  if (outcome?.fault) return [w.calledOff.replace(/[.。]$/, ""), outcome.fault];
-  if (!outcome || outcome.reason === "abort") return [w.calledOff, ""];
-  const { winner, reason } = outcome;
-  if (winner === null) return [reason === "agreement" ? w.drawAgreed : w.drawn, ""];
-  const loser = 1 - winner;
-  const head = you === undefined ? f(w.won, players[winner]!.name) : winner === you ? w.youWon : w.youLost;
-  const own = match.game.endings?.[reason];
-  if (own) {
-    const [first, second] = [players[winner]!.name, players[loser]!.name];
-    return [head, own.replace("{winner}", first).replace("{losers}", `${second}'s`).replace("{loser}", second)];
-  }
-  const acted = reason === "line" ? (lineSide(match) ?? winner) : loser;
-  const how = (acted === you ? w.youDid : w.theyDid)[reason];
-  return how ? [head, f(how, players[acted]!.name)] : [`${head}${w.stop}`, ""];
-}
-
-/** How a match ended, in one sentence. */
-export function result(match: Match): string {
-  const [head, how] = resultParts(match);
-  return how ? f(w.because, head, how) : head;
-}
-
 /** The state of a match in one sentence. */
 export function status(match: Match): string {
   const { game, players, position, pending } = match;
-  if (match.outcome) return result(match);
+  if (match.outcome) return later()?.result(match) ?? "";
   if (match.adjourned) return w.adjournedNow;
   if (pending) return f(w.onItsWay, game.move_names[pending.move] ?? "");
   const side = position.to_move ?? 0;

@@ -1,0 +1,29 @@
+/** How matches ended, in sentences. */
+
+import { f, w } from "./i18n.js";
+import { lineSide, type Match } from "./store.js";
+
+/** How a match ended: who won, and why; there may be no more to say than the first. */
+export function resultParts(match: Match): [string, string] {
+  const { outcome, players, you } = match;
+  if (outcome?.fault) return [w.calledOff.replace(/[.。]$/, ""), outcome.fault];
+  if (!outcome || outcome.reason === "abort") return [w.calledOff, ""];
+  const { winner, reason } = outcome;
+  if (winner === null) return [reason === "agreement" ? w.drawAgreed : w.drawn, ""];
+  const loser = 1 - winner;
+  const head = you === undefined ? f(w.won, players[winner]!.name) : winner === you ? w.youWon : w.youLost;
+  const own = match.game.endings?.[reason];
+  if (own) {
+    const [first, second] = [players[winner]!.name, players[loser]!.name];
+    return [head, own.replace("{winner}", first).replace("{losers}", `${second}'s`).replace("{loser}", second)];
+  }
+  const acted = reason === "line" ? (lineSide(match) ?? winner) : loser;
+  const how = (acted === you ? w.youDid : w.theyDid)[reason];
+  return how ? [head, f(how, players[acted]!.name)] : [`${head}${w.stop}`, ""];
+}
+
+/** How a match ended, in one sentence. */
+export function result(match: Match): string {
+  const [head, how] = resultParts(match);
+  return how ? f(w.because, head, how) : head;
+}
