@@ -16,8 +16,8 @@ import { icon } from "./pieces.js";
 import { go } from "./place.js";
 import type { HintReply, RatingChange } from "./protocol.js";
 import { agree, analyse, autoplay, claim, decline, offer, playOnFrom, review, send } from "./requests.js";
-import { resultParts } from "./results.js";
-import { capital, gradeOf, sentence, status } from "./sentences.js";
+import { resultParts, stateOf } from "./results.js";
+import { capital, gradeOf, sentence } from "./sentences.js";
 import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
 /** One question: its key, sentence, tone and buttons, and more above and below these. */
@@ -61,7 +61,7 @@ function question(match: Match): Question | null {
   const others = isMyTurn(match) ? position.legal.filter((move) => game.move_cells[move]! < 0) : [];
   if (others.length) {
     const named = (name: string) => (name === "swap" ? w.swapSides : f(w.playMove, name));
-    return { key: "others", text: joined([status(match), notes(position) && sentence(notes(position))], " "), buttons: others.map((move) => button(named(game.move_names[move] ?? ""), () => play(match, move), "primary")) };
+    return { key: "others", text: joined([stateOf(match), notes(position) && sentence(notes(position))], " "), buttons: others.map((move) => button(named(game.move_names[move] ?? ""), () => play(match, move), "primary")) };
   }
   return absence(match);
 }
@@ -83,7 +83,7 @@ function absence(match: Match): Question | null {
 
 function during(match: Match): Question {
   const { you, offers, moves, watchers = 1 } = match;
-  const text = status(match);
+  const text = stateOf(match);
   if (you === undefined) {
     return { key: "watch", text, more: h("p.quiet", many(w.watching, Math.max(0, watchers - 1))), buttons: [] };
   }

@@ -10,7 +10,6 @@ export { rulesSheet } from "./rules.js";
 export { lobbyScreen } from "./lobby.js";
 export { matchScreen } from "./match.js";
 export { heardOfShown, offerDeclined, stepped } from "./news.js";
-export { result } from "./results.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 

@@ -9,14 +9,15 @@ import type { Heard } from "./link.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
 import { analyseAgain, review } from "./requests.js";
-import { label, status } from "./sentences.js";
+import { stateOf } from "./results.js";
+import { label } from "./sentences.js";
 import { type Match, ui } from "./store.js";
 
 /** Show and announce what happened in the match on screen. */
 export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, lesson: MatchLesson | undefined): void {
   if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
   if (message.type === "played") heardMove(match, message);
-  else if (hasEnded) announce(status(match));
+  else if (hasEnded) announce(stateOf(match));
   // A quick look comes first; the search may know better.
   if (message.type === "analysis") {
     learnt(match, lesson);
@@ -37,7 +38,7 @@ function learnt(match: Match, before: MatchLesson | undefined): void {
 function heardMove(match: Match, { side, move }: Played): void {
   const name = match.game.move_names[move] ?? "";
   felt(side === match.you ? "placed" : "heard");
-  announce(`${side === match.you ? f(w.youPlayed, name) : f(w.theyPlayed, match.players[side]!.name, name)} ${status(match)}`);
+  announce(`${side === match.you ? f(w.youPlayed, name) : f(w.theyPlayed, match.players[side]!.name, name)} ${stateOf(match)}`);
 }
 
 /** Tell the player that their offer was declined. */

@@ -1,6 +1,7 @@
 /** How matches ended, in sentences. */
 
 import { f, w } from "./i18n.js";
+import { status } from "./sentences.js";
 import { lineSide, type Match } from "./store.js";
 
 /** How a match ended: who won, and why; there may be no more to say than the first. */
@@ -22,8 +23,9 @@ export function resultParts(match: Match): [string, string] {
   return how ? [head, f(how, players[acted]!.name)] : [`${head}${w.stop}`, ""];
 }
 
-/** How a match ended, in one sentence. */
-export function result(match: Match): string {
+/** The state of a match, or how it ended, in one sentence. */
+export function stateOf(match: Match): string {
+  if (!match.outcome) return status(match);
   const [head, how] = resultParts(match);
   return how ? f(w.because, head, how) : head;
 }

@@ -2,7 +2,6 @@
 
 import { isStones } from "./board.js";
 import { either, f, language, w } from "./i18n.js";
-import { later } from "./later.js";
 import { type Decision, isMyTurn, type Match, type Player } from "./store.js";
 
 export const isBot = (player: { bot?: string }): boolean => player.bot !== undefined;
@@ -39,10 +38,9 @@ export const dateOf = (ms: number): string => new Date(ms).toLocaleString(langua
 /** How the grade of a move looks: bad, doubtful or good. */
 export const gradeOf = (sign: string): string => (sign.startsWith("!") ? "good" : sign === "?!" ? "doubtful" : "bad");
 
-/** The state of a match in one sentence. */
+/** The state of a match that has not ended, in one sentence. */
 export function status(match: Match): string {
   const { game, players, position, pending } = match;
-  if (match.outcome) return later()?.result(match) ?? "";
   if (match.adjourned) return w.adjournedNow;
   if (pending) return f(w.onItsWay, game.move_names[pending.move] ?? "");
   const side = position.to_move ?? 0;
