@@ -99,14 +99,21 @@ def test_a_hidden_seek_looks_at_nobody() -> None:
     assert found(room.restore(1)) == 2
 
 
-def test_who_is_not_welcome_hides_nobody_who_is() -> None:
+def test_a_seek_that_is_not_hidden_is_listed_once_though_its_player_comes_back() -> None:
+    room = waiting(person(1))
+    assert room.restore(1) is None
+    assert room.withdraw(1)
+    assert room.seek(person(2), 0) is None
+
+
+def test_an_unwelcome_seek_hides_no_welcome_one() -> None:
     room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
     room.seek(person(1_490, opponents="people"), 0)
     assert found(room.seek(person(1_510, opponents="people"), 0)) == 1_490
 
 
-def test_the_house_keeps_those_apart_as_well_who_would_play_anything() -> None:
+def test_the_house_also_keeps_players_apart_that_would_play_anything() -> None:
     room = StandingSeeks(by_number, lambda one, other: False)
     for player in (1, 2):
         assert room.seek(Seek(player, True, ()), 0) is None
