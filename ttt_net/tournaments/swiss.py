@@ -153,29 +153,39 @@ def broken_laws(
     Another process may have made it, so nothing else in it is trusted. The caller decides which strictness it accepts.
     """
     known = {player.entrant: player for player in players}
-    seats = [entrant for pair in proposal.boards for entrant in pair]
-    if proposal.bye is not None:
-        seats.append(proposal.bye)
-    found = [f"{entrant} is not present" for entrant in seats if entrant not in known]
-    counts = Counter(seats)
-    found += [f"{entrant} is in the round {counts[entrant]} times" for entrant in known if counts[entrant] != 1]
+    found = _broken_attendance(known, proposal)
     if found:
         return found
     limit, strictness = _half(rounds_played), proposal.strictness
-    for one, other in proposal.boards:
-        if strictness < Strictness.FORBIDDEN and frozenset((one, other)) in forbidden:
-            found.append(f"{one} and {other} must not meet")
-        if strictness < Strictness.REMATCH and other in known[one].met:
-            found.append(f"{one} and {other} have met")
-        is_top = is_last and max(known[one].score, known[other].score) > limit
-        for side, entrant in enumerate((one, other)):
-            player = known[entrant]
-            if strictness < Strictness.LOOSE_SIDES and not is_top and player.claim == FORCED and player.due != side:
-                found.append(f"{entrant} must have the other side")
+    for pair in proposal.boards:
+        one, other = (known[entrant] for entrant in pair)
+        if strictness < Strictness.FORBIDDEN and frozenset(pair) in forbidden:
+            found.append(f"{one.entrant} and {other.entrant} must not meet")
+        if strictness < Strictness.REMATCH and other.entrant in one.met:
+            found.append(f"{one.entrant} and {other.entrant} have met")
+        is_top = is_last and max(one.score, other.score) > limit
+        if strictness < Strictness.LOOSE_SIDES and not is_top:
+            wronged = (player for side, player in enumerate((one, other)) if _must_change(player, side))
+            found += [f"{player.entrant} must have the other side" for player in wronged]
     bye = None if proposal.bye is None else known[proposal.bye]
     if bye is not None and bye.free_wins and strictness < Strictness.SECOND_BYE:
         found.append(f"{bye.entrant} has had a bye or a forfeit win")
     return found
+
+
+def _broken_attendance(known: Mapping[Entrant, SwissPlayer], proposal: SwissRound) -> list[str]:
+    """Return a sentence for each seat of a stranger, and for each player who is not in the round exactly once."""
+    seats = [entrant for pair in proposal.boards for entrant in pair]
+    if proposal.bye is not None:
+        seats.append(proposal.bye)
+    counts = Counter(seats)
+    strangers = [f"{entrant} is not present" for entrant in seats if entrant not in known]
+    wrong = (entrant for entrant in known if counts[entrant] != 1)
+    return strangers + [f"{entrant} is in the round {counts[entrant]} times" for entrant in wrong]
+
+
+def _must_change(player: SwissPlayer, side: int) -> bool:
+    return player.claim == FORCED and player.due != side
 
 
 class _Field:
