@@ -1,4 +1,4 @@
-"""Write docs/protocol.md and docs/protocol.schema.json from the code: `make docs`. A test compares them.
+"""Write docs/protocol.md and the two files of JSON Schema beside it from the code: `make docs`. A test compares them.
 
 The transcript is not typed: a hub with a journal in memory, a clock that ticks by hand and seeded dice plays it.
 """
@@ -73,7 +73,7 @@ EXAMPLE_TOKEN = b"this is an example, not a token."
 
 
 def main() -> None:
-    """Write the two files."""
+    """Write the files."""
     for path, content in generated().items():
         path.write_text(content, encoding="utf-8")
 
@@ -93,14 +93,20 @@ def generated() -> dict[Path, str]:
     }
     for name, text in parts.items():
         template = template.replace(f"<!-- {name} -->", text)
-    schema = {
-        "requests": msgspec.json.schema(wire.AnyRequest),
-        "server_messages": msgspec.json.schema(wire.AnyServerMessage),
-    }
     return {
         HERE / "protocol.md": template,
-        HERE / "protocol.schema.json": json.dumps(_cleaned(schema), indent=1, sort_keys=True) + "\n",
+        HERE / "requests.schema.json": _schema("requests", wire.AnyRequest),
+        HERE / "server-messages.schema.json": _schema("server-messages", wire.AnyServerMessage),
     }
+
+
+def _schema(direction: str, union: object) -> str:
+    """Return the JSON Schema of the messages of one direction, which stands for itself."""
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:ttt_net:protocol:{wire.PROTOCOL}:{direction}",
+    }
+    return json.dumps(head | _cleaned(msgspec.json.schema(union)), indent=1, sort_keys=True) + "\n"
 
 
 def _cleaned(schema: Any) -> Any:  # noqa: ANN401 - a value of JSON

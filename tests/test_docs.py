@@ -1,12 +1,14 @@
 """The docs are true and readable: generated pages are up to date, links work, sentences are plain."""
 
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from ttt_net.__main__ import VERBS
 from ttt_net.errors import Advice, Closing, Code
@@ -29,7 +31,7 @@ def load(path: Path) -> ModuleType:
 HOUSE = load(ROOT / "docs" / "developing" / "house.py")
 
 
-@pytest.mark.parametrize("name", ["protocol.md", "protocol.schema.json"])
+@pytest.mark.parametrize("name", ["protocol.md", "requests.schema.json", "server-messages.schema.json"])
 def test_the_generated_pages_are_as_make_docs_writes_them(name: str) -> None:
     generated = load(ROOT / "docs" / "write_protocol.py").generated()
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated[ROOT / "docs" / name]
@@ -195,3 +197,23 @@ def test_a_circle_of_imports_of_types_or_of_code_that_is_fetched_later_is_found(
     )
     (tmp_path / "two.ts").write_text(f"{back}\nexport const two = 2;\n", encoding="utf-8")
     assert HOUSE.circles(HOUSE.typescript_imports(tmp_path)) == [["one.ts", "two.ts"]]
+
+
+SCHEMAS = {
+    direction: json.loads((ROOT / "docs" / f"{direction}.schema.json").read_text(encoding="utf-8"))
+    for direction in ("requests", "server-messages")
+}
+
+
+def test_the_schemas_stand_for_themselves_and_take_every_line_of_the_printed_match() -> None:
+    validators = {direction: Draft202012Validator(schema) for direction, schema in SCHEMAS.items()}
+    for schema in SCHEMAS.values():
+        Draft202012Validator.check_schema(schema)
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^(\w+) (>>|<<) (\{.*\})$", page, flags=re.MULTILINE)
+    assert len(lines) > 20
+    for _, arrow, line in lines:
+        direction = "requests" if arrow == ">>" else "server-messages"
+        assert [error.message for error in validators[direction].iter_errors(json.loads(line))] == [], line
+    assert not validators["requests"].is_valid({"type": "play", "id": 1, "match": "m", "ply": -1, "move": 4})
+    assert not validators["requests"].is_valid({"type": "nonesuch", "id": 1})
