@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import Closing, ConfigurationError
+from ttt_net.games.catalogue import outside
 from ttt_net.matches.analysis_processes import COACH
 from ttt_net.names.filtered import WORDS_FILE
 from ttt_net.networks import is_loopback
@@ -162,6 +163,7 @@ async def _serve(
 
         loop.add_signal_handler(signal.SIGHUP, hear_hangup)
     allow_many_files()
+    outside()  # the search for games of other packages takes up to 100 ms, which nobody should wait for later
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
