@@ -152,6 +152,8 @@ class Client:
 
     def hear(self, data: bytes) -> None:
         """Take in what the server sends."""
+        if data.startswith(b"HTTP/"):  # the answer to the handshake may come together with the first frames
+            data = data.partition(b"\r\n\r\n")[2]
         is_answer = b'"id":%d' % ID in data or b'"id":null' in data
         if is_answer or not self.is_deaf:
             self._raw.append(data)

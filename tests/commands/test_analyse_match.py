@@ -73,7 +73,7 @@ def test_the_opening_of_connect_four_is_judged_by_the_book_and_no_engine_is_load
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["text"] == "No move gave anything away that can be seen at a glance."
     assert [each["value"] for each in moves] == [1, -1, 1, -1, 1, -1, -1, 1]
-    assert last["text"] == "Move 7: you had a win with 2; after this they win in 34 moves."
+    assert last["text"] == "Move 7: you had a win with column 2; after this they win in 34 moves."
     assert loaded == []
 
 

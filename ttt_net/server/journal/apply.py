@@ -461,9 +461,12 @@ def _weight(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
 
     One for a name that is a day old, one for ten finished matches, and one for a match with the reported player.
     """
-    is_guest, created_ms, finished = connection.execute(
+    reporter = connection.execute(
         "SELECT is_guest, created_ms, won + drawn + lost FROM players WHERE id = ?", (entry.reporter,)
     ).fetchone()
+    if reporter is None:
+        return 0  # a stranger, whose report the tables refuse
+    is_guest, created_ms, finished = reporter
     pair = (entry.reporter, entry.reported)
     has_met = connection.execute(
         "SELECT 1 FROM meetings WHERE player = ? AND opponent = ? UNION ALL"
