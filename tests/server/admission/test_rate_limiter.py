@@ -59,6 +59,14 @@ def test_a_flood_is_seen_and_forgiven_after_a_while(rate: Rate, count: int) -> N
     assert bucket.wait_ms(0) <= 2 * 1000 * (rate.count + 2) / rate.per_s, "however long it went on"
 
 
+@pytest.mark.parametrize(("count", "is_flooded"), [(19, False), (20, False), (21, True)])
+def test_an_address_floods_from_the_first_act_beyond_twice_its_burst(count: int, is_flooded: bool) -> None:
+    bucket = Bucket(Rate(10), 0)
+    for _ in range(count):
+        bucket.take(0)
+    assert bucket.is_flooded == is_flooded
+
+
 def test_a_refusal_names_the_limit_and_when_it_may_be_done() -> None:
     clock = Clock()
     quotas = RateLimiter(Limits(codes=Rate(2, 60.0), players_per_address=2), clock)
