@@ -112,7 +112,7 @@ def checked_name(text: str) -> str:
 
 def is_like_an_office(text: str) -> bool:
     """Tell whether a word of a text, or all of it, looks like the name of an office: admin, moderator, server."""
-    words = [*_words(text), text.replace(" ", "")]
+    words = dict.fromkeys([*_words(text), text.replace(" ", "")])
     return any(_reserved_word(word) in _OFFICES for word in words) or _office_within(text) is not None
 
 
@@ -171,7 +171,8 @@ def _letters_fault(name: str) -> str | None:
 def _word_fault(name: str) -> str | None:
     word = _reserved_word(name)
     if word is None:
-        word = next((found for part in _words(name) if (found := _reserved_word(part)) in _TITLES), None)
+        parts = (part for part in _words(name) if part != name)
+        word = next((found for part in parts if (found := _reserved_word(part)) in _TITLES), None)
     word = word or _office_within(name)
     return f"{name!r} is reserved, as is all that looks like {word!r}" if word else None
 
@@ -198,23 +199,33 @@ def _reserved_word(name: str) -> str | None:
     before = len(bare) - len(bare.lstrip(_DIGITS))
     for look, of_core in zip(looks_as_written(bare), looks_as_written(core), strict=True):
         # A digit before or after may be part of the word, or not: a11, all1. What a digit looks like is one letter.
-        for letters, word in _reserved().items():
-            first = max(0, before + len(of_core) - len(letters)) if core else 0
-            if look.find(letters, first, before + len(letters)) >= 0:
-                return word
+        reserved, lengths = _reserved()
+        found = [
+            reserved[look[start : start + length]]
+            for length in lengths
+            for start in range(max(0, before + len(of_core) - length) if core else 0, before + 1)
+            if start + length <= len(look) and look[start : start + length] in reserved
+        ]
+        if found:
+            return min(found)[1]
     return None
 
 
 @lru_cache(maxsize=1)
-def _reserved() -> dict[str, str]:
-    """Return the reserved words by what they look like, in small letters, in capitals, and with one capital."""
+def _reserved() -> tuple[dict[str, tuple[int, str]], tuple[int, ...]]:
+    """Return the reserved words with their ranks, by what they look like, and the lengths of these looks.
+
+    Words are looked at in small letters, in capitals, and with one capital.
+    """
     bare = {word: word.replace("_", "") for word in RESERVED}
-    return {
+    words = {
         look: word
         for word, letters in bare.items()
         for written in (letters, letters.upper(), letters.title())
-        for look in looks(written)
+        for look in sorted(looks(written))
     }
+    ranked = {look: (rank, word) for rank, (look, word) in enumerate(words.items())}
+    return ranked, tuple(sorted({len(look) for look in ranked}))
 
 
 def _may_be_first(character: str) -> bool:
