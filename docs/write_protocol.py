@@ -89,6 +89,7 @@ def generated() -> dict[Path, str]:
         "CLOSINGS": "\n".join(f"| {int(each)} | {each.meaning} | {each.advice} |" for each in Closing),
         "GAMES": _games(),
         "REASONS": "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()),
+        "GRAVITY": "\n".join(gravity_match()).strip(),
         "TRANSCRIPT": "\n".join(transcript()).strip(),
     }
     for name, text in parts.items():
@@ -262,38 +263,60 @@ class _ExampleDice(random.Random):
         return EXAMPLE_TOKEN
 
 
+class _Example:
+    """Two players of a hub of their own, and what was written down of their conversation."""
+
+    def __init__(self, seed: int) -> None:
+        self.log: list[str] = []
+        now = iter(range(1_795_254_000_000, 2**53, 250))
+        journal = cast(Journal, _InstantJournal())
+        loop = cast(asyncio.AbstractEventLoop, mock.Mock())
+        settings, dice = Configuration(name="the lobby"), _ExampleDice(seed)
+        self._hub = Hub(build_services(settings, journal, loop, lambda: next(now), dice, engine=["an engine"]))
+        self.wires = {name: _Wire(name, self.log) for name in ("Ann", "Bob")}
+
+    def say(self, name: str, said: wire.AnyRequest) -> None:
+        """Let a player say something, and write down what follows from it."""
+        text = wire.encode(said).decode()
+        self.log.extend(("", f"{name} >> {text}"))
+        self._hub.received(cast(Connection, self.wires[name]), text)
+
+    def last(self) -> dict[str, Any]:
+        """Return the message that was sent last."""
+        message: dict[str, Any] = json.loads(self.log[-1].partition("<< ")[2])
+        return message
+
+    def begin(self, *games: str) -> tuple[str, list[str]]:
+        """Pair both; return the match, and the players by side."""
+        self.say("Ann", wire.HelloRequest(1, [1], name="Ann"))
+        self.say("Ann", wire.SeekRequest(2, list(games)))
+        self.say("Bob", wire.HelloRequest(1, [1], name="Bob", bot="alphabeta"))
+        self.say("Bob", wire.SeekRequest(2, [] if games == ("tictactoe",) else list(games)))
+        snapshot = self.last()
+        return snapshot["match"], [player["name"] for player in snapshot["players"]]
+
+
 def transcript() -> list[str]:
     """Return a whole match between two clients, line by line."""
-    log: list[str] = []
-    now = iter(range(1_795_254_000_000, 2**53, 250))
-    journal = cast(Journal, _InstantJournal())
-    loop = cast(asyncio.AbstractEventLoop, mock.Mock())
-    settings = Configuration(name="the lobby")
-    hub = Hub(build_services(settings, journal, loop, lambda: next(now), _ExampleDice(3), engine=["an engine"]))
-    ann, bob = _Wire("Ann", log), _Wire("Bob", log)
-
-    def say(client: _Wire, said: wire.AnyRequest) -> None:
-        text = wire.encode(said).decode()
-        log.append("")
-        log.append(f"{client._name} >> {text}")
-        hub.received(cast(Connection, client), text)
-
-    say(ann, wire.HelloRequest(1, [1], name="Ann"))
-    say(ann, wire.SeekRequest(2, ["tictactoe"]))
-    say(bob, wire.HelloRequest(1, [1], name="Bob", bot="alphabeta"))
-    say(bob, wire.SeekRequest(2))
-    players = {"Ann": ann, "Bob": bob}
-    snapshot = json.loads(log[-1].partition("<< ")[2])
-    first, second = (players[player["name"]] for player in snapshot["players"])
-    match = snapshot["match"]
+    example = _Example(seed=3)
+    match, (first, second) = example.begin("tictactoe")
     for ply, move in enumerate([4, 0, 2, 1]):
-        say((first, second)[ply % 2], wire.PlayRequest(ply + 3, match, ply, move))
-    say(second, wire.PlayRequest(7, match, 4, 6))
-    say(first, wire.PlayRequest(7, match, 4, 6))
-    say(second, wire.OfferRequest(8, match, "rematch", 5))
-    offered = json.loads(log[-1].partition("<< ")[2])
-    say(first, wire.AgreeRequest(8, match, offered["seq"]))
-    return log
+        example.say((first, second)[ply % 2], wire.PlayRequest(ply + 3, match, ply, move))
+    example.say(second, wire.PlayRequest(7, match, 4, 6))
+    example.say(first, wire.PlayRequest(7, match, 4, 6))
+    example.say(second, wire.OfferRequest(8, match, "rematch", 5))
+    example.say(first, wire.AgreeRequest(8, match, example.last()["seq"]))
+    return example.log
+
+
+def gravity_match() -> list[str]:
+    """Return a whole match with gravity as one of both, Bob, sees it, line by line."""
+    example = _Example(seed=3)
+    match, sides = example.begin("connect:4x4,3")
+    for ply, move in enumerate([12, 8, 13, 9, 14]):
+        example.say(sides[ply % 2], wire.PlayRequest(ply // 2 + 3, match, ply, move))
+    of_bob = [line.removeprefix("Bob ") for line in example.log if line.startswith("Bob ")]
+    return [line for each in of_bob for line in (("", each) if each.startswith(">>") else (each,))]
 
 
 if __name__ == "__main__":

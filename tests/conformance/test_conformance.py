@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.conformance import clients
 from tests.conformance.scenarios import SCENARIOS, TARGET, Step, published
 from tests.patience import PATIENCE_S
+from tests.server.peer import Peer
+from tests.server.running import Server, running
 
 CLIENTS: dict[str, Callable[[str, Path], Any]] = {
     "sdk": clients.sdk,
@@ -170,3 +173,60 @@ def test_every_client_stands_some_scenarios() -> None:
 
 def test_the_published_table_is_this_one() -> None:
     assert TARGET.read_text(encoding="utf-8") == published(), "python -m tests.conformance.scenarios writes it"
+
+
+OWN = {"token", "match", "at_ms", "server", "features", "id"}
+"""Fields that differ from server to server and from match to match."""
+
+
+def comparable(message: Any) -> dict[str, Any]:
+    """Return a message without what each server chooses anew."""
+    return {key: value for key, value in message.items() if key not in OWN}
+
+
+def printed_match() -> list[tuple[str, dict[str, Any]]]:
+    """Return the lines of the match that the page on the protocol begins with, in order."""
+    page = (TARGET.parent / "protocol.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^## One whole match\n.*?```\n(.*?)```", page, flags=re.DOTALL | re.MULTILINE)
+    return [(line[:2], json.loads(line[3:])) for line in block.splitlines() if line]
+
+
+async def begun(server: Server) -> tuple[Peer, Peer, str, list[dict[str, Any]]]:
+    """Say what Bob says until he has the first move; return both, the match and the messages that he received."""
+    hello, seek = (message for arrow, message in printed_match() if message["type"] in ("hello", "seek"))
+    ann, bob = await server.join("Ann"), await server.connect()
+    requests = [await bob.say(**{key: value for key, value in hello.items() if key != "id"})]
+    greeting = [await bob.answer(requests[0]), await bob.hear("welcome")]
+    while True:
+        await ann.ok("seek", games=seek["games"])
+        sought = await bob.ask("seek", games=seek["games"])
+        shown = await bob.hear("snapshot")
+        if shown["you"] == 0:
+            return ann, bob, shown["match"], [*greeting, sought, shown]
+        await ann.ok("resign", match=shown["match"])
+        await bob.hear("ended")
+
+
+async def test_the_match_that_begins_the_page_is_as_a_server_plays_it(tmp_path: Path) -> None:
+    lines = printed_match()
+    async with running(tmp_path) as server:
+        ann, bob, match, heard = await begun(server)
+        moves = [message for arrow, message in lines if message["type"] in ("play", "played")]
+        for each in moves:
+            if each["type"] == "play":
+                heard.append(await bob.ask("play", match=match, ply=each["ply"], move=each["move"]))
+            else:
+                if each["side"] == 1:
+                    await ann.ok("play", match=match, ply=each["ply"] - 1, move=each["move"])
+                heard.append(await bob.hear("played"))
+        heard.append(await bob.hear("ended"))
+    printed = [comparable(message) for arrow, message in lines if arrow == "<<"]
+    assert [comparable(message) for message in heard] == printed
+
+
+async def test_a_request_that_overtakes_the_welcome_is_refused(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        bob = await server.connect()
+        await bob.say("hello", protocols=[1], name="Bob")
+        assert await bob.refused("seek") == "hello_first"
+        assert (await bob.hear("welcome"))["you"]["name"] == "Bob"
