@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ttt_net.games.line import LineState
-from ttt_net.strategies.compiled.connect4_board import by_column
+from ttt_net.strategies.compiled.connect4_solver import by_column
 from ttt_net.strategies.heuristic import own_and_other
 
 SOURCE = Path(__file__).with_name("connect4.cpp")

@@ -25,7 +25,7 @@ from benchmarks.compiled import solved_in_cpp
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.compiled.connect4_search import Connect4Search
+from ttt_net.strategies.compiled.connect4_solver import Connect4Search
 from ttt_net.strategies.engine import connect4_search
 from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import Effort

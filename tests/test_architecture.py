@@ -81,11 +81,8 @@ ALLOWED: dict[str, set[str]] = {
 INSIDE = {
     "strategies": """
         strategy heuristic vanishing book tactics lookahead tree *
-        compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
-        compiled.lines compiled.fours compiled.shapes compiled.fives compiled.threat_wins compiled.connect4_board
-        compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
-        compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search
-        compiled.playout_tree
+        compiled.machine compiled.kit compiled.lines compiled.fours compiled.shapes compiled.fives
+        compiled.connect4_solver compiled.proofs compiled.playouts
         compiled engine connect4 deepening alphabeta mcts level analysis
         lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons coaching
     """,
@@ -129,7 +126,7 @@ CLOCK_CALLS = {"now", "today", "utcnow"}
 EXCEPTIONS = {
     ("strategies.strategy", "time"),
     ("strategies.engine", "threading"),
-    ("strategies.compiled.kernel_driver", "threading"),
+    ("strategies.compiled.kit", "threading"),
     ("games.outside", "time"),
     ("games.outside", "signal"),
     ("games.outside", "threading"),
@@ -250,8 +247,8 @@ def test_a_planted_inversion_is_found() -> None:
     assert inversions("client.display", "from ttt_net.client.act import act") == ["act"]
     assert inversions("server.wire.connection", "from ttt_net.server.accounts.online_players import Session") != []
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
-    assert inversions("strategies.compiled.playout_tree", "from ttt_net.strategies.mcts import MonteCarlo") != []
-    assert inversions("strategies.compiled.fours", "from ttt_net.strategies.compiled import fours_search") != []
+    assert inversions("strategies.compiled.playouts", "from ttt_net.strategies.mcts import MonteCarlo") != []
+    assert inversions("strategies.compiled.kit", "from ttt_net.strategies.compiled import fours") != []
     assert inversions("strategies.tree", "from ttt_net.strategies.new import New") == ["new"]
     assert inversions("client.screens.new", "from ttt_net.client.screens.registry import SCREENS") != []
     with pytest.raises(AssertionError, match=r"client\.new has no place in INSIDE"):

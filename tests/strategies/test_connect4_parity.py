@@ -12,8 +12,8 @@ pytest.importorskip("numba")
 import numpy as np
 
 from tests.strategies.uncompiled import uncompiled
-from ttt_net.strategies.compiled import connect4_board
-from ttt_net.strategies.compiled.connect4_board import OFFSET
+from ttt_net.strategies.compiled import connect4_solver
+from ttt_net.strategies.compiled.connect4_solver import OFFSET
 
 POSITIONS = 700
 
@@ -43,7 +43,7 @@ def bounds_of(columns: Columns, names: dict[str, Any]) -> tuple[int, int] | None
 
 
 def test_bounds_by_odd_and_even_rows_hold_and_each_kind_is_met() -> None:
-    names, rng = uncompiled(connect4_board), random.Random(5)
+    names, rng = uncompiled(connect4_solver), random.Random(5)
     met = set()
     with np.errstate(over="ignore"):
         for _ in range(POSITIONS):

@@ -18,7 +18,7 @@ from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.compiled.connect4_search import Connect4Search
+from ttt_net.strategies.compiled.connect4_solver import Connect4Search
 from ttt_net.strategies.connect4 import Connect4Solver
 
 
@@ -233,7 +233,7 @@ def test_a_version_that_nobody_has_compiled_is_cold(monkeypatch: pytest.MonkeyPa
 
 def test_the_engine_can_be_compiled_before_anybody_waits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile"]) == 0
-    assert "the engine is ready: fours_search, fives_search, connect4_search, line_search" in capsys.readouterr().out
+    assert "the engine is ready: fours, fives, connect4_solver, lines, proofs" in capsys.readouterr().out
     assert not engine.is_cold()
 
 

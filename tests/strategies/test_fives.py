@@ -14,9 +14,9 @@ from ttt_net.strategies.strategy import WIN, Effort, is_decided
 pytest.importorskip("numba")
 
 from ttt_net.strategies.compiled import shapes
-from ttt_net.strategies.compiled.alphabeta import INFINITY
-from ttt_net.strategies.compiled.fives_search import FivesSearch
-from ttt_net.strategies.compiled.fours_search import FoursSearch
+from ttt_net.strategies.compiled.fives import FivesSearch
+from ttt_net.strategies.compiled.fours import FoursSearch
+from ttt_net.strategies.compiled.kit import INFINITY
 from ttt_net.strategies.compiled.shapes import worth_of
 
 LATE = "h8 g8 g7 h7 f6 i9 e5 d4 e6 f9 i6 h9 e9 j9 g9 g6 i8 j11 i10 j8 j10 h10"

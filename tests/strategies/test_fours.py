@@ -13,8 +13,8 @@ from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped, is_decide
 pytest.importorskip("numba")
 
 from ttt_net.strategies.compiled import fours
-from ttt_net.strategies.compiled.fours_search import FoursSearch, empty_board
-from ttt_net.strategies.compiled.line_search import LineSearch
+from ttt_net.strategies.compiled.fours import FoursSearch, empty_board
+from ttt_net.strategies.compiled.lines import LineSearch
 
 
 def a_search(game: LineGame) -> FoursSearch:

@@ -19,24 +19,13 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import (
-    alphabeta,
-    connect4,
-    connect4_board,
-    fives,
-    fours,
-    lines,
-    playouts,
-    proof,
-    shapes,
-    threat_wins,
-    ultimate_playouts,
-)
-from ttt_net.strategies.compiled.fives_search import FivesSearch
-from ttt_net.strategies.compiled.fours_search import FoursSearch
-from ttt_net.strategies.compiled.line_search import LineSearch
-from ttt_net.strategies.compiled.playout_tree import PlayoutTree
-from ttt_net.strategies.compiled.proof_search import ProofSearch
+from ttt_net.strategies.compiled import connect4_solver as connect4
+from ttt_net.strategies.compiled import fives, fours, kit, lines, playouts, proofs, shapes
+from ttt_net.strategies.compiled.fives import FivesSearch
+from ttt_net.strategies.compiled.fours import FoursSearch
+from ttt_net.strategies.compiled.lines import LineSearch
+from ttt_net.strategies.compiled.playouts import PlayoutTree
+from ttt_net.strategies.compiled.proofs import ProofSearch
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +38,7 @@ def _words_that_overflow_as_they_do_when_compiled() -> Any:
     ("name", "plies", "depth"), [("mnk:4x3,3", 2, 5), ("mnk:4x4,4", 6, 3), ("connect:5x5,4", 8, 5), ("qubic", 12, 1)]
 )
 def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
-    game, search, nodes = line_game(name), uncompiled(alphabeta, lines)["search"], 0
+    game, search, nodes = line_game(name), uncompiled(kit, lines)["search"], 0
     for seed in range(4):
         state = random_state(game, plies, random.Random(seed))
         blocks = [LineSearch(game, Effort(Limit()), random.Random(2)).block for _ in range(2)]
@@ -59,13 +48,13 @@ def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
         compiled = lines.search(own, other, plies, depth, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert search(own, other, plies, depth, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
-        nodes += int(blocks[0][alphabeta.NODES])
+        nodes += int(blocks[0][kit.NODES])
     assert nodes > 20
 
 
 @pytest.mark.parametrize(("name", "plies", "left"), [("mnk:4x3,3", 1, 4), ("mnk:5x5,4", 7, 4), ("connect:5x4,4", 8, 5)])
 def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
-    game, can_force, nodes, answers = line_game(name), uncompiled(alphabeta, lines, proof)["can_force"], 0, set()
+    game, can_force, nodes, answers = line_game(name), uncompiled(kit, lines, proofs)["can_force"], 0, set()
     for seed in range(6):
         own, other = own_and_other(random_state(game, plies, random.Random(seed)))
         for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
@@ -73,17 +62,17 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
             blocks = [ProofSearch(game, Effort(Limit())).block for _ in range(2)]
             for block in blocks:
                 block[lines.LOG_BUCKETS] = 6
-            answer = proof.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
+            answer = proofs.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
             assert can_force(*boards, turn, left, blocks[1]) == answer
             assert (blocks[0] == blocks[1]).all()
-            nodes += int(blocks[0][alphabeta.NODES])
+            nodes += int(blocks[0][kit.NODES])
             answers.add(answer)
     assert nodes > 100
-    assert answers == {proof.YES, proof.NO}
+    assert answers == {proofs.YES, proofs.NO}
 
 
 def test_the_search_of_large_boards() -> None:
-    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(alphabeta, fours)["search"], 0
+    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(kit, fours)["search"], 0
     for seed in range(4):
         state, blocks = random_state(game, 4, random.Random(seed)), []
         for _ in range(2):
@@ -93,12 +82,12 @@ def test_the_search_of_large_boards() -> None:
         compiled = fours.search(0, 4, 2, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert search(0, 4, 2, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
-        nodes += int(blocks[0][alphabeta.NODES])
+        nodes += int(blocks[0][kit.NODES])
     assert nodes > 20
 
 
 def test_the_search_of_five_in_a_row() -> None:
-    game, names, nodes = line_game("mnk:9x9,5"), uncompiled(alphabeta, shapes, fives), 0
+    game, names, nodes = line_game("mnk:9x9,5"), uncompiled(kit, shapes, fives), 0
     for seed in range(3):
         state, blocks = random_state(game, 10 + seed, random.Random(seed)), []
         for _ in range(2):
@@ -109,12 +98,12 @@ def test_the_search_of_five_in_a_row() -> None:
         compiled = fives.search(side, state.ply, 3, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert names["search"](side, state.ply, 3, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
-        nodes += int(blocks[0][alphabeta.NODES])
+        nodes += int(blocks[0][kit.NODES])
     assert nodes > 100
 
 
 def test_the_look_for_wins_by_threats() -> None:
-    game, names, found = line_game("mnk:9x9,5"), uncompiled(alphabeta, shapes, fives, threat_wins), list[int]()
+    game, names, found = line_game("mnk:9x9,5"), uncompiled(kit, shapes, fives), list[int]()
     for seed in range(8):
         state, blocks = random_state(game, 9 + seed, random.Random(seed)), []
         for _ in range(2):
@@ -123,7 +112,7 @@ def test_the_look_for_wins_by_threats() -> None:
             made.block[shapes.LOOK_UNTIL] = 400
             blocks.append(made.block)
         side = state.ply & 1
-        compiled = threat_wins.win_by_threats(side, state.ply, 2, np.uint64(blocks[0].ctypes.data))
+        compiled = fives.win_by_threats(side, state.ply, 2, np.uint64(blocks[0].ctypes.data))
         assert names["win_by_threats"](side, state.ply, 2, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
         found.append(int(compiled))
@@ -132,7 +121,7 @@ def test_the_look_for_wins_by_threats() -> None:
 
 
 def test_the_solver_of_connect_four() -> None:
-    game, solve = line_game("connect4"), uncompiled(connect4_board, connect4)["solve"]
+    game, solve = line_game("connect4"), uncompiled(connect4)["solve"]
     for plies, seed in ((24, 1), (26, 2), (30, 3)):
         state = random_state(game, plies, random.Random(seed))
         blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]
@@ -160,17 +149,17 @@ def assert_they_play_out_alike(compiled: Any, uncompiled: Any, game: LineGame | 
 
 @pytest.mark.parametrize(("name", "plies"), [("mnk:4x4,4", 5), ("connect:5x4,4", 4), ("qubic", 8)])
 def test_playouts(name: str, plies: int) -> None:
-    game, play_out = line_game(name), uncompiled(playouts)["play_out"]
+    game, play_out = line_game(name), uncompiled(playouts)["line_play_out"]
     state = random_state(game, plies, random.Random(1))
-    assert_they_play_out_alike(playouts.play_out, play_out, game, state)
+    assert_they_play_out_alike(playouts.line_play_out, play_out, game, state)
 
 
 def test_playouts_of_ultimate() -> None:
-    game, play_out = UltimateGame("ultimate", "", ""), uncompiled(playouts, ultimate_playouts)["play_out"]
+    game, play_out = UltimateGame("ultimate", "", ""), uncompiled(playouts)["ultimate_play_out"]
     state, rng = game.initial, random.Random(4)
     for _ in range(30):
         state = game.result(state, rng.choice(game.actions(state)))
-    assert_they_play_out_alike(ultimate_playouts.play_out, play_out, game, state)
+    assert_they_play_out_alike(playouts.ultimate_play_out, play_out, game, state)
 
 
 @pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])
@@ -179,7 +168,7 @@ def test_a_bit_is_picked_by_its_number_whether_or_not_there_is_an_instruction_fo
 import random
 import numpy as np
 from numba import njit
-from ttt_net.strategies.compiled.memory import nth_bit
+from ttt_net.strategies.compiled.machine import nth_bit
 
 pick, rng = njit(lambda bits, number: nth_bit(bits, number)), random.Random(1)
 for _ in range(200):

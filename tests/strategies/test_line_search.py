@@ -17,8 +17,7 @@ from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.compiled.line_search import LineSearch
-from ttt_net.strategies.compiled.lines import stopping
+from ttt_net.strategies.compiled.lines import LineSearch, stopping
 
 
 def compiled(game: Game[Any], limit: Limit) -> Deepening[Any]:

@@ -13,10 +13,8 @@ from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.compiled import large_playouts as large
 from ttt_net.strategies.compiled import playouts
-from ttt_net.strategies.compiled import ultimate_playouts as kernel
-from ttt_net.strategies.compiled.playout_tree import LargePlayouts, UltimatePlayouts
+from ttt_net.strategies.compiled.playouts import LargePlayouts, UltimatePlayouts
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,8 +94,8 @@ def test_playouts_of_a_large_board_end_as_its_rules_say(name: str, monkeypatch: 
     game, rng = find_game(name), random.Random(8)
     assert isinstance(game, LineGame)
     rules = LargePlayouts(game)
-    completes: Any = large.completes.py_func
-    put: Any = large.put.py_func
+    completes: Any = playouts.large_completes.py_func
+    put: Any = playouts.put.py_func
     for _ in range(4):
         state = game.initial
         marks, side, places, steps, k, fall, legal = rules.arguments(state)
@@ -138,7 +136,7 @@ def test_playouts_of_ultimate_end_as_its_rules_say() -> None:
     game, rng = find_game("ultimate"), random.Random(8)
     assert isinstance(game, UltimateGame)
     rules = UltimatePlayouts(game)
-    as_written: dict[str, Any] = {name: getattr(kernel, name).py_func for name in ("empty", "mark")}
+    as_written: dict[str, Any] = {name: getattr(playouts, name).py_func for name in ("empty", "mark")}
     for _ in range(200):
         state = game.initial
         words, side = rules.arguments(state)
@@ -149,7 +147,8 @@ def test_playouts_of_ultimate_end_as_its_rules_say() -> None:
                 rules.move_of(9 * board + place)
                 for board in range(9)
                 for place in range(9)
-                if as_written["empty"](words, board) >> place & 1 and words[kernel.TARGET] in (board, kernel.ANY)
+                if as_written["empty"](words, board) >> place & 1
+                and words[playouts.TARGET] in (board, playouts.ANY_BOARD)
             }
             assert open_cells == set(game.actions(state))
             move = rng.choice(game.actions(state))

@@ -16,7 +16,7 @@ from ttt_net.strategies.analysis import Verdict, analyse
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.compiled.fours_search import FoursSearch
+from ttt_net.strategies.compiled.fours import FoursSearch
 
 VARIANTS = ("misere", "wild", "mnk:3x3,3+swap", "connect:3x3,3+swap")
 LIMITS = st.one_of(

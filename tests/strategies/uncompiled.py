@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_net.strategies.compiled.memory import nth_bit_by_steps
+from ttt_net.strategies.compiled.machine import nth_bit_by_steps
 
 
 def uncompiled(*modules: ModuleType) -> dict[str, Any]:
@@ -35,7 +35,9 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
     names: dict[str, Any] = {}
     ours: dict[str, Any] = {
         "njit": njit,
-        "types": SimpleNamespace(**dict.fromkeys(("int64", "uint64", "float64", "boolean", "void"), Kind())),
+        "types": SimpleNamespace(
+            **dict.fromkeys(("int16", "int64", "uint8", "uint64", "float64", "boolean", "void"), Kind())
+        ),
         "from_dtype": lambda kind: Kind(),
         "peek": lambda block, index: block[index],
         "poke": poke,

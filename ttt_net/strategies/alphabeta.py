@@ -55,7 +55,7 @@ from ttt_net.strategies.tactics import busiest_moves, urgent_moves
 from ttt_net.strategies.vanishing import VanishingSolver
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+    from ttt_net.strategies.compiled.playouts import PlayoutTree
 
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""

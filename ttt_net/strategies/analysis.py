@@ -29,7 +29,7 @@ from ttt_net.strategies.strategy import (
 from ttt_net.strategies.vanishing import VanishingSolver
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.proof_search import ProofSearch
+    from ttt_net.strategies.compiled.proofs import ProofSearch
 
 
 class Verdict(NamedTuple):

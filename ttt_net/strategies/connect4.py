@@ -12,7 +12,7 @@ from ttt_net.strategies.engine import connect4_search
 from ttt_net.strategies.strategy import WIN, Effort, Stopped
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.connect4_search import Connect4Search
+    from ttt_net.strategies.compiled.connect4_solver import Connect4Search
 
 CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
 

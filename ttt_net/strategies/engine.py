@@ -28,19 +28,19 @@ from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import Effort
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.connect4_search import Connect4Search
-    from ttt_net.strategies.compiled.fives_search import FivesSearch
-    from ttt_net.strategies.compiled.fours_search import FoursSearch
-    from ttt_net.strategies.compiled.line_search import LineSearch
-    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
-    from ttt_net.strategies.compiled.proof_search import ProofSearch
+    from ttt_net.strategies.compiled.connect4_solver import Connect4Search
+    from ttt_net.strategies.compiled.fives import FivesSearch
+    from ttt_net.strategies.compiled.fours import FoursSearch
+    from ttt_net.strategies.compiled.lines import LineSearch
+    from ttt_net.strategies.compiled.playouts import PlayoutTree
+    from ttt_net.strategies.compiled.proofs import ProofSearch
 
-CONNECT4 = "ttt_net.strategies.compiled.connect4_search"
-LINES = "ttt_net.strategies.compiled.line_search"
-FOURS = "ttt_net.strategies.compiled.fours_search"
-FIVES = "ttt_net.strategies.compiled.fives_search"
-PROOFS = "ttt_net.strategies.compiled.proof_search"
-PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
+CONNECT4 = "ttt_net.strategies.compiled.connect4_solver"
+LINES = "ttt_net.strategies.compiled.lines"
+FOURS = "ttt_net.strategies.compiled.fours"
+FIVES = "ttt_net.strategies.compiled.fives"
+PROOFS = "ttt_net.strategies.compiled.proofs"
+PLAYOUTS = "ttt_net.strategies.compiled.playouts"
 
 SMALL = 12
 """Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""

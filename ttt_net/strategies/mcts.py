@@ -35,7 +35,7 @@ from ttt_net.strategies.strategy import (
 from ttt_net.strategies.tactics import busiest_moves, urgent_moves
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+    from ttt_net.strategies.compiled.playouts import PlayoutTree
 
 CERTAIN = 1000
 """The value, as an estimate, of a node that all playouts have won."""

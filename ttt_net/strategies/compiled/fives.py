@@ -8,20 +8,38 @@ late-move reductions), and a position that is good enough although the move is p
 (Donninger, "Null move and deep search", 1993). A win or a loss that is claimed is one: where all near cells lose and
 the others have not been looked at, the value is `ALMOST_LOST`, which is an estimate.
 
-Values are as in `alphabeta`.
+Before a search in play, and for lessons, wins by threats alone are looked for. The side that attacks makes a four or an
+open three with each move; after a three the other side has all that helps: to stop the open four, or to make fours of
+its own. A win that is claimed is one, whatever is replied: only the attack is narrowed, never the defence. (Allis, van
+den Herik and Huntjens, "Go-Moku and threat-space search", 1993.)
+
+Values are as in `kit`.
 """
 
+import random
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.alphabeta import (
+from ttt_net.games import Move
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled import shapes
+from ttt_net.strategies.compiled.kit import (
+    BUDGET,
     COMPLETE,
     CUTS,
     GUESSES,
     INFINITY,
     LOWER,
     NO_MOVE,
+    NODES,
     STOPPED,
     UNKNOWN,
+    CompiledSearch,
+    HeldPosition,
+    Kernel,
     entry_after,
     entry_of,
     find,
@@ -34,7 +52,7 @@ from ttt_net.strategies.compiled.alphabeta import (
     tally,
     value_in,
 )
-from ttt_net.strategies.compiled.memory import peek, poke, trailing_zeros
+from ttt_net.strategies.compiled.machine import ONE, ZERO, U, peek, poke, trailing_zeros
 from ttt_net.strategies.compiled.shapes import (
     END,
     FIVES,
@@ -44,6 +62,7 @@ from ttt_net.strategies.compiled.shapes import (
     FOURS_AT_NODE,
     FOURS_LEFT,
     HASH,
+    LOOK_UNTIL,
     MAKES_FIVE,
     MAKES_FORK,
     MAKES_FOUR,
@@ -51,14 +70,11 @@ from ttt_net.strategies.compiled.shapes import (
     MAKES_WIN,
     MOST_CELLS,
     NEAR_CELLS,
-    ONE,
     RANK,
     SIDE_TO_MOVE,
     SIZE,
     WINS,
     WORDS,
-    ZERO,
-    U,
     count_of,
     estimate_of,
     list_stops,
@@ -66,7 +82,7 @@ from ttt_net.strategies.compiled.shapes import (
     makes_two_threes,
     mark,
 )
-from ttt_net.strategies.strategy import DECIDED, WIN
+from ttt_net.strategies.strategy import DECIDED, UNLIMITED, WIN, Effort, is_decided
 
 # The block goes on: the winning play that was found; positions known to have none; how often each side's moves have
 # cut; two sets of cells, where one makes fours and what stops an open four; moves to choose from, by the marks on the
@@ -391,3 +407,316 @@ def best_move(side, block):
             return five_of(each, block)
     at = find(peek(block, HASH), TABLE, LOG_TABLE, block)
     return move_in(peek(block, at + 1)) if at != 0 else NO_MOVE
+
+
+SALT = U(1 << 9)
+"""The flag of a position known to have no such win at all, not only none by fours."""
+KEPT = MOST_CELLS // 2
+"""Where the longest defence so far is kept in the row of moves of a position, behind the moves themselves."""
+
+
+@njit(inline="always")
+def is_tired(block):
+    """Tell whether the look has taken as many positions as it may."""
+    return peek(block, NODES) >= peek(block, LOOK_UNTIL)
+
+
+@njit(inline="always")
+def list_threats(side, moves, at, block):
+    """Write the cells in which `side` makes a four or an open three, as ranks above numbers; return how many.
+
+    The last of the `moves` before a run of fours has to make three in a row in a second direction, closed or not.
+    """
+    count = 0
+    for n in range(WORDS):
+        bits = peek(block, FOUR_CELLS + side * WORDS + n) | peek(block, NEAR_CELLS + side * WORDS + n)
+        while bits:
+            cell = 64 * n + types.int64(trailing_zeros(bits))
+            bits &= bits - ONE
+            made = made_by(cell, side, block)
+            if made & (MAKES_FOUR | MAKES_THREE) and (moves > 1 or makes_two_threes(cell, side, block)):
+                poke(block, at + count, ((made >> RANK) + ONE) << U(9) | U(cell))
+                count += 1
+    return min(count, KEPT)
+
+
+@njit(inline="always")
+def copy_words(source, target, count, block):
+    """Copy words within the block."""
+    for n in range(count):
+        poke(block, target + n, peek(block, source + n))
+
+
+@njit(inline="always")
+def list_replies(attacker, at, block):
+    """Write the moves that may stop what the attacker threatens, each with its rank; return how many.
+
+    None if it threatens nothing, or the other side completes a five itself, or there are too many to be seen through.
+    """
+    other = 1 - attacker
+    if count_of(other, FIVES, block):
+        return 0
+    if count_of(attacker, FIVES, block):
+        poke(block, at, U(five_of(attacker, block)) | ONE << U(9))
+        return 1
+    if not count_of(attacker, WINS, block):
+        return 0
+    list_stops(other, STOPS, block)
+    count = list_cells(other, STOPS, at, block)
+    return count if count <= KEPT else 0
+
+
+@njit(inline="always")
+def win_without_threes(attacker, stones, threats, block):
+    """Return how many marks there are after a win by a five or by fours alone, or 0, or `STOPPED`.
+
+    `threats` are the fives that the other side could complete.
+    """
+    if count_of(attacker, FIVES, block):
+        poke(block, PLAY + stones, U(five_of(attacker, block)))
+        return stones + 1
+    if threats > ONE or not count_of(attacker, FOURS, block):
+        return 0
+    poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
+    fours = 1 if count_of(attacker, WINS, block) and threats == ZERO else LONGEST_FOURS
+    return win_by_some_fours(attacker, stones, fours, False, block)
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.boolean, types.uint64), nogil=True, cache=True)
+def look(attacker, stones, moves, is_reply, block):
+    """Return how many marks are on the board when the attacker has won at the latest, or 0, or `STOPPED`.
+
+    They make at most `moves` threats, and then fours; `is_reply` tells that the other side is to move. The play against
+    the longest defence is in the block, from the number `stones` on. It is 0, too, when `is_tired`.
+    """
+    if is_spent(block):
+        return STOPPED
+    if is_tired(block):
+        return 0
+    other, at = 1 - attacker, MOVES + stones * MOST_CELLS
+    if is_reply:
+        count, longest = list_replies(attacker, at, block), 0
+        while count > 0:
+            reply = take_best(at, count, block)
+            count -= 1
+            mark(reply, other, 1, block)
+            won = look(attacker, stones + 1, moves, not is_reply, block)
+            mark(reply, other, -1, block)
+            if won in (0, STOPPED):
+                return won
+            if won > longest:
+                longest = won
+                poke(block, PLAY + stones, U(reply))
+                copy_words(PLAY + stones, at + KEPT, min(won - stones, MOST_CELLS - KEPT), block)
+        copy_words(at + KEPT, PLAY + stones, min(longest - stones, MOST_CELLS - KEPT), block)
+        return longest
+    threats = count_of(other, FIVES, block)
+    won = win_without_threes(attacker, stones, threats, block)
+    if won != 0:
+        return won
+    key = peek(block, HASH) ^ SALT
+    if moves == 0 or threats > ONE or has_failed(key, moves, FAILED, LOG_FAILED, block):
+        return 0
+    count, rest = 1, moves
+    if threats:  # it has to be taken, and does not count: a three may still stand
+        poke(block, at, U(five_of(other, block)) | ONE << U(9))
+    else:
+        count, rest = list_threats(attacker, moves, at, block), moves - 1
+    while count > 0:
+        move = take_best(at, count, block)
+        count -= 1
+        mark(move, attacker, 1, block)
+        won = look(attacker, stones + 1, rest, not is_reply, block)
+        mark(move, attacker, -1, block)
+        if won != 0:
+            if won != STOPPED:
+                poke(block, PLAY + stones, U(move))
+            return won
+    if not is_tired(block):
+        note_failure(key, moves, FAILED, LOG_FAILED, block)
+    return 0
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def win_by_threats(side, stones, moves, block):
+    """Return how many marks are on the board when `side`, to move, has won by at most so many threats and then fours.
+
+    0 if it does not, or `STOPPED`.
+    """
+    return look(side, stones, moves, False, block)
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def loss_to_threats(side, stones, moves, block):
+    """Return how many marks are on the board when `side`, to move, has lost to such a win; 0 if not, or `STOPPED`.
+
+    The other side has made the first of its threats already.
+    """
+    return look(1 - side, stones, moves, True, block)
+
+
+AT_ROOT = 60
+"""Moves of the position to judge that are looked at, if not all of them lose."""
+MOST_FOURS = 20
+"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+NODES_OF_FOURS = 500_000
+"""The node limit of that search, about half a second; nearly all searches need a hundredth of it."""
+MOST_THREATS = 6
+"""The longest win by fours and open threes has so many, and then a run of fours; many take 15,000 positions."""
+SHARE_OF_THREATS = 0.1
+"""The part of its limit that a search may take for such a win of its own, and as much for those of the other side."""
+LOOKED_AT_IN_SECOND = 2_000_000
+"""Positions that such a look takes in a second."""
+NODES_AT_NODE = 300
+"""The node limit of a look for wins by fours at each position, if the depth is not limited."""
+AT_ROOT_REDUCED_AFTER, AT_ROOT_MUCH_REDUCED_AFTER, AT_ROOT_REDUCED_FROM = 6, 20, 5
+"""After how many moves of the position to judge, and from which depth on, others are first looked at less deep."""
+
+
+class FivesSearch(CompiledSearch):
+    """A search of five in a row on a large board."""
+
+    exact_plies: int | None = 5
+    """A win in one or three is never overlooked; so a win in five is the soonest."""
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        del rng  # its order of moves follows from the position
+        block = np.zeros(BLOCK_WORDS, dtype=np.uint64)
+        board = empty_board(game)
+        block[: len(board)] = board
+        block[BUDGET] = effort.max_nodes
+        block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
+        self.hold = HeldPosition(game, shapes.mark, block).hold
+        functions = Kernel(win_by_fours, search, best_move, PLAY)
+        super().__init__(game, effort, functions, block, self.hold)
+        self._looked_at = 0
+        self._share_of_replies, self._spent_on_replies = self._share(), 0
+        self._looks: dict[LineState, int] = {}
+        """How many positions the last look after a move could take, `UNLIMITED` if it came to its end."""
+        self._lost: dict[LineState, int] = {}
+        """The values of moves after which the other side wins by threats, by the positions after them."""
+        self._proved: dict[LineState, Move] = {}
+        """The moves of those wins, and of the longest defence."""
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the moves worth a look, the most promising one first."""
+        self.hold(state)
+        count = int(list_moves(state.ply & 1, MOVES, self._address))
+        ranked = sorted((int(word) for word in self.block[MOVES : MOVES + count]), reverse=True)
+        return [word & NO_MOVE for word in ranked[:AT_ROOT]] or [min(self.game.actions(state), key=self._distance)]
+
+    def _distance(self, cell: Move) -> int:
+        """Return how far a cell is from the middle: where nothing is near, that is all there is to choose by."""
+        height, width = self.game.shape
+        return abs(2 * (cell // width) - height + 1) + abs(2 * (cell % width) - width + 1)
+
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, or else by fours and open threes; raises `Stopped`."""
+        return self.win_by_fours(state) or self.win_by_threats(state, self._share())
+
+    def win_by_fours(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
+        self.block[shapes.FOURS_LEFT] = NODES_OF_FOURS
+        return self.shortest_win(state, MOST_FOURS)
+
+    def win_by_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
+        """Return the play of a win by fours and open threes against the longest defence; raises `Stopped`.
+
+        It is one by the fewest threats before a run of fours, and looked for in so many positions at most.
+        """
+        self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
+        return self.shortest_win(state, MOST_THREATS, win_by_threats)
+
+    def loss_to_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
+        """Return the same for the side that has just moved, with a threat; raises `Stopped`."""
+        self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
+        return self.shortest_win(state, MOST_THREATS, loss_to_threats)
+
+    def _share(self) -> int:
+        """Return the most positions that a look for wins by threats may take, a part of the rest of the limit."""
+        if self.effort.max_depth is not None:
+            return 0
+        nodes, seconds = self.effort.max_nodes - self.effort.nodes, self.effort.seconds_left()
+        if seconds is not None:
+            nodes = min(nodes, int(seconds * LOOKED_AT_IN_SECOND))
+        return min(NODES_OF_FOURS, int(nodes * SHARE_OF_THREATS))
+
+    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`.
+
+        A move that seems best is a loss if a look for wins by threats of the other side finds one.
+        """
+        child = self.game.result(state, move)
+        if child not in self._lost:
+            value = self._searched_value(state, move, depth, alpha, beta)
+            if value <= alpha or is_decided(value) or not self._is_lost(child):
+                return value
+        return self._lost[child]
+
+    def _is_lost(self, child: LineState) -> bool:
+        """Tell whether the side to move is found to win by threats after a move of the other; raises `Stopped`.
+
+        Such looks may take more as the search goes on. One that came to no end is repeated with four times as much.
+        """
+        before, share = self.effort.nodes, self._share_of_replies
+        left = share + int(before * SHARE_OF_THREATS) - self._spent_on_replies
+        is_too_little = left < max(share // 2, 4 * self._looks.get(child, 0))
+        if share == 0 or is_too_little or self.game.is_terminal(child):
+            return False
+        line = self.win_by_threats(child, left)
+        spent = self.effort.nodes - before
+        self._spent_on_replies += spent
+        self._looks[child] = left if spent >= left else UNLIMITED
+        if line is None:
+            return False
+        self._lost[child] = len(line) + 1 - WIN
+        for move in line:
+            self._proved[child] = move
+            child = self.game.result(child, move)
+        return True
+
+    def _searched_value(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return the same as `value_of_move` by the search alone."""
+        self._looked_at = 1 if alpha == -INFINITY else self._looked_at + 1
+        if alpha > -INFINITY and beta == INFINITY:  # it has to be better than another: first see whether it is
+            less = (self._looked_at > AT_ROOT_REDUCED_AFTER) + (self._looked_at > AT_ROOT_MUCH_REDUCED_AFTER)
+            for rest in (depth - less, depth) if less and depth >= AT_ROOT_REDUCED_FROM else (depth,):
+                value = super().value_of_move(state, move, rest, alpha, alpha + 1)
+                if value <= alpha:
+                    return value
+        return super().value_of_move(state, move, depth, alpha, beta)
+
+    def remembered(self, state: LineState) -> Move | None:
+        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
+        return self._proved[state] if state in self._proved else super().remembered(state)
+
+
+@lru_cache(maxsize=4)
+def empty_board(game: LineGame) -> Any:
+    """Return the block of memory of a game before its first move, up to where the play begins."""
+    block = np.zeros(shapes.END, dtype=np.uint64)
+    address = np.uint64(block.ctypes.data)
+    height, width = game.shape
+    stride = width + shapes.MARGIN
+    places = [(y + shapes.MARGIN) * stride + x for y in range(height) for x in range(width)]
+    block[shapes.SIZE], block[shapes.HASH], block[shapes.STRIDE] = game.size, 1 << 63, stride
+    block[shapes.SUMS : shapes.SUMS + 2] = shapes.BASE_OF_SUMS
+    block[shapes.PLACE : shapes.PLACE + game.size] = places
+    block[shapes.OWNER : shapes.OWNER + shapes.MOST_PLACES] = shapes.EDGE
+    block[[shapes.OWNER + place for place in places]] = 0
+    block[shapes.TABLE_OF_SHAPES : shapes.TABLE_OF_CELLS] = shapes.shape_table()
+    block[shapes.TABLE_OF_CELLS : shapes.END] = shapes.cell_table()
+    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * shapes.MOST_CELLS + 1, dtype=np.uint64)
+    block[shapes.RANDOM : shapes.TABLE_OF_SHAPES] = bits
+    inside = set(places)
+    for cell, place in enumerate(places):
+        code = 0
+        for direction in range(shapes.DIRECTIONS):
+            gap = 1 if direction == 0 else stride + direction - 2
+            outside = (place + gap * (n - 4 if n < 4 else n - 3) not in inside for n in range(8))
+            code |= sum(0x101 << n for n, is_outside in enumerate(outside) if is_outside) << 16 * direction
+        block[shapes.CELL + place], block[shapes.CODE + place] = cell, code
+        block[shapes.SHAPES + place] = kinds = shapes.shapes_at(place, address)
+        for side in (0, 1):
+            shapes.count_cell(place, side, ONE, kinds, address)
+    return block

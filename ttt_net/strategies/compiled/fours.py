@@ -10,13 +10,21 @@ play in which one side makes nothing but fours to its end at little cost. (Allis
 and threat-space search", 1993.) It orders all other moves by the patterns of their cells and visits only the best. If
 those all lose, it visits all others too: it never claims a win or loss because it left a move out.
 
-Values are as in `alphabeta`.
+Values are as in `kit`.
 """
+
+import random
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.alphabeta import (
+from ttt_net.games import Move
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled.kit import (
+    BUDGET,
     CUTS,
     GUESSES,
     INFINITY,
@@ -24,6 +32,9 @@ from ttt_net.strategies.compiled.alphabeta import (
     NO_MOVE,
     STOPPED,
     UNKNOWN,
+    CompiledSearch,
+    HeldPosition,
+    Kernel,
     entry_after,
     entry_of,
     find,
@@ -36,16 +47,15 @@ from ttt_net.strategies.compiled.alphabeta import (
     tally,
     value_in,
 )
-from ttt_net.strategies.compiled.memory import peek, poke
-from ttt_net.strategies.strategy import DECIDED, WIN
+from ttt_net.strategies.compiled.machine import ONE, ZERO, U, peek, poke
+from ttt_net.strategies.heuristic import line_worth
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort
 
-U = np.uint64
-ZERO, ONE = U(0), U(1)
 MOST_CELLS = 19 * 19
 MOST_IN_LINE = 19
 COMPLETES, THREATENS, RANK = U(0xFF), U(0xFF00), U(16)
 
-# The block of memory: single words, the first five as in `alphabeta`; two words for the sides each; what a line
+# The block of memory: single words, the first five as in `kit`; two words for the sides each; what a line
 # contributes and is worth by its marks; then the cells. Where the lines lie, whose number depends on the game, is in
 # words of its own: the lines through each cell, the cells of each line, the marks of each side in each line.
 SIZE, IN_LINE, HASH, OPEN, THROUGH, CELLS_OF, MARKS, FOURS_LEFT, FOURS = range(5, 14)
@@ -131,7 +141,7 @@ LINES = TABLE + (2 << LOG_TABLE)
 
 DEPTH_OF_FOURS = 10
 """Fours of one side that are looked ahead at each node, if the depth is not limited: 21 plies."""
-NODES_OF_FOURS = 200
+FOURS_NODES_AT_NODE = 200
 """Positions that this may take at a node."""
 LOOKED_AT = 14
 """Moves that are looked at in a position, if not all of them lose."""
@@ -184,7 +194,7 @@ def win_by_fours(side, stones, fours, block):
 @njit(inline="always")
 def value_of_fours(side, stones, depth, block):
     """Return the value of a win by fours for `side`, who is to move, and keep it; or `UNKNOWN`, or `STOPPED`."""
-    poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
+    poke(block, FOURS_LEFT, U(FOURS_NODES_AT_NODE))
     won = win_by_fours(side, stones, types.int64(peek(block, FOURS)), block)
     if won == STOPPED:
         return STOPPED
@@ -291,3 +301,72 @@ def best_move(side, block):
             return completing(each, block)[1]
     at = find(peek(block, HASH), TABLE, LOG_TABLE, block)
     return move_in(peek(block, at + 1)) if at != 0 else NO_MOVE
+
+
+AT_ROOT = 40
+"""Moves of the position to judge that are looked at, if not all of them lose."""
+
+MOST_FOURS = 12
+"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+
+NODES_OF_FOURS = 500_000
+"""The node limit of that search, about a third of a second; nearly all searches need a hundredth of it."""
+
+
+class FoursSearch(CompiledSearch):
+    """A search of a line game on a large board."""
+
+    exact_plies: int | None = 5
+    """A win in three makes two lines lack one mark, and is never overlooked; so a win in five is the soonest."""
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        del rng  # its order of moves follows from the position
+        block = empty_board(game).copy()
+        block[BUDGET] = effort.max_nodes
+        block[FOURS] = DEPTH_OF_FOURS if effort.max_depth is None else 0
+        self.hold = HeldPosition(game, mark, block).hold
+        functions = Kernel(win_by_fours, search, best_move, PLAY)
+        super().__init__(game, effort, functions, block, self.hold)
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the moves worth a look, the most promising one first."""
+        self.hold(state)
+        moves = MOVES
+        count = int(listed(state.ply & 1, moves, self._address))
+        ranked = sorted((int(word) for word in self.block[moves : moves + count]), reverse=True)
+        return [word & NO_MOVE for word in ranked[:AT_ROOT]] or list(self.game.actions(state))
+
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
+        self.block[FOURS_LEFT] = NODES_OF_FOURS
+        return self.shortest_win(state, MOST_FOURS)
+
+
+@lru_cache(maxsize=4)
+def empty_board(game: LineGame) -> Any:
+    """Return the block of memory of a game before its first move."""
+    cells = [list_cells(line) for line in game.lines]
+    number = {line: n for n, line in enumerate(game.lines)}
+    through = [number[line] for lines in game.lines_through for line in lines]
+    starts = np.cumsum([0, *map(len, game.lines_through)])
+    cells_of, marks = LINES + len(through), LINES + len(through) + len(cells) * game.k
+    block = np.zeros(marks + 2 * len(cells), dtype=np.uint64)
+    block[SIZE], block[IN_LINE], block[OPEN] = game.size, game.k, len(cells)
+    block[THROUGH], block[CELLS_OF], block[MARKS] = LINES, cells_of, marks
+    block[HASH] = 1 << 63
+    block[LINES:cells_of] = through
+    block[cells_of:marks] = [cell for line in cells for cell in line]
+    block[STARTS : STARTS + game.size + 1] = starts
+    contributions = [4**n << int(RANK) for n in range(game.k)]
+    contributions[-1] |= 1
+    if game.k > 1:
+        contributions[-2] |= 1 << 8
+    block[CONTRIBUTION : CONTRIBUTION + game.k] = contributions
+    worth = line_worth(game)
+    block[WORTH : WORTH + len(worth)] = worth
+    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * MOST_CELLS, dtype=np.uint64)
+    block[RANDOM : RANDOM + len(bits)] = bits
+    for side in (0, MOST_CELLS):
+        for cell, lines in enumerate(game.lines_through):
+            block[PATTERN + side + cell] = len(lines) * contributions[0]
+    return block

@@ -1,13 +1,18 @@
 """Alpha-beta on line games of up to 64 cells, compiled: one search for flat boards and for space, with gravity or not.
 
 Boards are words with bit n for cell n, as in `LineState`, and so are the lines. All else that the search knows of the
-game lies in its block of memory. Values are as in `alphabeta`.
+game lies in its block of memory. Values are as in `kit`.
 """
+
+import random
 
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.alphabeta import (
+from ttt_net.games import Move
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled.kit import (
+    BUDGET,
     CUTS,
     GUESSES,
     INFINITY,
@@ -15,6 +20,8 @@ from ttt_net.strategies.compiled.alphabeta import (
     NO_MOVE,
     STOPPED,
     UNKNOWN,
+    CompiledSearch,
+    Kernel,
     depth_in,
     entry_after,
     entry_of,
@@ -25,13 +32,11 @@ from ttt_net.strategies.compiled.alphabeta import (
     tally,
     value_in,
 )
-from ttt_net.strategies.compiled.memory import count_ones, peek, poke
-from ttt_net.strategies.strategy import WIN
+from ttt_net.strategies.compiled.machine import ONE, ZERO, U, count_ones, peek, poke
+from ttt_net.strategies.heuristic import line_worth, own_and_other, promise
+from ttt_net.strategies.strategy import WIN, Effort
 
-U = np.uint64
-ZERO, ONE = U(0), U(1)
-
-# The block of memory: single words, the first five as in `alphabeta`; what a line is worth by its marks; how good each
+# The block of memory: single words, the first five as in `kit`; what a line is worth by its marks; how good each
 # cell has been, for either side; the winning play that was found; the lines; positions known to have none such; and the
 # table, in buckets of two entries of three words.
 FULL, FLOOR, FALL, LINE_COUNT, THREATS_LEFT, THREATS, LOG_BUCKETS = range(5, 12)
@@ -44,7 +49,7 @@ ENTRY = 3
 
 DEPTH_OF_THREATS = 12
 """Threats of one side that are looked ahead at each node, if the depth is not limited: 25 plies."""
-NODES_OF_THREATS = 50
+THREAT_NODES_AT_NODE = 50
 """Positions that this may take where a search ends; four times as many for each ply before that, up to four."""
 
 
@@ -162,7 +167,7 @@ def win_by_threats(own, other, stones, threats, block):
 @njit(inline="always")
 def look_for_win(own, other, stones, depth, block):
     """Return what `win_by_threats` finds for `own`; it may cost more the farther the look ahead is from its end."""
-    poke(block, THREATS_LEFT, U(NODES_OF_THREATS) << U(2 * min(max(depth, 0), 4)))
+    poke(block, THREATS_LEFT, U(THREAT_NODES_AT_NODE) << U(2 * min(max(depth, 0), 4)))
     return win_by_threats(own, other, stones, types.int64(peek(block, THREATS)), block)
 
 
@@ -333,3 +338,57 @@ def best_cell(own, other, block):
             return types.int64(count_ones((cells & (ZERO - cells)) - ONE))
     at = find(own, other, block)
     return move_in(peek(block, at + 2)) if at != 0 else NO_MOVE
+
+
+MOST_THREATS = 24
+"""The longest win by threats that is looked for before all else has so many, and one move more."""
+
+NODES_OF_THREATS = 200_000
+"""The node limit of that search, about a twentieth of a second."""
+
+TABLE_BITS = 16
+"""A table of 131,072 positions."""
+
+
+class LineSearch(CompiledSearch):
+    """A search of a line game of up to 64 cells."""
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        block = block_of(game, effort, TABLE_BITS, TABLE + (2 * ENTRY << TABLE_BITS))
+        block[THREATS] = DEPTH_OF_THREATS if effort.max_depth is None else 0
+        worth = [*line_worth(game), 0]
+        block[WORTH : WORTH + len(worth)] = worth
+        for cell, lines in enumerate(promise(game)):
+            for side in (0, 64):
+                block[MERIT + side + cell] = 2 * lines + rng.randrange(2)
+        functions = Kernel(win_by_threats, search, best_cell, PLAY)
+        super().__init__(game, effort, functions, block, words)
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the legal moves, those first that have cut off most."""
+        merits = MERIT + 64 * (state.ply & 1)
+        return sorted(self.game.actions(state), key=lambda move: -int(self.block[merits + move]))
+
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
+        self.block[THREATS_LEFT] = NODES_OF_THREATS
+        return self.shortest_win(state, MOST_THREATS)
+
+
+def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "np.typing.NDArray[np.uint64]":
+    """Return the memory of a kernel of line games, with what all of them have at its beginning."""
+    block = np.zeros(words, dtype=np.uint64)
+    block[LOG_BUCKETS] = log_buckets
+    block[BUDGET] = effort.max_nodes
+    block[FULL] = game.full
+    block[FLOOR] = sum(1 << move for move in game.actions(game.initial))
+    block[FALL] = game.fall % (1 << 64) if game.gravity else 0
+    block[LINE_COUNT] = len(game.lines)
+    block[LINES : LINES + len(game.lines)] = game.lines
+    return block
+
+
+def words(state: LineState) -> tuple[np.uint64, np.uint64]:
+    """Return the boards of the side to move and of the other side."""
+    own, other = own_and_other(state)
+    return np.uint64(own), np.uint64(other)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.memory import peek, poke, trailing_zeros
+from ttt_net.strategies.compiled.machine import ONE, ZERO, U, peek, poke, trailing_zeros
 
 PER_WORTH = 10
 FINER = 2
@@ -67,8 +67,7 @@ def worth_of(kinds: tuple[int, ...]) -> tuple[int, int]:
     return round(if_to_move), round(if_not)
 
 
-U = np.uint64
-ZERO, ONE, MINUS_ONE = U(0), U(1), U((1 << 64) - 1)
+MINUS_ONE = U((1 << 64) - 1)
 MOST_CELLS = 19 * 19
 MARGIN = 4
 MOST_PLACES = (19 + MARGIN) * (19 + 2 * MARGIN)
@@ -94,7 +93,7 @@ COUNTED, LISTED = U((1 << 48) - 1), MAKES_FOUR | IS_NEAR
 FIVES, WINS, FOURS, FORKS = (U(8 * n) for n in range(4))
 RANK, BYTE, SIXTEEN, HALF = U(48), U(0xFF), U(0xFFFF), U(32)
 
-# The block of memory: single words, the first five as in `alphabeta`; two words for the sides each; sets of cells for
+# The block of memory: single words, the first five as in `kit`; two words for the sides each; sets of cells for
 # the sides each; then by place or cell; and the two tables.
 SIZE, HASH, STRIDE, FOURS_LEFT, FOURS_AT_NODE, LOOK_UNTIL = range(5, 11)
 COUNTS, SUMS, FOUR_CELLS = 11, 13, 15
