@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "matches": {"errors", "games", "messages", "clock"},
     "pairing": {"errors", "clock"},
     "ratings": set(),
-    "tournaments": set(),
+    "tournaments": {"errors", "clock"},
     "server": {
         "errors",
         "text",
@@ -89,7 +89,7 @@ INSIDE = {
     "engines": "launch settings program external",
     "matches": "description match analysis_processes referee",
     "pairing": "seeks lobby",
-    "tournaments": "schedules arena king_of_the_table standings swiss",
+    "tournaments": "schedules arena king_of_the_table standings swiss tournament matching director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
     "server": """
         metrics server_clock settings players

@@ -93,6 +93,9 @@ class Code(StrEnum):
     CHAT_OFF = "chat_off", "players write nothing to one another here; the phrases can be said"
     MUTED = "muted", "the host lets you say nothing for a while"
     FILTERED = "filtered", "a word that the host does not want said here"
+    BAD_TOURNAMENT = "bad_tournament", "the tournament cannot be like that, or not now; the sentence says why"
+    TOURNAMENT_FULL = "tournament_full", "the tournament has as many players as may enter"
+    TOURNAMENT_OVER = "tournament_over", "the tournament is over"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
     UNKNOWN_OUTCOME = (
         "unknown_outcome",

@@ -36,6 +36,9 @@ UNREACHED: dict[Code, str] = {
     Code.NO_CONNECTION: "clients refuse with it themselves",
     Code.GAME_FAULT: "no built-in game fails; see tests/games/test_outside.py",
     Code.TOO_MANY_BLOCKED: "200 other players are too many for a walk; see the tests of the journal",
+    Code.BAD_TOURNAMENT: "see the tests of tournaments",
+    Code.TOURNAMENT_FULL: "see the tests of tournaments",
+    Code.TOURNAMENT_OVER: "see the tests of tournaments",
     Code.UNKNOWN_OUTCOME: "clients refuse with it themselves, after a lost connection",
 }
 """Codes that no walk can reach, each with the reason."""

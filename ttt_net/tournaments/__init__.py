@@ -1,4 +1,4 @@
-"""Tournaments: pairings of a round, and standings. Pure functions; nothing of the server uses them yet.
+"""Tournaments: their state and direction, the pairings of a round, and standings; knows no socket, clock and database.
 
 Scores are integers in half points: a win is 2, a draw 1. Entrants are numbers that the caller gives out.
 """

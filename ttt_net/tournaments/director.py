@@ -1,0 +1,345 @@
+"""Direct a tournament: decide requests of organisers and players, and the next step. Knows no socket and no clock.
+
+Every function returns facts, or raises `Refusal`; nothing changes until they are written down and applied with
+`Tournament.evolve`. A pairing may be made elsewhere, so `boards_of` checks its laws before it becomes a round.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.tournaments import swiss
+from ttt_net.tournaments.schedules import Entrant, KnockoutBoard, first_boards, next_boards, round_robin, third_place
+from ttt_net.tournaments.swiss import Matching, Strictness, SwissRound, swiss_players
+from ttt_net.tournaments.tournament import (
+    MAX_ROUND_ROBIN,
+    RESULTS,
+    AnyFact,
+    Begun,
+    Board,
+    BoardsBegan,
+    Closed,
+    CloseReason,
+    Corrected,
+    Entered,
+    EntrantLeft,
+    EntrantReturned,
+    Opened,
+    Player,
+    Terms,
+    Tournament,
+    TournamentPaused,
+    TournamentResumed,
+)
+
+STALE_MS = 12 * 3_600_000
+"""A tournament in which nothing has happened for so long, and which is not playing a round, ends by itself."""
+MAX_CORRECTIONS_NOTE = 80
+
+
+class RoundPlan(NamedTuple):
+    """The boards of a round: pairs that play, the former first, and entrants who go on without play."""
+
+    pairs: Sequence[tuple[Entrant, Entrant]] = ()
+    byes: Sequence[Entrant] = ()
+    walkovers: Sequence[tuple[Entrant, Entrant]] = ()
+    """The one who goes on, and the one who is gone."""
+    order: Sequence[int] | None = None
+    """The numbers of the boards, pairs first, then walkovers, then byes; None: counted from 1."""
+
+
+Due = Literal["begin", "pair", "replay", "close"]
+"""The next step of a tournament: its start, a round, boards that begin anew, or its end."""
+
+
+# Requests.
+
+
+def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
+    """Return the first fact of a tournament. Raises `Refusal` if its terms cannot be."""
+    if terms.kind == "round_robin" and terms.rounds > 2:
+        raise Refusal(Code.BAD_TOURNAMENT, "a round robin has one or two cycles")
+    if terms.full is not None and terms.full > terms.most:
+        raise Refusal(Code.BAD_TOURNAMENT, f"it cannot begin with {terms.full} players if {terms.most} may enter")
+    return Opened(at_ms, terms, organiser)
+
+
+def enter(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
+    """Let a player enter, as a late-comer after the start, or come back; nothing if they are in.
+
+    Raises `Refusal` if they may not.
+    """
+    _must_be_open(tournament)
+    entrant = tournament.entrant_of(player)
+    if entrant is not None:
+        state = tournament.entrants[entrant]
+        if state.is_here:
+            return []
+        if state.why == "removed":
+            raise Refusal(Code.NOT_WELCOME, "the organiser has removed you from that tournament")
+        if tournament.terms.kind == "knockout" and tournament.is_begun:
+            raise Refusal(Code.TOO_LATE, "you are out of that knockout")
+        return [EntrantReturned(at_ms, entrant)]
+    if tournament.is_begun and tournament.terms.kind != "swiss":
+        raise Refusal(Code.TOO_LATE, "that tournament has begun; only a Swiss takes late-comers")
+    if tournament.is_begun and len(tournament.rounds) >= tournament.terms.rounds:
+        raise Refusal(Code.TOO_LATE, "the last round of that tournament has begun")
+    most = min(tournament.terms.most, MAX_ROUND_ROBIN if tournament.terms.kind == "round_robin" else 1_000)
+    if len(tournament.entrants) >= most:
+        raise Refusal(Code.TOURNAMENT_FULL, f"that tournament has its {most} players")
+    return [Entered(at_ms, len(tournament.entrants) + 1, player)]
+
+
+def leave(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
+    """Let a player leave; nothing if they are not in. Their match of the round goes on.
+
+    Raises `Refusal` if the tournament is over.
+    """
+    _must_be_open(tournament)
+    entrant = tournament.entrant_of(player)
+    if entrant is None or not tournament.entrants[entrant].is_here:
+        return []
+    return [EntrantLeft(at_ms, entrant)]
+
+
+def remove(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
+    """Remove a player for good. Raises `Refusal` if they never entered."""
+    _must_be_open(tournament)
+    entrant = tournament.entrant_of(player)
+    if entrant is None:
+        raise Refusal(Code.UNKNOWN_PLAYER, "no player of that name is in the tournament")
+    if tournament.entrants[entrant].why == "removed":
+        return []
+    return [EntrantLeft(at_ms, entrant, "removed")]
+
+
+def add(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
+    """Add a player for the organiser, also one who was removed. Raises `Refusal` if they may not enter."""
+    entrant = tournament.entrant_of(player)
+    if entrant is not None and tournament.entrants[entrant].why == "removed":
+        _must_be_open(tournament)
+        return [EntrantReturned(at_ms, entrant)]
+    return enter(tournament, player, at_ms)
+
+
+def start(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Begin the tournament; nothing if it has begun. Raises `Refusal` if it cannot begin."""
+    _must_be_open(tournament)
+    if tournament.is_begun:
+        return []
+    if len(tournament.present) < 2:
+        raise Refusal(Code.BAD_TOURNAMENT, "a tournament needs at least two players")
+    return [Begun(at_ms)]
+
+
+def pause(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Let no further round begin. Matches that are played go on."""
+    _must_be_open(tournament)
+    return [] if tournament.is_paused else [TournamentPaused(at_ms)]
+
+
+def resume(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Let rounds begin again."""
+    _must_be_open(tournament)
+    return [TournamentResumed(at_ms)] if tournament.is_paused else []
+
+
+def must_be_ready(tournament: Tournament) -> None:
+    """Check that the organiser may begin the next round now. Raises `Refusal` if not."""
+    _must_be_open(tournament)
+    if not tournament.is_begun:
+        raise Refusal(Code.BAD_TOURNAMENT, "the tournament has not begun; start it")
+    if not tournament.is_between_rounds:
+        count = len(tournament.open_boards())
+        raise Refusal(Code.MATCH_NOT_OVER, f"{count} {'board is' if count == 1 else 'boards are'} still being played")
+
+
+def correct(tournament: Tournament, round_number: int, board: int, result: str, note: str, at_ms: int) -> list[AnyFact]:
+    """Put another result in place of that of a board, with a note. Raises `Refusal` if that may not be.
+
+    It changes scores, and pairings that are still to come. In a knockout it is refused once the next round began.
+    """
+    _must_be_open(tournament)
+    points = RESULTS.get(result)
+    if points is None:
+        raise Refusal(Code.BAD_TOURNAMENT, f"a result is one of {', '.join(RESULTS)}")
+    if not 1 <= round_number <= len(tournament.rounds) or board not in tournament.rounds[round_number - 1]:
+        raise Refusal(Code.BAD_TOURNAMENT, f"there is no board {board} in round {round_number}")
+    state = tournament.rounds[round_number - 1][board]
+    if state.second is None:
+        raise Refusal(Code.BAD_TOURNAMENT, "a bye cannot be corrected")
+    if not state.is_settled:
+        raise Refusal(Code.MATCH_NOT_OVER, "that match is still being played; correct its result when it has ended")
+    if tournament.terms.kind == "knockout":
+        if round_number < len(tournament.rounds):
+            raise Refusal(Code.TOO_LATE, "the next round of the knockout has begun")
+        if points in ((1, 1), (0, 0)):
+            raise Refusal(Code.BAD_TOURNAMENT, "one of the two has to go through")
+    if state.points == points:
+        return []
+    return [Corrected(at_ms, round_number, board, points, note[:MAX_CORRECTIONS_NOTE])]
+
+
+def end(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """End the tournament early. Matches that are played go on, and do not count any more."""
+    return [] if tournament.is_over else [Closed(at_ms, "ended")]
+
+
+def _must_be_open(tournament: Tournament) -> None:
+    if tournament.is_over:
+        raise Refusal(Code.TOURNAMENT_OVER, "that tournament is over")
+
+
+# The next step.
+
+
+def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
+    """Return what the tournament needs now, None if nothing.
+
+    `at_ms` is the time of day; `rested_ms` is for how long, in time of play, nothing has been open on any board.
+    """
+    terms = tournament.terms
+    if tournament.is_over:
+        return None
+    if not tournament.is_begun:
+        is_full = terms.full is not None and len(tournament.present) >= terms.full
+        is_time = terms.starts_ms is not None and at_ms >= terms.starts_ms
+        if (is_full or is_time) and len(tournament.present) >= 2 and not tournament.is_paused:
+            return "begin"
+        since_ms = max(tournament.changed_ms, terms.starts_ms or 0)
+        return "close" if at_ms - since_ms >= STALE_MS else None
+    if not tournament.is_between_rounds:
+        return "replay" if tournament.replays() else None
+    if is_finished(tournament) or len(tournament.present) < 2:
+        return "close"
+    if tournament.is_paused or (terms.pause_s is None and tournament.rounds):
+        return "close" if at_ms - tournament.changed_ms >= STALE_MS and rested_ms >= STALE_MS else None
+    return "pair" if not tournament.rounds or rested_ms >= 1000 * (terms.pause_s or 0) else None
+
+
+def is_finished(tournament: Tournament) -> bool:
+    """Return whether all rounds were played."""
+    if not tournament.rounds or not tournament.is_between_rounds:
+        return False
+    return len(tournament.rounds) >= tournament.total_rounds
+
+
+def closed(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Return the end of a tournament that is due to close."""
+    why: CloseReason = "finished"
+    if not tournament.is_begun:
+        why = "not_started"
+    elif not is_finished(tournament):
+        why = "nobody"
+    return [Closed(at_ms, why)]
+
+
+def absent(tournament: Tournament, match: str, winner: int | None, reason: str, at_ms: int) -> list[AnyFact]:
+    """Return that those who did not appear for a match have left, so that nobody is paired with them again."""
+    found = tournament.board_of(match)
+    if found is None or reason != "forfeit" or tournament.is_over:
+        return []
+    _, board = found
+    gone = [each for side, each in enumerate((board.first, board.second)) if side != winner and each is not None]
+    return [EntrantLeft(at_ms, each, "absent") for each in gone if tournament.entrants[each].is_here]
+
+
+# Rounds.
+
+
+def needs_matching(tournament: Tournament) -> bool:
+    """Return whether pairing the next round takes a search, which belongs into another process."""
+    return tournament.terms.kind == "swiss"
+
+
+def pairing(tournament: Tournament, matching: Matching) -> RoundPlan:
+    """Return the next round. `matching` is needed for a Swiss alone."""
+    match tournament.terms.kind:
+        case "swiss":
+            return swiss_pairing(propose(tournament, matching))
+        case "round_robin":
+            return _round_robin_pairing(tournament)
+        case "knockout":
+            return _knockout_pairing(tournament)
+
+
+def propose(tournament: Tournament, matching: Matching) -> SwissRound:
+    """Return a proposal for the next round of a Swiss."""
+    players = swiss_players(tournament.present, tournament.results(), tournament.offs())
+    played = len(tournament.rounds)
+    return swiss.pair_round(players, matching, is_last=played + 1 == tournament.total_rounds, rounds_played=played)
+
+
+def check(tournament: Tournament, proposal: SwissRound, most: Strictness = Strictness.FORBIDDEN) -> None:
+    """Check a proposal that another process made. Raises `ValueError` if it breaks a law."""
+    players = swiss_players(tournament.present, tournament.results(), tournament.offs())
+    played = len(tournament.rounds)
+    is_last = played + 1 == tournament.total_rounds
+    found = swiss.broken_laws(players, proposal, is_last=is_last, rounds_played=played)
+    if found or proposal.strictness > most:
+        raise ValueError(f"a bad pairing: {found[0] if found else 'it gives way too far'}")
+
+
+def swiss_pairing(proposal: SwissRound) -> RoundPlan:
+    """Return the round of a proposal."""
+    return RoundPlan(proposal.boards, () if proposal.bye is None else (proposal.bye,))
+
+
+def _round_robin_pairing(tournament: Tournament) -> RoundPlan:
+    schedule = round_robin(tournament.seeds, tournament.terms.rounds)[len(tournament.rounds)]
+    is_here = {entrant: state.is_here for entrant, state in tournament.entrants.items()}
+    pairs = [pair for pair in schedule if is_here[pair[0]] and is_here[pair[1]]]
+    alone = [pair if is_here[pair[0]] else (pair[1], pair[0]) for pair in schedule if pair not in pairs]
+    return RoundPlan(pairs, (), [pair for pair in alone if is_here[pair[0]]])
+
+
+def _knockout_pairing(tournament: Tournament) -> RoundPlan:
+    boards: list[KnockoutBoard] = []
+    third: KnockoutBoard | None = None
+    if not tournament.rounds:
+        boards = first_boards(tournament.seeds)
+    else:
+        rounds, winners = tournament.bracket()
+        boards = next_boards(rounds[-1], winners[-1])
+        third = third_place(rounds[-1], winners[-1])
+    pairs, walkovers, byes, order = [], [], [], dict[Entrant, int]()
+    is_here = {entrant: state.is_here for entrant, state in tournament.entrants.items()}
+    for number, board in enumerate([*boards, *([third] if third else [])], 1):
+        order[board.one] = number
+        if board.other is None:
+            byes.append(board.one)
+            continue
+        order[board.other] = number
+        one, other = (board.one, board.other) if number % 2 else (board.other, board.one)
+        if is_here[one] and is_here[other]:
+            pairs.append((one, other))
+        else:
+            walkovers.append((one, other) if is_here[one] else (other, one))
+    firsts = [pair[0] for pair in (*pairs, *walkovers)] + byes
+    return RoundPlan(pairs, byes, walkovers, [order[first] for first in firsts])
+
+
+def boards_of(paired: RoundPlan, new_match: Callable[[], str]) -> tuple[Board, ...]:
+    """Return the boards of a round, in the order of their numbers; `new_match` makes the ids of its matches."""
+    count = len(paired.pairs) + len(paired.walkovers) + len(paired.byes)
+    numbers = iter(paired.order if paired.order is not None else range(1, count + 1))
+    boards = [Board(next(numbers), first, second, new_match()) for first, second in paired.pairs]
+    boards += [Board(next(numbers), first, second) for first, second in paired.walkovers]
+    boards += [Board(next(numbers), first) for first in paired.byes]
+    return tuple(sorted(boards, key=lambda board: board.board))
+
+
+def round_of(tournament: Tournament, paired: RoundPlan, new_match: Callable[[], str], at_ms: int) -> BoardsBegan:
+    """Return the next round as a fact. Raises `ValueError` if somebody is in it twice, or is not there."""
+    boards = boards_of(paired, new_match)
+    if tournament.terms.kind == "swiss":
+        seats = sorted(each for board in boards for each in (board.first, board.second) if each is not None)
+        if seats != sorted(tournament.present):
+            raise ValueError("not everybody who is there is in the round once")
+    return BoardsBegan(at_ms, len(tournament.rounds) + 1, boards)
+
+
+def replay_of(tournament: Tournament, new_match: Callable[[], str], at_ms: int) -> BoardsBegan:
+    """Return the boards of the round that have to begin anew, as a fact."""
+    boards = tuple(Board(each.board, each.first, each.second, new_match()) for each in tournament.replays())
+    return BoardsBegan(at_ms, len(tournament.rounds), boards)

@@ -1,0 +1,430 @@
+"""The state of one tournament, which *is* its list of facts and the results of its matches.
+
+Knows no socket and no disk. The laws:
+
+- Facts are numbered from 1 without a gap, and the first is `Opened`. Only the `director` makes them.
+- `evolve` applies a fact that has been written down; it never refuses.
+- Results are no facts: a result is there with the end of its match, and `settle` takes it from there.
+
+::
+
+    open --- Entered, Left, Returned --- Begun --- running --- BoardsBegan, Corrected, Paused, Resumed --- Closed
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, assert_never
+
+from msgspec import Meta, Struct
+
+from ttt_net.clock import TimeControl
+from ttt_net.tournaments.schedules import Entrant, KnockoutBoard, knockout_places
+from ttt_net.tournaments.standings import (
+    ORDERS,
+    WIN,
+    RoundOff,
+    RoundResult,
+    TournamentRow,
+    standings,
+    without_leavers,
+)
+
+Player = int
+"""The number of a player on the server."""
+TournamentKind = Literal["swiss", "round_robin", "knockout"]
+LeftReason = Literal["left", "removed", "absent"]
+CloseReason = Literal["finished", "ended", "not_started", "nobody"]
+Points = tuple[int, int]
+"""Half points of both players of a board, by side."""
+RESULTS: Mapping[str, Points] = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "0-0": (0, 0)}
+"""How results are written. Nobody scores where neither player appeared."""
+MAX_REPLAYS = 2
+"""Drawn matches of a knockout board that are played again; then the player who moved second goes through."""
+MAX_ABORTED = 2
+"""Matches of one board that a fault of the server or of the game ended, and that begin anew; the next is a draw."""
+MAX_ROUNDS = 30
+MAX_ENTRANTS = 1_000
+MAX_ROUND_ROBIN = 32
+"""Players of a round robin, which has as many rounds."""
+
+
+class Terms(Struct, frozen=True, omit_defaults=True):
+    """The rules of one tournament, fixed when it is made."""
+
+    name: str
+    kind: TournamentKind
+    game: str
+    time: TimeControl
+    rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS)] = 5
+    """Of a Swiss; of a round robin, how often each meets each other."""
+    rated: bool = False
+    private: bool = False
+    """Whether it is found by its code alone."""
+    begin_s: Annotated[int, Meta(ge=5, le=3_600)] = 60
+    """How long a player may take for their own first move; who does not appear in time loses by forfeit."""
+    pause_s: Annotated[int, Meta(ge=0, le=3_600)] | None = 15
+    """The pause between two rounds; None: the organiser begins each."""
+    full: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] | None = None
+    """It begins by itself with so many players; None: not by that."""
+    starts_ms: int | None = None
+    """It begins by itself at that time of day; None: the organiser begins it."""
+    most: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] = 200
+    """The most players."""
+
+
+class TournamentFact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
+    """The base of facts, which bear the time of day."""
+
+    at_ms: int
+
+
+class Opened(TournamentFact, frozen=True, tag="opened"):
+    """Somebody made the tournament; `organiser` is null for the host."""
+
+    terms: Terms
+    organiser: Player | None = None
+
+
+class Entered(TournamentFact, frozen=True, tag="entered"):
+    """A player entered, under the next number. After the start they are a late-comer."""
+
+    entrant: Entrant
+    player: Player
+
+
+class EntrantLeft(TournamentFact, frozen=True, tag="left"):
+    """A player left, or was removed, or did not appear. They are paired no more."""
+
+    entrant: Entrant
+    why: LeftReason = "left"
+
+
+class EntrantReturned(TournamentFact, frozen=True, tag="returned"):
+    """A player who left is paired again."""
+
+    entrant: Entrant
+
+
+class Begun(TournamentFact, frozen=True, tag="begun"):
+    """The tournament has started; its first round is paired next."""
+
+
+class Board(Struct, frozen=True, omit_defaults=True):
+    """One board of a round. Without a `match`, `first` goes on without play: a bye, or `second` is gone."""
+
+    board: int
+    first: Entrant
+    second: Entrant | None = None
+    match: str | None = None
+
+
+class BoardsBegan(TournamentFact, frozen=True, tag="began"):
+    """A round began, whole; or boards of it began anew, after a draw in a knockout or a match without a result."""
+
+    round: int
+    boards: tuple[Board, ...]
+
+
+class Corrected(TournamentFact, frozen=True, tag="corrected"):
+    """The organiser put another result in place of that of a board. The match stays as it was."""
+
+    round: int
+    board: int
+    points: Points
+    note: str
+
+
+class TournamentPaused(TournamentFact, frozen=True, tag="paused"):
+    """No round begins until the tournament is resumed."""
+
+
+class TournamentResumed(TournamentFact, frozen=True, tag="resumed"):
+    """Rounds begin again."""
+
+
+class Closed(TournamentFact, frozen=True, tag="closed"):
+    """The tournament is over."""
+
+    why: CloseReason
+
+
+AnyFact = (
+    Opened
+    | Entered
+    | EntrantLeft
+    | EntrantReturned
+    | Begun
+    | BoardsBegan
+    | Corrected
+    | TournamentPaused
+    | TournamentResumed
+    | Closed
+)
+
+
+@dataclass(slots=True)
+class EntrantState:
+    """One player of the tournament."""
+
+    player: Player
+    is_here: bool = True
+    """Whether they are paired."""
+    why: LeftReason | None = None
+    """Why they are not."""
+
+
+@dataclass(slots=True)
+class BoardState:
+    """One board: its players, as its newest match seats them, and how it stands."""
+
+    board: int
+    first: Entrant
+    second: Entrant | None
+    matches: list[str] = field(default_factory=list)
+    """Those that were begun on it, the newest last."""
+    awaits: Literal["again", "swapped"] | None = None
+    """Whether another match has to begin on it, and with which sides; None while one is played, or it is settled."""
+    drawn: int = 0
+    aborted: int = 0
+    points: Points | None = None
+    """The result; None while it is open. Without a second player, the first has the points of a bye."""
+    is_played: bool = True
+    """False if it was decided without play."""
+    is_corrected: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the board has its result."""
+        return self.points is not None
+
+    @property
+    def winner(self) -> Entrant | None:
+        """The player who goes through in a knockout; after a draw or without both, the one who moved second."""
+        if self.points is None:
+            return None
+        return self.first if self.second is None or self.points[0] > self.points[1] else self.second
+
+
+def points_of(winner: int | None, reason: str) -> Points:
+    """Return the half points of both sides for the end of a match that was not aborted."""
+    if winner is None:
+        return (0, 0) if reason == "forfeit" else (1, 1)
+    return (2, 0) if winner == 0 else (0, 2)
+
+
+class Tournament:
+    """An open, running or finished tournament: its terms, entrants, rounds and results."""
+
+    def __init__(self, code: str, opened: Opened) -> None:
+        self.id = code
+        """The code by which players enter."""
+        self.terms = opened.terms
+        self.organiser = opened.organiser
+        self.opened_ms = self.changed_ms = opened.at_ms
+        self.seq = 1
+        self.entrants: dict[Entrant, EntrantState] = {}
+        self.seeds: list[Entrant] = []
+        """The entrants who were there at the start, in the order in which they entered."""
+        self.rounds: list[dict[int, BoardState]] = []
+        """The boards of each round, by number."""
+        self.is_begun = False
+        self.is_paused = False
+        self.closed: CloseReason | None = None
+        self._numbers: dict[Player, Entrant] = {}
+        self._boards: dict[str, tuple[int, BoardState]] = {}
+
+    @classmethod
+    def from_facts(cls, code: str, facts: Iterable[AnyFact]) -> "Tournament":
+        """Return the tournament that these facts are, without results."""
+        first, *others = facts
+        assert isinstance(first, Opened), "the first fact of a tournament is Opened"
+        tournament = cls(code, first)
+        for fact in others:
+            tournament.evolve(fact)
+        return tournament
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the tournament has ended."""
+        return self.closed is not None
+
+    @property
+    def is_between_rounds(self) -> bool:
+        """Whether all boards of the rounds that began are settled."""
+        return not self.rounds or all(board.is_settled for board in self.rounds[-1].values())
+
+    @property
+    def present(self) -> list[Entrant]:
+        """The entrants who are paired, in the order in which they entered."""
+        return [entrant for entrant, state in self.entrants.items() if state.is_here]
+
+    @property
+    def total_rounds(self) -> int:
+        """How many rounds there are, as far as that is known: before the start, of the entrants so far."""
+        count = len(self.seeds) if self.is_begun else len(self.present)
+        match self.terms.kind:
+            case "swiss":
+                return self.terms.rounds
+            case "round_robin":
+                return self.terms.rounds * (count - 1 + count % 2) if count > 1 else 0
+            case "knockout":
+                return (count - 1).bit_length() if count else 0
+
+    def entrant_of(self, player: Player) -> Entrant | None:
+        """Return the number of a player in this tournament; None if they never entered."""
+        return self._numbers.get(player)
+
+    def board_of(self, match: str) -> tuple[int, BoardState] | None:
+        """Return the round and the board of a match; None if it is none of this tournament."""
+        return self._boards.get(match)
+
+    def open_boards(self) -> list[BoardState]:
+        """Return the boards of the current round that have no result yet."""
+        return [board for board in self.rounds[-1].values() if not board.is_settled] if self.rounds else []
+
+    def evolve(self, fact: AnyFact) -> None:
+        """Apply a fact that has been written down: the next one."""
+        self.seq += 1
+        self.changed_ms = fact.at_ms
+        match fact:
+            case Opened():
+                raise AssertionError("a tournament is opened once")
+            case Entered():
+                self.entrants[fact.entrant] = EntrantState(fact.player)
+                self._numbers[fact.player] = fact.entrant
+            case EntrantLeft():
+                self.entrants[fact.entrant].is_here, self.entrants[fact.entrant].why = False, fact.why
+            case EntrantReturned():
+                self.entrants[fact.entrant].is_here, self.entrants[fact.entrant].why = True, None
+            case Begun():
+                self.is_begun = True
+                self.seeds = self.present
+            case BoardsBegan():
+                self._begin(fact)
+            case Corrected():
+                board = self.rounds[fact.round - 1][fact.board]
+                board.points, board.is_corrected = fact.points, True
+            case TournamentPaused():
+                self.is_paused = True
+            case TournamentResumed():
+                self.is_paused = False
+            case Closed():
+                self.closed = fact.why
+            case _:
+                assert_never(fact)
+
+    def _begin(self, began: BoardsBegan) -> None:
+        if began.round > len(self.rounds):
+            self.rounds.append({})
+        boards = self.rounds[began.round - 1]
+        for each in began.boards:
+            state = boards.get(each.board)
+            if state is None:
+                state = boards[each.board] = BoardState(each.board, each.first, each.second)
+            state.first, state.second, state.awaits = each.first, each.second, None
+            if each.match is None:
+                state.points, state.is_played = (WIN, 0), False
+            else:
+                state.matches.append(each.match)
+                self._boards[each.match] = began.round, state
+
+    def settle(self, match: str, winner: int | None, reason: str) -> bool:
+        """Count the end of a match; return whether its board is settled by it.
+
+        Each match counts once, and only the newest of its board; a correction stands.
+        """
+        found = self._boards.get(match)
+        if found is None:
+            return False
+        _, board = found
+        if board.matches[-1] != match or board.is_settled or board.awaits is not None:
+            return False
+        if reason == "abort" and board.aborted < MAX_ABORTED:
+            board.aborted += 1
+            board.awaits = "again"
+            return False
+        points = (1, 1) if reason == "abort" else points_of(winner, reason)
+        if self.terms.kind == "knockout" and points == (1, 1) and board.drawn < MAX_REPLAYS:
+            board.drawn += 1
+            board.awaits = "swapped"
+            return False
+        board.points, board.is_played = points, reason != "forfeit"
+        return True
+
+    def replays(self) -> list[Board]:
+        """Return the boards of the current round that have to begin anew, without their matches."""
+        found = []
+        for board in self.open_boards():
+            assert board.second is not None, "a board with a bye is settled"
+            if board.awaits == "again":
+                found.append(Board(board.board, board.first, board.second))
+            elif board.awaits == "swapped":
+                found.append(Board(board.board, board.second, board.first))
+        return found
+
+    # Standings.
+
+    def results(self) -> list[RoundResult]:
+        """Return the results of all settled boards with two players, in the order of rounds."""
+        return [
+            RoundResult(number, board.first, board.second, board.points, board.is_played)
+            for number, boards in enumerate(self.rounds, 1)
+            for board in boards.values()
+            if board.points is not None and board.second is not None
+        ]
+
+    def offs(self) -> list[RoundOff]:
+        """Return the byes and absences of all rounds that began."""
+        found = []
+        is_round_robin = self.terms.kind == "round_robin"
+        for number, boards in enumerate(self.rounds, 1):
+            seated: set[Entrant] = set()
+            for board in boards.values():
+                seated |= {board.first} | ({board.second} if board.second is not None else set())
+                if board.second is None and board.points is not None:
+                    found.append(RoundOff(number, board.first, board.points[0]))
+            for entrant, state in self.entrants.items():
+                if entrant not in seated:
+                    found.append(RoundOff(number, entrant, 0, is_voluntary=not (is_round_robin and state.is_here)))
+        return found
+
+    def standings(self) -> list[TournamentRow]:
+        """Return the table as it stands: places, scores and tie-breaks of all entrants, the best first."""
+        entrants, results, offs = list(self.entrants), self.results(), self.offs()
+        if self.terms.kind == "knockout":
+            return self._knockout_table()
+        if self.terms.kind == "round_robin":
+            gone = [entrant for entrant, state in self.entrants.items() if not state.is_here]
+            results = without_leavers(results, gone, self.total_rounds)
+        return standings(entrants, results, offs, ORDERS[self.terms.kind])
+
+    def bracket(self) -> tuple[list[list[KnockoutBoard]], list[dict[int, Entrant]]]:
+        """Return the boards of the rounds of a knockout, without the match for third place, and their winners."""
+        rounds: list[list[KnockoutBoard]] = []
+        winners: list[dict[int, Entrant]] = []
+        for boards in self.rounds:
+            ordered = [boards[number] for number in sorted(boards)]
+            if rounds and len(rounds[-1]) == 2:
+                ordered = ordered[:1]
+            rounds.append([KnockoutBoard(board.first, board.second) for board in ordered])
+            pairs = ((index, board.winner) for index, board in enumerate(ordered))
+            winners.append({index: winner for index, winner in pairs if winner is not None})
+        return rounds, winners
+
+    def _knockout_table(self) -> list[TournamentRow]:
+        rounds, winners = self.bracket()
+        final = self.rounds[-1] if rounds and len(rounds[-1]) == 1 else {}
+        third = final[2].winner if 2 in final else None
+        places = knockout_places(rounds, winners, third)
+        scores = dict.fromkeys(self.entrants, 0)
+        for boards in self.rounds:
+            for board in boards.values():
+                for entrant, points in zip((board.first, board.second), board.points or (0, 0), strict=True):
+                    if entrant is not None:
+                        scores[entrant] += points
+        last = len(self.seeds) + 1
+        started = dict.fromkeys(self.seeds, 1)
+        rows = [
+            TournamentRow(places.get(each, started.get(each, last)), each, scores[each], ()) for each in self.entrants
+        ]
+        return sorted(rows, key=lambda row: (row.place, -row.score, row.entrant))
