@@ -62,6 +62,7 @@ LONGEST = (
     "end_to_end/test_encrypted.py",
     "strategies/test_fours.py",
     "end_to_end/test_host.py",
+    "end_to_end/test_new_bot.py",
     "simulation/test_ledgers.py",
     "end_to_end/test_house_bots.py",
     "page/test_build.py",

@@ -28,6 +28,8 @@ VERBS = {
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
     "arena": ("ttt_net.laboratory.arena_report", "let strategies play one another, and print a cross table"),
+    "new-bot": ("ttt_net.commands.new_bot", "begin the project of a bot: the bot, its tests and a README"),
+    "sandbox": ("ttt_net.commands.new_bot", "run a bot, or any command, with a server of its own"),
     "compile": ("ttt_net.commands.searching", "compile the engine now, so that no first move waits for it"),
     "puzzles": ("ttt_net.laboratory.puzzle_maker", "set puzzles: positions with one solution, proved and graded"),
     "admin": (
@@ -43,7 +45,10 @@ VERBS = {
     "completion": ("ttt_net.commands.shell_help", "print what bash, zsh or fish needs to complete all of this"),
     "man": ("ttt_net.commands.shell_help", "print the manual page"),
 }
-"""Each verb: the module that has its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and what it does."""
+"""Each verb: the module that has its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and what it does.
+
+A hyphen of a verb is `_` in these.
+"""
 _AS_FLAGS = {"help": "--help", "version": "--version"}
 """Words that mean the flag of the same name."""
 
@@ -64,7 +69,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
         parser_of_verb = subparsers.add_parser(verb, help=what, description=f"{what[0].upper()}{what[1:]}.")
         parser_of_verb.add_argument("--version", action="version", version=version, help="print the version")
         if verb == chosen:
-            getattr(_module(module), f"add_{verb}_arguments")(parser_of_verb)
+            getattr(_module(module), f"add_{verb.replace('-', '_')}_arguments")(parser_of_verb)
     return parser
 
 
@@ -97,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
         nearest = _module("ttt_net.client.drawing.glyphs").NEAREST
         sys.stdout.reconfigure(errors=nearest)  # in a pipe nothing is changed without a word
     try:
-        code: int = getattr(_module(VERBS[args.verb][0]), f"run_{args.verb}")(args)
+        code: int = getattr(_module(VERBS[args.verb][0]), f"run_{args.verb.replace('-', '_')}")(args)
         sys.stdout.flush()
     except (ConfigurationError, EngineError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)

@@ -1,16 +1,23 @@
 """The clients of this repository, each behind the few things that a scenario asks of its player."""
 
 import asyncio
+import os
+import shutil
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+import pytest
 from websockets.exceptions import ConnectionClosed
 
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Command, Move, Send
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event, TerminalEvent
+from ttt_net.commands.new_bot import NAME, PROJECTS
 from ttt_net.errors import Refusal
 from ttt_net.messages import (
     AgreeRequest,
@@ -251,5 +258,47 @@ def printed_bot(name: str) -> "Callable[[str, Path], Any]":
             playing = group.create_task(until_it_ends())
             yield SelfPlayer()
             playing.cancel()
+
+    return play
+
+
+_GO_LIBRARY = Path("/usr/share/gocode/src/github.com/gorilla/websocket")
+
+
+def _is_there(language: str) -> bool:
+    return shutil.which(language) is not None and (language != "go" or _GO_LIBRARY.is_dir())
+
+
+@cache
+def _started_by(language: str) -> "tuple[TemporaryDirectory[str], list[str]]":
+    """Return the folder of a new bot named Ann, which is built once, and the command that starts it."""
+    folder = TemporaryDirectory()
+    for source in (PROJECTS / language).iterdir():
+        text = source.read_text(encoding="utf-8").replace(NAME, "Ann")
+        (Path(folder.name) / source.name).write_text(text, encoding="utf-8")
+    if language == "node":
+        return folder, ["node", "--experimental-websocket", str(Path(folder.name) / "bot.js")]
+    settings = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
+    for command in (f"go mod edit -replace=github.com/gorilla/websocket={_GO_LIBRARY}", "go build -o Ann ."):
+        subprocess.run(command.split(), cwd=folder.name, env=settings, check=True)
+    return folder, [str(Path(folder.name) / "Ann")]
+
+
+def new_bot(language: str) -> "Callable[[str, Path], Any]":
+    """Return the way to play by a bot as `new-bot` writes it, in a process of its own."""
+
+    @asynccontextmanager
+    async def play(url: str, folder: Path) -> AsyncIterator[Player]:
+        if not _is_there(language):
+            pytest.skip(f"{language}, or its library for WebSockets, is not installed here")
+        home, command = _started_by(language)
+        (Path(home.name) / "Ann.token").unlink(missing_ok=True)
+        process = await asyncio.create_subprocess_exec(*command, url, cwd=home.name, stderr=asyncio.subprocess.DEVNULL)
+        try:
+            yield SelfPlayer()
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
 
     return play

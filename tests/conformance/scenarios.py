@@ -257,7 +257,7 @@ SCENARIOS: dict[str, tuple[str, list[Step]]] = {
     ),
     "the session is replaced": (
         "After 4001 the client does not come back by itself: two would replace one another for ever.",
-        [*begun(), {"closes": 4001}, QUIET],
+        [*begun(), {"may": {"type": "play"}}, {"closes": 4001}, QUIET],
     ),
     "a search is refused for a moment": (
         "The client waits as `retry_after_ms` says and repeats the same search.",

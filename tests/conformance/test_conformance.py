@@ -23,6 +23,8 @@ CLIENTS: dict[str, Callable[[str, Path], Any]] = {
     "house bot": clients.house_bot,
     "bot of docs/bots.md on the sdk": clients.printed_bot("sdk"),
     "bot of docs/bots.md on a socket": clients.printed_bot("websocket"),
+    "new bot in node": clients.new_bot("node"),
+    "new bot in go": clients.new_bot("go"),
 }
 _BY_THEMSELVES = {"seek", "play"}
 """The actions that a bot does unasked."""
@@ -39,7 +41,7 @@ def can_act(client: str, steps: list[Step]) -> bool:
     acts = {step["does"] for step in steps if "does" in step}
     if "socket" in client and ("resume" in requests or requests.count("hello") > 1):
         return False
-    if "docs" in client and any(message.get("seek") for message in messages):
+    if ("docs" in client or "new" in client) and any(message.get("seek") for message in messages):
         return False  # these bots search for any game
     has_offers = any(message["type"] == "offered" or message.get("offers") for message in messages)
     return acts <= _BY_THEMSELVES and "seek" in acts and not has_offers
@@ -168,6 +170,7 @@ def test_every_client_stands_some_scenarios() -> None:
     counts = {client: sum(each == client for each, _ in CASES) for client in CLIENTS}
     assert counts["sdk"] == counts["terminal"] == len(SCENARIOS) >= 22
     assert counts["house bot"] >= counts["bot of docs/bots.md on the sdk"] >= 10
+    assert counts["new bot in node"] == counts["new bot in go"] >= 12
     assert counts["bot of docs/bots.md on a socket"] >= 3
 
 

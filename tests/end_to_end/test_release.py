@@ -53,7 +53,12 @@ def test_the_wheel_has_what_a_server_sends_and_an_engine_reads(archives: tuple[P
     with zipfile.ZipFile(archives[0]) as wheel:
         names = set(wheel.namelist())
     built = {f"ttt_net/web/built/{path.name}" for path in (ROOT / "ttt_net" / "web" / "built").iterdir()}
-    assert built | {"ttt_net/strategies/connect4.book", "ttt_net/names/alike.txt", "ttt_net/py.typed"} <= names
+    projects = {
+        f"ttt_net/commands/projects/{name}" for name in ("python/bot.py", "node/bot.js", "go/main.go", "c/bot.c")
+    }
+    assert (
+        built | projects | {"ttt_net/strategies/connect4.book", "ttt_net/names/alike.txt", "ttt_net/py.typed"} <= names
+    )
     assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
 
 
