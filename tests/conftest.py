@@ -58,7 +58,7 @@ LONGEST = (
     "client/terminal/test_painter.py",
     "strategies/test_book.py",
     "benchmarks/test_flood.py",
-    "strategies/test_tree.py",
+    "strategies/test_textbook.py",
     "end_to_end/test_encrypted.py",
     "strategies/test_fours.py",
     "end_to_end/test_host.py",

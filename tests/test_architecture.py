@@ -80,11 +80,11 @@ ALLOWED: dict[str, set[str]] = {
 
 INSIDE = {
     "strategies": """
-        strategy heuristic vanishing book tactics lookahead tree *
+        strategy heuristic vanishing_solver book tactics textbook *
         compiled.machine compiled.kit compiled.lines compiled.fours compiled.shapes compiled.fives
         compiled.connect4_solver compiled.proofs compiled.playouts
-        compiled engine connect4 deepening alphabeta mcts level analysis
-        lessons.sight lessons.explanation lessons.mistakes lessons.hints review lessons coaching
+        compiled engine connect4 alphabeta mcts level analysis
+        lessons.sight lessons.explanation lessons.hints review lessons coaching
     """,
     "engines": "launch settings program external",
     "matches": "description match analysis_processes referee",
@@ -249,7 +249,7 @@ def test_a_planted_inversion_is_found() -> None:
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
     assert inversions("strategies.compiled.playouts", "from ttt_net.strategies.mcts import MonteCarlo") != []
     assert inversions("strategies.compiled.kit", "from ttt_net.strategies.compiled import fours") != []
-    assert inversions("strategies.tree", "from ttt_net.strategies.new import New") == ["new"]
+    assert inversions("strategies.textbook", "from ttt_net.strategies.new import New") == ["new"]
     assert inversions("client.screens.new", "from ttt_net.client.screens.registry import SCREENS") != []
     with pytest.raises(AssertionError, match=r"client\.new has no place in INSIDE"):
         inversions("client.new", "from ttt_net.client.display import Display")

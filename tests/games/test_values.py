@@ -11,7 +11,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.values import DRAW, FIRST, SECOND, UNKNOWN, is_always_casual, known_value
 from ttt_net.games.vanishing import VanishingGame
 from ttt_net.strategies.strategy import WIN
-from ttt_net.strategies.vanishing import VanishingSolver
+from ttt_net.strategies.vanishing_solver import VanishingSolver
 
 WORDS = {1: FIRST, 0: DRAW, -1: SECOND}
 

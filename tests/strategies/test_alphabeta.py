@@ -7,8 +7,7 @@ from tests.strategies.oracle import Oracle
 from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.strategies import Choice, Limit, alphabeta, find_strategy
-from ttt_net.strategies.alphabeta import PlainSearch
-from ttt_net.strategies.deepening import Deepening
+from ttt_net.strategies.alphabeta import Deepening, PlainSearch
 from ttt_net.strategies.heuristic import estimator
 from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 

@@ -9,8 +9,8 @@ from tests.strategies.oracle import Oracle
 from ttt_net.games import Game, find_game
 from ttt_net.games.catalogue import NAMES as GAMES
 from ttt_net.strategies import NAMES, Limit, find_strategy
-from ttt_net.strategies.coded_rules import CUBE, CUBE_SUM, third_in_cube
 from ttt_net.strategies.strategy import WIN, is_decided, plies_to_end
+from ttt_net.strategies.tictactoe import CUBE, CUBE_SUM, third_in_cube
 
 EVERY_GAME = (*GAMES, "mnk:5x4,4", "connect:5x4,3", "connect4+swap")
 

@@ -10,8 +10,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_position
 from ttt_net.laboratory.arena import Entrant, play, random_opening
 from ttt_net.strategies import Limit, engine, find_strategy
-from ttt_net.strategies.alphabeta import PlainSearch
-from ttt_net.strategies.deepening import Deepening
+from ttt_net.strategies.alphabeta import Deepening, PlainSearch
 from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 

@@ -10,11 +10,22 @@ from tests.strategies.positions import after, board
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.coded_rules import BLANK, CUBE, CUBE_SUM, SQUARE, O, X, coded, third_in_square, winning_cell
-from ttt_net.strategies.lookahead import line_up, line_up_value, look
-from ttt_net.strategies.lookup_table import ENTRIES, move_table, number_of
-from ttt_net.strategies.minimax import Minimax
 from ttt_net.strategies.strategy import WIN, Effort
+from ttt_net.strategies.textbook import Minimax, line_up, line_up_value, look
+from ttt_net.strategies.tictactoe import (
+    BLANK,
+    CUBE,
+    CUBE_SUM,
+    ENTRIES,
+    SQUARE,
+    O,
+    X,
+    coded,
+    move_table,
+    number_of,
+    third_in_square,
+    winning_cell,
+)
 
 
 def play(name: str, state: Any, game: Game[Any]) -> int:

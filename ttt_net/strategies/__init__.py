@@ -6,15 +6,12 @@ from difflib import get_close_matches
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.strategies.alphabeta import AlphaBeta
-from ttt_net.strategies.coded_rules import Magic, Rules
 from ttt_net.strategies.level import Levelled
-from ttt_net.strategies.lookahead import LookAhead
-from ttt_net.strategies.lookup_table import LookupTable
 from ttt_net.strategies.mcts import MonteCarlo
-from ttt_net.strategies.minimax import Minimax
-from ttt_net.strategies.random_moves import RandomMoves
 from ttt_net.strategies.strategy import Choice, Counts, Limit, Strategy
 from ttt_net.strategies.tactics import Tactics
+from ttt_net.strategies.textbook import LookAhead, Minimax, RandomMoves
+from ttt_net.strategies.tictactoe import LookupTable, Magic, Rules
 
 _MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
     RandomMoves.name: RandomMoves,

@@ -7,9 +7,8 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.vanishing import VanishingGame, VanishingState
-from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
+from ttt_net.strategies.alphabeta import SOLVER_SHARE, Deepening, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
-from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
 from ttt_net.strategies.heuristic import is_line_game, promise
 from ttt_net.strategies.strategy import (
@@ -26,7 +25,7 @@ from ttt_net.strategies.strategy import (
     plies_to_end,
     value_of_swap,
 )
-from ttt_net.strategies.vanishing import VanishingSolver
+from ttt_net.strategies.vanishing_solver import VanishingSolver
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.proofs import ProofSearch

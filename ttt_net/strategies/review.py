@@ -11,19 +11,21 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
 from ttt_net.strategies.engine import is_connect4, is_large, is_provable
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, names_of
-from ttt_net.strategies.lessons.hints import ThreatWins
-from ttt_net.strategies.lessons.mistakes import (
+from ttt_net.strategies.lessons.explanation import (
     LARGE_DROP,
     SMALL_DROP,
+    Explanation,
+    ExplanationKind,
     Kind,
     Mistake,
     allowed_fork,
     as_played,
     drop_of,
+    names_of,
     searched_mistake,
     seen_mistake,
 )
+from ttt_net.strategies.lessons.hints import ThreatWins
 from ttt_net.strategies.lessons.sight import Sight, look
 from ttt_net.strategies.strategy import (
     WIN,

@@ -8,8 +8,7 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
-from ttt_net.strategies.lessons.mistakes import searched_mistake
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, searched_mistake
 from ttt_net.strategies.review import Grade, Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import WIN
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.strategies.positions import board, line_game
 from ttt_net.games import Game, find_game
 from ttt_net.laboratory.arena import random_opening
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, look
+from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, look, makes_two_rows
 
 PLIES = {WIN_IN_1: 1, LOSS_IN_2: 2, WIN_IN_3: 3, LOSS_IN_4: 4}
 
@@ -88,3 +89,27 @@ def test_where_lines_do_not_say_all_the_next_two_plies_are_seen(name: str) -> No
                 for after in (game.result(child, reply) for reply in game.actions(child))
             )
             assert (sight.value(move) == LOSS_IN_2) == loses
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "is_found"),
+    [
+        ("....*XX..", "....*XX..", True),
+        ("..X.*X...", "...X*.X..", True),
+        (".OXX*X...", "....*XX..", True),
+        ("...O*XX..", "....*XX..", False),  # one of the rows has an end closed
+        (".OXX*X...", "...O*XX..", False),
+        ("..X.*....", ".........", False),
+        (".OXX*X...", ".OXX*X...", False),  # two fours win at once, which is told otherwise
+    ],
+)
+def test_a_move_makes_two_rows_if_each_becomes_a_win(row: str, column: str, is_found: bool) -> None:
+    """The row and the column cross in the middle of an empty board, where the star stands for the move."""
+    game, middle = line_game("gomoku"), 7
+    cells = [["."] * 15 for _ in range(15)]
+    for n in range(9):
+        cells[middle + n - 4][middle] = column[n]
+        if n != 4:
+            cells[middle][middle + n - 4] = row[n]
+    state = board("/".join("".join(each) for each in cells).replace("*", "."))
+    assert makes_two_rows(game, state._replace(ply=0), 7 * 15 + 7) == is_found

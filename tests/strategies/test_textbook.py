@@ -5,8 +5,8 @@ import pytest
 from tests.strategies.positions import board
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game
-from ttt_net.strategies import tree
-from ttt_net.strategies.tree import grow, recommended
+from ttt_net.strategies import textbook
+from ttt_net.strategies.textbook import grow, recommended
 
 
 def test_alpha_beta_visits_fewer_than_30000_positions_of_tictactoe(tictactoe: Game[Any]) -> None:
@@ -34,6 +34,6 @@ def test_what_was_cut_off_is_said_with_its_window(tictactoe: Game[Any]) -> None:
 
 
 def test_a_tree_that_is_too_large_is_refused(connect4: Game[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MAX_NODES", 6_000)
+    monkeypatch.setattr(textbook, "MAX_NODES", 6_000)
     with pytest.raises(ConfigurationError, match="more than 6,000 positions; limit its depth"):
         grow(connect4, connect4.initial, prune=False, depth=8)

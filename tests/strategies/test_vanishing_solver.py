@@ -8,7 +8,7 @@ from ttt_net.games.vanishing import MAX_PLIES, VanishingGame, VanishingState
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.analysis import analyse
 from ttt_net.strategies.strategy import WIN, from_above
-from ttt_net.strategies.vanishing import VanishingSolver
+from ttt_net.strategies.vanishing_solver import VanishingSolver
 
 GAME = VanishingGame("vanishing", "Vanishing", "three marks each")
 SOLVER = VanishingSolver(GAME)
