@@ -27,7 +27,7 @@ VERBS = {
     "export": ("ttt_net.commands.recorded_matches", "write recorded matches as text"),
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
-    "arena": ("ttt_net.laboratory.arena_report", "let strategies play one another, and print a cross table"),
+    "arena": ("ttt_net.laboratory.strategy_arena", "let strategies play one another, and print a cross table"),
     "new-bot": ("ttt_net.commands.new_bot", "begin the project of a bot: the bot, its tests and a README"),
     "sandbox": ("ttt_net.commands.new_bot", "run a bot, or any command, with a server of its own"),
     "compile": ("ttt_net.commands.searching", "compile the engine now, so that no first move waits for it"),

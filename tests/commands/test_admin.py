@@ -12,7 +12,7 @@ from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.commands.admin import as_text, draw, reached, watch
 from ttt_net.server.admin import protocol
-from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.cluster.replicated_ledger import NodeFigures
 
 
 class Shell:

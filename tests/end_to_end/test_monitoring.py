@@ -12,7 +12,7 @@ from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 from ttt_net.server.admin import exposition
 from ttt_net.server.admin.protocol import Report, Timing
-from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.cluster.replicated_ledger import NodeFigures
 
 FOLDER = ROOT / "docs" / "hosting" / "monitoring"
 ALERTS, DASHBOARD = FOLDER / "alerts.yaml", FOLDER / "dashboard.json"

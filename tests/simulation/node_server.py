@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tests.simulation.log import SimulatedLog, SimulatedWorker
 from tests.simulation.server import SimulatedServer
 from ttt_net.server.cluster.log import FORM
-from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.peers import STALE_S
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper
 from ttt_net.server.journal import Journal
 from ttt_net.server.journal.entries import AuditNote

@@ -32,12 +32,10 @@ from ttt_net.server.accounts.online_players import OnlinePlayers, Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import peers, replica
-from ttt_net.server.cluster.log import Batch
-from ttt_net.server.cluster.log_queues import Inbox, Outbox, SentBatch
-from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.log import Batch, Inbox, Outbox, SentBatch
 from ttt_net.server.cluster.node_messages import Broadcasts
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply, database, schema
 from ttt_net.server.journal.entries import WriteNote

@@ -8,7 +8,7 @@ from ttt_net.errors import Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.admin_commands import AdminCommands
 from ttt_net.server.admin.moderation import load_sanctions
-from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.process.maintenance import maintenance_jobs

@@ -166,7 +166,7 @@ def test_numba_is_imported_only_when_it_is_needed() -> None:
 import sys
 from ttt_net.games import find_game
 from ttt_net.strategies import NAMES, find_strategy
-import ttt_net.commands.analyse, ttt_net.laboratory.arena_report
+import ttt_net.commands.analyse, ttt_net.laboratory.strategy_arena
 game = find_game("tictactoe")
 for name in NAMES:
     find_strategy(name)(game, game.initial)

@@ -8,7 +8,7 @@ from tests.strategies.oracle import Oracle
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_position
-from ttt_net.laboratory.arena import Entrant, play, random_opening
+from ttt_net.laboratory.strategy_arena import Entrant, play, random_opening
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.alphabeta import Deepening, PlainSearch
 from ttt_net.strategies.heuristic import own_and_other, wins

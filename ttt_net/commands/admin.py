@@ -25,7 +25,7 @@ from ttt_net.commands.recorded_matches import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.admin_server import ADDRESS_FILE, TOKEN_FILE
-from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.cluster.replicated_ledger import NodeFigures
 from ttt_net.server.readiness import spoken
 from ttt_net.text import clean, counted
 

@@ -15,7 +15,7 @@ from ttt_net.server.accounts.online_players import AbandonHistory, AbortHistory,
 from ttt_net.server.admission.fair_shares import FairShares
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.journal import Archive, Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics

@@ -33,7 +33,7 @@ from ttt_net.server.admin.admin_server import AdminListener, attending, open_lis
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.connection_limiter import Acceptor
 from ttt_net.server.check import refuse_faults
-from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.replicated_ledger import Membership
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.ledger import RunningLedger

@@ -5,7 +5,7 @@ from typing import Any
 
 from ttt_net.errors import Code
 from ttt_net.server.admin.protocol import Report, Timing
-from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.cluster.replicated_ledger import NodeFigures
 from ttt_net.server.metrics import ENDINGS
 
 try:

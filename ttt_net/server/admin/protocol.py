@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ttt_net.errors import Refusal, StorageError
-from ttt_net.server.cluster.membership import NodeFigures
+from ttt_net.server.cluster.replicated_ledger import NodeFigures
 from ttt_net.server.metrics import Histogram
 
 Text = Annotated[str, Meta(max_length=200)]

@@ -13,10 +13,9 @@ from ttt_net.errors import SilentLogError
 from ttt_net.server.cluster.jetstream import JetStreamLog, open_log
 from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 from ttt_net.server.cluster.log import Log
-from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.ledger import JournalReader, Worker

@@ -4,6 +4,8 @@ A node puts one batch at a time into the log, and repeats it until it sees it th
 into the next. All batches, its own too, are applied in the order of the log, and only then is a caller answered: so
 whatever the log or the others did meanwhile, an answer is true. Safety rests on no clock; the times here decide only
 when a node is asked to wait, or taken for lost.
+
+`Membership` tells the cluster who is connected to this node.
 """
 
 import asyncio
@@ -13,8 +15,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttt_net.errors import Refusal, StorageError, UnknownOutcomeError
 from ttt_net.server.cluster.log import (
@@ -22,21 +25,27 @@ from ttt_net.server.cluster.log import (
     Author,
     Batch,
     BeginEpoch,
+    Came,
     ClusterEntry,
     DeclareLost,
+    Inbox,
     Log,
     NodeName,
+    Outbox,
     Position,
+    Sat,
+    Waiting,
+    Went,
     as_of_form,
     encode_batch,
 )
-from ttt_net.server.cluster.log_queues import Inbox, Outbox, Waiting
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed, unheard
 from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
+from ttt_net.server.players import Player, PlayerId
 
 log = logging.getLogger(__name__)
 
@@ -520,3 +529,80 @@ class ReplicatedLedger:
             self._publish_next([first])
 
         self._work(partial(self._replica.epoch_of, self.node), begin)
+
+
+class NodeFigures(NamedTuple):
+    """How a node stands in its cluster."""
+
+    node: str
+    epoch: int
+    is_member: bool
+    is_steward: bool
+    """Whether it keeps the lobby."""
+    members: int
+    """How many nodes may write, as far as it knows."""
+    position: int
+    """Up to which place of the log it has applied all."""
+    lag: int
+    """Places of the log that it knows of and has not applied."""
+    silence_s: float
+    """For how long it has had no proof of contact with the log."""
+    refused: int
+    """Entries of its own that were refused, since others came first or it was declared lost."""
+
+
+class Membership:
+    """Entries about the sessions of this node, besides the acts of their players."""
+
+    def __init__(self, ledger: ReplicatedLedger) -> None:
+        self._ledger = ledger
+        self._serials = count(1)
+        self.recounted: dict[str, None] = {}
+        """The matches that more or fewer watch here than the other nodes were told."""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether this node may answer: it knows all that was in the log a moment ago."""
+        return self._ledger.is_fresh
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether this node leaves players to the others, since its disk is almost full."""
+        return self._ledger.aside is not None and not self._ledger.is_member
+
+    @property
+    def keeps_lobby(self) -> bool:
+        """Whether this node pairs the players of all."""
+        return self._ledger.is_steward
+
+    def urls(self) -> list[str]:
+        """Return where players reach the nodes."""
+        return self._ledger.peers.urls()
+
+    def known_urls(self) -> list[str]:
+        """Return where players reach, or reached, all nodes that there were."""
+        return self._ledger.peers.known_urls()
+
+    def figures(self) -> NodeFigures:
+        """Return how this node stands in the cluster."""
+        ledger, members = self._ledger, self._ledger.peers.members()
+        return NodeFigures(
+            ledger.node, ledger.epoch, ledger.is_member, ledger.is_steward, len(members), ledger.position,
+            ledger.contact.lag, ledger.contact.silence_s, ledger.refused,
+        )  # fmt: skip
+
+    def next_serial(self) -> int:
+        """Return a number that no other connection of this process has."""
+        return next(self._serials)
+
+    def came(self, came: Came, done: Callable[[Player], None], failed: Callable[[Refusal], None]) -> None:
+        """Let a player be connected here, and nowhere else; `done` gets them as they are at that moment."""
+        self._ledger.append(came, done, failed)
+
+    def sat(self, player: PlayerId, serial: int, match: str) -> None:
+        """Let a player hear a match of theirs."""
+        self._ledger.append(Sat(player, serial, match), unheard, unheard)
+
+    def went(self, player: PlayerId, serial: int, *, on_purpose: bool) -> None:
+        """Let a player be connected here no more."""
+        self._ledger.append(Went(player, serial, on_purpose), unheard, unheard)
