@@ -87,7 +87,7 @@ INSIDE = {
         lessons.sight lessons.explanation lessons.hints review lessons coaching
     """,
     "engines": "launch settings program external",
-    "matches": "description match analysis_processes referee",
+    "matches": "description match match_data analysis_processes referee",
     "pairing": "seeks lobby",
     "tournaments": "schedules arena king_of_the_table standings swiss tournament matching director",
     "sdk": "received identity trust client_session client_protocol client_connection client bots playing",
@@ -95,7 +95,7 @@ INSIDE = {
         metrics server_clock settings players
         admission.client_address admission.rate_limiter admission.fair_shares admission.sanctions
         journal cluster wire admission.connection_limiter accounts.online_players
-        matchmaking.lobby_feed readiness services rooms matchmaking accounts hub check process
+        matchmaking.lobby_feed readiness services rooms matchmaking accounts http_api hub check process
         admin cluster.node_messages cluster.shared_lobby cluster.node cluster.process
         serving start
     """,

@@ -13,7 +13,7 @@ from ttt_net.games.notation import read_move, read_start
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.games.rules import find_rules
 from ttt_net.matches import description
-from ttt_net.matches.description import describe_game, describe_position, describe_puzzle, describe_rules, today
+from ttt_net.matches.description import day_of, describe_game, describe_position, describe_puzzle, describe_rules
 from ttt_net.messages import (
     CounterInfo,
     GeometryInfo,
@@ -206,5 +206,5 @@ def test_an_illegal_answer_is_refused() -> None:
 
 
 def test_the_day_is_that_of_utc() -> None:
-    assert today(1_795_305_599_000).isoformat() == "2026-11-21"
-    assert today(1_795_305_600_000).isoformat() == "2026-11-22"
+    assert day_of(1_795_305_599_000).isoformat() == "2026-11-21"
+    assert day_of(1_795_305_600_000).isoformat() == "2026-11-22"

@@ -245,5 +245,29 @@ class RawPeer:
         taken, self._unread = self._unread, b""
         return taken
 
+    async def line_after_head(self) -> Message:
+        """Return the first line of a stream that has just been asked for."""
+        assert await self.status() == 200
+        return await self.line()
+
+    async def read_json(self) -> Message:
+        """Return the one JSON object that comes next."""
+        data = await self.read(1)
+        while True:
+            try:
+                message: Message = json.loads(data)
+            except ValueError:
+                data += await self.read(1)
+            else:
+                return message
+
+    async def line(self) -> Message:
+        """Return the next line of a stream of JSON."""
+        data = b""
+        while not data.endswith(b"\n"):
+            data += await self.read(1)
+        message: Message = json.loads(data)
+        return message
+
     def close(self) -> None:
         self.socket.close()

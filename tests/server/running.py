@@ -8,6 +8,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, KeysView, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
+from email.message import Message
+from email.parser import Parser
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,6 +107,14 @@ class Server:
         """Close all bare connections."""
         for peer in self._polite + self._stubborn:
             peer.close()
+
+    async def fetch(self, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
+        """Return status, headers and body of the answer to one plain HTTP request."""
+        peer = await self.raw()
+        lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", "")
+        await peer.send("\r\n".join(lines).encode())
+        first, _, rest = (await peer.read_head()).decode().partition("\r\n")
+        return int(first.split()[1]), Parser().parsestr(rest), await peer.read_to_end()
 
     async def join(self, name: str, **who: object) -> Peer:
         """Return a client that has been welcomed as a new player."""

@@ -202,29 +202,48 @@ _UNFINISHED = "*"
 def write_record(record: Record) -> str:
     """Return the record as text; `read_record` gives an equal record back."""
     first, second = record.players
-    values = (
-        record.game,
-        record.event,
-        record.date and record.date.isoformat(),
-        first.name,
-        first.bot,
-        second.name,
-        second.bot,
-        record.time and _write_time(record.time),
-        record.start,
-        result_of(record.outcome),
-        record.outcome and str(record.outcome.reason),
-    )
-    tags = [f"{tag}: {value}\n" for tag, value in zip(_TAGS, values, strict=True) if value is not None]
     game = find_game(record.game)
-    moves = [_write_move(game, number, made) for number, made in enumerate(record.moves, start=1)]
-    return "".join((*tags, "\n", *moves)) if moves else "".join(tags)
+    return record_text(
+        game=record.game,
+        event=record.event,
+        date=record.date,
+        players=((first.name, first.bot), (second.name, second.bot)),
+        time=record.time,
+        start=record.start,
+        result=result_of(record.outcome),
+        reason=record.outcome and str(record.outcome.reason),
+        moves=((write_move(game, made.move), made.clock_ms, made.comment) for made in record.moves),
+    )
 
 
-def _write_move(game: Game[Any], number: int, made: RecordedMove) -> str:
-    clock = f" [{write_clock(made.clock_ms)}]" if made.clock_ms is not None else ""
-    comment = f" {{{made.comment}}}" if made.comment else ""
-    return f"{number}. {write_move(game, made.move)}{clock}{comment}\n"
+def record_text(
+    *,
+    game: str,
+    event: str | None,
+    date: datetime.date | None,
+    players: tuple[tuple[str, str | None], tuple[str, str | None]],
+    time: TimeLimit | None,
+    start: str | None,
+    result: str,
+    reason: str | None,
+    moves: Iterable[tuple[str, int | None, str]],
+) -> str:
+    """Return the text of a record from its parts: players as name and bot mark, moves as name, clock and comment.
+
+    Nothing is checked, so that a match can be written whose rules are not known here.
+    """
+    (first, first_bot), (second, second_bot) = players
+    day, limit = date and date.isoformat(), time and _write_time(time)
+    values = (game, event, day, first, first_bot, second, second_bot, limit, start, result, reason)
+    tags = [f"{tag}: {value}\n" for tag, value in zip(_TAGS, values, strict=True) if value is not None]
+    lines = [_move_line(number, *made) for number, made in enumerate(moves, start=1)]
+    return "".join((*tags, "\n", *lines)) if lines else "".join(tags)
+
+
+def _move_line(number: int, name: str, clock_ms: int | None, comment: str) -> str:
+    clock = f" [{write_clock(clock_ms)}]" if clock_ms is not None else ""
+    said = f" {{{comment}}}" if comment else ""
+    return f"{number}. {name}{clock}{said}\n"
 
 
 def _seconds(ms: int) -> str:

@@ -90,9 +90,9 @@ def describe_clock(clock: Clock | None, now_ms: int) -> ClockInfo | None:
     return None if clock is None else ClockInfo(clock.read(now_ms), clock.running)
 
 
-def today(wall_ms: int) -> datetime.date:
+def day_of(at_ms: int) -> datetime.date:
     """Return the day by UTC at a time in milliseconds since 1970."""
-    return datetime.datetime.fromtimestamp(wall_ms / 1000, datetime.UTC).date()
+    return datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC).date()
 
 
 def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
@@ -100,7 +100,7 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
 
     Raises `Refusal` if the day is none or has not come, or if the move is not legal there.
     """
-    day = _day_of(request.day, now)
+    day = _puzzle_day(request.day, now)
     puzzle = puzzle_of(day)
     game = find_game(puzzle.game)
     state = read_start(game, puzzle.position)
@@ -129,7 +129,7 @@ def _not_it(is_win: bool) -> str:
     return "That does not win. Try another move." if is_win else "After that they can win. Try another move."
 
 
-def _day_of(text: str | None, now: datetime.date) -> datetime.date:
+def _puzzle_day(text: str | None, now: datetime.date) -> datetime.date:
     if text is None:
         return now
     try:

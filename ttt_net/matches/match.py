@@ -14,7 +14,6 @@ Absences are not events: they end by themselves, and `Absences` counts them. A f
 `record_of`.
 """
 
-import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +26,7 @@ from ttt_net.games import Game, Outcome, Side, find_game
 from ttt_net.games.game import reason_of
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, TimeLimit
-from ttt_net.matches.description import describe_clock, describe_game, describe_position
+from ttt_net.matches.description import day_of, describe_clock, describe_game, describe_position
 
 _MOVING = wire.Played | wire.Tookback
 """The events that change the position."""
@@ -298,13 +297,14 @@ def record_of(events: Iterable[wire.MatchEvent]) -> Record:
         moves=tuple(moves),
         outcome=outcome,
         event=started.match,
-        date=datetime.datetime.fromtimestamp(started.at_ms / 1000, datetime.UTC).date(),
-        time=_time_limit(started.time),
+        date=day_of(started.at_ms),
+        time=time_limit(started.time),
         start=started.start,
     )
 
 
-def _time_limit(time: TimeControl | None) -> TimeLimit | None:
+def time_limit(time: TimeControl | None) -> TimeLimit | None:
+    """Return a time control as records have it."""
     if time is None:
         return None
     return TimeLimit(time.initial_ms, 0 if time.per_move else time.increment_ms, per_move=time.per_move)

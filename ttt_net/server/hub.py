@@ -15,12 +15,13 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.matches.description import describe_puzzle, describe_rules, today
+from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountRequest, AccountService, HistoryService, PastRequest
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.accounts.session_service import Login, SessionService
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.http_api import PREFIX, HttpApi
 from ttt_net.server.journal.entries import AppointModerator, DismissModerator
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
@@ -31,7 +32,7 @@ from ttt_net.server.rooms.chat import Chat, SocialRequest
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.rooms.room import MatchRoom, RoomRequest
 from ttt_net.server.services import Services
-from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.connection import Connection, LaterAnswer
 from ttt_net.server.wire.http import (
     HEALTH,
     READY,
@@ -160,6 +161,7 @@ class Hub:
         )
         self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions)
         self._login = Login(services, self.sessions.begin)
+        self.api = HttpApi(services, self.registry, self._is_closed, self._secured)
         self._to_look_after: list[Connection] = []
         """Connections that the last tick has not reached yet."""
         self._held: deque[tuple[Connection, str, int]] = deque()
@@ -249,7 +251,9 @@ class Hub:
         """Read the files of the page, which takes a moment."""
         find_asset("/", self._own_pages.address)
 
-    def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
+    def answer_http(
+        self, connection: Connection, request: Request, protocol: ServerProtocol
+    ) -> Response | LaterAnswer | None:
         """Answer a plain HTTP request, or a handshake that is one too many; return None for one that is taken."""
         turned_away = self.limiter.identify(connection, request.headers.get_all("X-Forwarded-For"))
         if turned_away and request.path not in (HEALTH, READY):  # so a monitor still sees that the server lives
@@ -261,17 +265,27 @@ class Hub:
                 self.shares.check(connection)
             except Refusal as refusal:
                 return turn_away(TurnedAway(429, str(refusal), -(-(refusal.retry_after_ms or 0) // 1000)))
+            if request.path.startswith(PREFIX):
+                return self.api.answer(connection, request)
         origins = self.services.configuration.origins
         code = invitation_code(request)
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
         membership = self.services.membership
-        is_closed = self.services.shutdown.is_draining or (membership is not None and membership.is_aside)
         is_ready = request.path.partition("?")[0] != READY or self.unready is None
         nodes = membership.known_urls() if membership else ()
         answer = answer_http(
-            request, origins, self._own_pages, preview, is_closed=is_closed, is_ready=is_ready, nodes=nodes
+            request, origins, self._own_pages, preview, is_closed=self._is_closed(), is_ready=is_ready, nodes=nodes
         )
-        if answer and self._stays_encrypted:
+        return answer and self._secured(answer)
+
+    def _is_closed(self) -> bool:
+        """Tell whether nothing begins here any more, or not at the moment."""
+        membership = self.services.membership
+        return self.services.shutdown.is_draining or (membership is not None and membership.is_aside)
+
+    def _secured(self, answer: Response) -> Response:
+        """Add what all answers of this server say."""
+        if self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
         return answer
 
@@ -291,6 +305,7 @@ class Hub:
         guard.attempt("filtered words", self.services.words.look)
         guard.attempt("matchmaker", self.matchmaker.tick)
         guard.attempt("lobby feed", self.services.feed.tick)
+        guard.attempt("streams", partial(self.api.tick, now_s))
 
     def _look_after_some(self, now_s: float) -> None:
         """Look after the next few connections, and after the others in further turns, between requests."""
@@ -406,7 +421,7 @@ class Hub:
                 session.tell(rules)
             case wire.PuzzleRequest():
                 self._meter_inquiry(session)
-                puzzle = describe_puzzle(request, today(self.services.wall_ms()))
+                puzzle = describe_puzzle(request, day_of(self.services.wall_ms()))
                 session.ok(request.id)
                 session.tell(puzzle)
             case wire.HelloRequest():

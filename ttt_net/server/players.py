@@ -12,6 +12,8 @@ from ttt_net.text import counted
 PlayerId = int
 """Given once, in the order of registration; kept when everything else of a player is forgotten."""
 
+NOBODY: PlayerId = 0
+"""Stands for somebody who is no player, such as a reader of the HTTP API."""
 FORGOTTEN = "deleted"
 """The name of players who asked to be forgotten; nobody else can have it."""
 

@@ -7,7 +7,6 @@ import json
 import re
 from collections import Counter
 from email.message import Message
-from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,7 @@ MAX_CODE_BYTES = 62_000
 
 async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
     """Return status, headers and body of one request."""
-    peer = await server.raw()
-    lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", "")
-    await peer.send("\r\n".join(lines).encode())
-    first, _, rest = (await peer.read_head()).decode().partition("\r\n")
-    body = await peer.read_to_end()
-    return int(first.split()[1]), Parser().parsestr(rest), body
+    return await server.fetch(path, *headers, method=method)
 
 
 @pytest.mark.parametrize("path", ["/", "/?utm=1", "/j", "/j/ABC234", "/m/k3V9pCD5", "/m/k3V9pCD5-12"])
@@ -166,7 +160,10 @@ async def test_a_connection_ends_after_many_requests(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         await peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 100)
-        assert (await peer.read_to_end()).count(b"HTTP/1.1 200 ") == 32
+        answers = await peer.read_to_end()
+        assert answers.count(b"HTTP/1.1 200 ") == 32
+        assert answers.count(b"Connection: keep-alive") == 31
+        assert answers.count(b"Connection: close") == 1, "the last answer says that it is the last"
 
 
 @pytest.mark.parametrize("line", ["Connection: close", "X-Forwarded-For: 203.0.113.9"])

@@ -12,7 +12,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
-from ttt_net.matches.description import describe_puzzle, describe_rules, today
+from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import (
     AbortRequest,
@@ -242,7 +242,7 @@ def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessag
     """Return the replies about rules and puzzles, which take no match. Raises `Refusal` if it is about others."""
     match request:
         case PuzzleRequest():
-            return [describe_puzzle(request, today(wall_ms))]
+            return [describe_puzzle(request, day_of(wall_ms))]
         case RulesRequest():
             return [describe_rules(request.game)]
         case _:

@@ -22,7 +22,7 @@ Act = Literal[
     "writes",
 ]
 """Acts metered for each player, and for all players of an address together, by the names of their limits."""
-AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
+AddressAct = Literal["api_requests", "openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """Acts metered for each address."""
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 TOLD = frozenset(

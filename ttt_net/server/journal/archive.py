@@ -13,16 +13,19 @@ from functools import partial
 from typing import Any, NamedTuple, assert_never
 
 from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.matches.match_data import MatchData
 from ttt_net.messages import AnyServerMessage
 from ttt_net.server.admission.fair_shares import FairShares, Payer
 from ttt_net.server.journal import past
 from ttt_net.server.journal.ledger import Read, Tell
-from ttt_net.server.journal.past import ArchivedMatch, KeptMatches, PastAnswer
+from ttt_net.server.journal.past import ArchivedMatch, KeptMatches, MatchPage, PastAnswer
 from ttt_net.server.journal.queries import (
     BlocksQuery,
     FinishedQuery,
     HistoryQuery,
     LeaderboardQuery,
+    MatchDataQuery,
+    MatchesQuery,
     PastQuery,
     ProfileQuery,
     RecordQuery,
@@ -46,6 +49,9 @@ _LOOK_STEPS = 10_000
 _LEAST_RETRY_MS, _MOST_RETRY_MS = 100, 10_000
 
 
+Found = PastAnswer | ArchivedMatch | MatchData | MatchPage
+
+
 class Asker(NamedTuple):
     """The person whose question it is: turns are taken by it."""
 
@@ -62,12 +68,19 @@ class Asker(NamedTuple):
 class PastQuestion:
     """A question on its way."""
 
-    __slots__ = ("asker", "done", "failed", "is_wanted", "payer", "query", "spent_ms")
+    __slots__ = ("asker", "done", "failed", "is_wanted", "payer", "prepare", "query", "spent_ms")
 
     def __init__(
-        self, query: PastQuery, asker: Asker, done: Callable[[Any], None], failed: Callable[[Refusal], None]
+        self,
+        query: PastQuery,
+        asker: Asker,
+        done: Callable[[Any], None],
+        failed: Callable[[Refusal], None],
+        prepare: Callable[[Any], Any] = lambda found: found,
     ) -> None:
         self.query, self.asker, self.done, self.failed = query, asker, done, failed
+        self.prepare = prepare
+        """Makes of what was found what `done` takes, on the reading thread."""
         self.is_wanted = True
         """False once the asker has gone: then neither `done` nor `failed` is called."""
         self.spent_ms = 0.0
@@ -183,7 +196,7 @@ class Archive:
             question = self._under_way = self._queue.take()
             self._look(partial(self._answer, question), partial(self._answered, question))
 
-    def _answered(self, question: PastQuestion, found: PastAnswer | ArchivedMatch | Refusal) -> None:
+    def _answered(self, question: PastQuestion, found: Any) -> None:  # noqa: ANN401 - of `prepare`
         self._under_way = None
         self._mean_ms += (question.spent_ms - self._mean_ms) / 8
         self.answer_s.observe(question.spent_ms / 1000)
@@ -204,7 +217,7 @@ class Archive:
 
     # On the reading thread, where there is one.
 
-    def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> PastAnswer | ArchivedMatch | Refusal:
+    def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> Any:  # noqa: ANN401 - of `prepare`
         """Return the answer to a question, or how it is refused; raises nothing."""
         began_s = self._shares.clock_s()  # of this thread
         bounds = _Bounds(question, self._stopwatch_s)
@@ -213,7 +226,7 @@ class Archive:
             if not is_within:
                 connection.execute("BEGIN")  # one state of the tables for all that it reads
             connection.set_progress_handler(bounds.are_passed, _LOOK_STEPS)
-            return self._find(connection, question.query)
+            return question.prepare(self._find(connection, question.query))
         except StorageError as error:
             log.error("storage: %s", error.cause)
             return error.with_traceback(None)
@@ -234,7 +247,7 @@ class Archive:
                     connection.execute("ROLLBACK")
             question.spent_ms = (self._shares.clock_s() - began_s) * 1000
 
-    def _find(self, connection: sqlite3.Connection, query: PastQuery) -> PastAnswer | ArchivedMatch:
+    def _find(self, connection: sqlite3.Connection, query: PastQuery) -> Found:
         message: AnyServerMessage
         match query:
             case FinishedQuery():
@@ -251,6 +264,10 @@ class Archive:
                 message = past.leaderboard(connection, *query)
             case BlocksQuery():
                 message = past.blocks(connection, *query)
+            case MatchDataQuery():
+                return past.data_of_match(connection, *query)
+            case MatchesQuery():
+                return past.matches(connection, query)
             case _:
                 assert_never(query)
         return PastAnswer.of(message)

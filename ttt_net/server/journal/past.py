@@ -5,7 +5,7 @@ Every answer is bounded, and so is its cost, however much there is in the journa
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -13,12 +13,12 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.records import write_record
-from ttt_net.matches.match import Match, record_of
+from ttt_net.matches.match import Match
+from ttt_net.matches.match_data import MatchData, match_data, write_text
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.queries import MatchHead, find_match, read_events, with_names
-from ttt_net.server.players import PlayerId
+from ttt_net.server.journal.queries import MatchesQuery, MatchHead, find_match, read_events, with_names
+from ttt_net.server.players import NOBODY, PlayerId
 from ttt_net.text import name_key
 
 PAGE = 20
@@ -33,6 +33,11 @@ KEPT_BYTES = 8_000_000
 """The memory for records of finished matches that were asked for lately."""
 KEPT_EVENTS = 20_000
 """How many events the finished matches may have together that are kept for further pages of a replay."""
+
+PAGE_EVENTS = 1_000
+"""Events in a page of matches after which it ends: some 5 ms of reading, and 60 KB of text."""
+PAGE_ROWS = 2_000
+"""Matches that are looked through for one page."""
 
 _RESULTS = (
     "SELECT ended_ms, match FROM results WHERE player = ? AND is_private = ? AND (ended_ms, match) < (?, ?)"
@@ -107,7 +112,7 @@ def history(
     player, shown, bot = _player(connection, name, asker)
     kinds = (0, 1) if player == asker else (0,)
     page = _RESULTS_OF_GAME if game is not None else _RESULTS
-    ended_ms, match = _cursor(before)
+    ended_ms, match = (2**62, "") if before is None else _cursor(before, "before")
     found: list[tuple[int, str]] = []
     for is_private in kinds:
         values = (player, *(() if game is None else (game,)), is_private, ended_ms, match, PAGE + 1)
@@ -119,13 +124,11 @@ def history(
     return wire.HistoryReply(wire.PlayerInfo(shown, bot), matches, next_page)
 
 
-def _cursor(before: str | None) -> tuple[int, str]:
+def _cursor(cursor: str, name: str) -> tuple[int, str]:
     """Return the end and the id of the match that the page before ended with."""
-    if before is None:
-        return 2**62, ""
-    ended_ms, _, match = before.partition("-")
+    ended_ms, _, match = cursor.partition("-")
     if not (ended_ms.isascii() and ended_ms.isdecimal() and len(ended_ms) <= _MAX_DIGITS):
-        raise Refusal(Code.BAD_MESSAGE, "`before` is what the page before this one gave, or left out")
+        raise Refusal(Code.BAD_MESSAGE, f"`{name}` is what the page before this one gave, or left out")
     return int(ended_ms), match
 
 
@@ -326,10 +329,64 @@ def record(connection: sqlite3.Connection, kept: KeptMatches, said: wire.RecordR
     head = _past_match(connection, said.match, asker, is_heard=False)
     answer = kept.records.get(head)
     if answer is None:
-        text = write_record(record_of(read_events(connection, head)))
+        text = write_text(match_data(read_events(connection, head)))
         answer = PastAnswer.of(wire.RecordReply(head.id, text))
         kept.records.put(head, answer, len(text) + len(answer.data))
     return answer
+
+
+def data_of_match(connection: sqlite3.Connection, match_id: str) -> MatchData:
+    """Return a finished public match as data. Raises `Refusal` if it is none."""
+    return match_data(read_events(connection, _past_match(connection, match_id, NOBODY, is_heard=False)))
+
+
+class MatchPage(NamedTuple):
+    """A page of finished matches, and the cursor of the next page; None if this is the last one for now."""
+
+    matches: list[MatchData]
+    after: str | None
+
+
+_ALL = (
+    "SELECT id, ended_ms, game, is_rated, is_private FROM matches WHERE is_over AND ended_ms >= ?"
+    " AND (ended_ms > ? OR number > ?) ORDER BY ended_ms, number LIMIT ?"
+)
+_OF_PLAYER = (
+    "SELECT match, results.ended_ms, results.game, is_rated, results.is_private FROM results"
+    " JOIN matches ON matches.id = match WHERE player = ?{game} AND results.is_private = 0"
+    " AND (results.ended_ms, match) > (?, ?) ORDER BY results.ended_ms, match LIMIT ?"
+)
+
+
+def matches(connection: sqlite3.Connection, query: MatchesQuery, most_events: int = PAGE_EVENTS) -> MatchPage:
+    """Return a page of finished public matches. Raises `Refusal` if there is no such player, or the cursor is none."""
+    found: list[MatchData] = []
+    events, after = 0, None
+    rows = _finished_after(connection, query)
+    for number, (match_id, ended_ms, game, is_rated, is_private) in enumerate(rows):
+        if number == PAGE_ROWS or len(found) == query.most or events >= most_events:
+            return MatchPage(found, after)
+        after = f"{ended_ms}-{match_id}"
+        if is_private or query.game not in (None, game) or query.is_rated not in (None, bool(is_rated)):
+            continue
+        head = find_match(connection, match_id)
+        if head.events <= MAX_EVENTS:
+            events += head.events
+            found.append(match_data(read_events(connection, head)))
+    return MatchPage(found, None)
+
+
+def _finished_after(connection: sqlite3.Connection, query: MatchesQuery) -> Iterable[tuple[str, int, str, bool, bool]]:
+    """Return id, end, game, whether rated and whether private of the matches after a cursor, one more than a page."""
+    ended_ms, match_id = (query.since_ms, "") if query.after is None else _cursor(query.after, "after")
+    if ended_ms < query.since_ms:
+        ended_ms, match_id = query.since_ms, ""
+    if query.player is not None:
+        player, _, _ = _player(connection, query.player, NOBODY)
+        values = (player, *(() if query.game is None else (query.game,)), ended_ms, match_id, PAGE_ROWS + 1)
+        return connection.execute(_OF_PLAYER.format(game="" if query.game is None else " AND results.game = ?"), values)
+    at = connection.execute("SELECT number FROM matches WHERE id = ?", (match_id,)).fetchone()
+    return connection.execute(_ALL, (ended_ms, ended_ms, at[0] if at else 0, PAGE_ROWS + 1))
 
 
 def _past_match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> MatchHead:

@@ -153,8 +153,41 @@ class FinishedQuery(NamedTuple):
     match: str
 
 
-PastQuery = FinishedQuery | ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery | BlocksQuery
-"""Questions of players, which `archive.Archive` answers."""
+class MatchDataQuery(NamedTuple):
+    """A finished public match as data."""
+
+    match: str
+
+
+class MatchesQuery(NamedTuple):
+    """A page of the finished public matches, of a player or of all, in the order of their ends, as a `MatchPage`."""
+
+    player: str | None = None
+    """A name; None: of all players."""
+    game: str | None = None
+    """None: of all games."""
+    is_rated: bool | None = None
+    """None: rated and casual ones."""
+    since_ms: int = 0
+    """The earliest end."""
+    after: str | None = None
+    """The cursor of the last match of the page before; None: the first page."""
+    most: int = 100
+    """The number of matches on a page. It has fewer if they are long, or if others lie between them."""
+
+
+PastQuery = (
+    FinishedQuery
+    | ProfileQuery
+    | HistoryQuery
+    | LeaderboardQuery
+    | ReplayQuery
+    | RecordQuery
+    | BlocksQuery
+    | MatchDataQuery
+    | MatchesQuery
+)
+"""Questions of players and of the HTTP API, which `archive.Archive` answers."""
 ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
 """Questions of the host and moderators."""
 

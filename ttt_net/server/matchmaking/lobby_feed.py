@@ -41,8 +41,8 @@ class LobbyFeed:
         self._readers: dict[PlayerId, Session] = {}
         self._late: dict[PlayerId, dict[Subject, None]] = {}
         """Lists that slow readers have yet to receive."""
-        self._frames: dict[Subject, tuple[int, bytes]] = {}
-        """Each list as a frame, and when it was made."""
+        self._frames: dict[Subject, tuple[int, bytes, bytes]] = {}
+        """Each list: when it was made, as a frame, and as JSON."""
         self._changed: set[Subject] = set()
         """Lists that differ from their frames."""
         self._stale: set[Subject] = set()
@@ -109,13 +109,19 @@ class LobbyFeed:
                 if subject not in self._timers:
                     self._tell_later(subject)
 
+    def encoded(self, subject: Subject) -> bytes:
+        """Return the list as JSON, encoded anew if it has changed."""
+        self.frame(subject)
+        return self._frames[subject][2]
+
     def frame(self, subject: Subject) -> bytes:
         """Return the list as a frame, encoded anew if it has changed."""
-        made_ms, made = self._frames.get(subject, (0, b""))
+        made_ms, made, _ = self._frames.get(subject, (0, b"", b""))
         is_old = subject in self._changed and self._now_ms() - made_ms >= PERIODS_MS[subject]
         if not made or is_old or (subject in self._stale and self._may_make(subject)):
-            made = frame(encode(self._sources[subject]()))
-            self._frames[subject] = self._now_ms(), made
+            data = encode(self._sources[subject]())
+            made = frame(data)
+            self._frames[subject] = self._now_ms(), made, data
             self._changed.discard(subject)
             self._stale.discard(subject)
         return made

@@ -216,6 +216,7 @@ class Limits:
     arrivals: Rate = setting(
         Rate(1_000, 1.0), "new connections from everywhere; further ones wait in the kernel", is_live=False
     )
+    api_requests: Rate = setting(Rate(60, 10.0), "requests to the HTTP API from one address")
     openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
     registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
     mistakes: Rate = setting(Rate(120, 60.0), "rejected names from one address")
@@ -301,6 +302,9 @@ class Configuration:
         "addresses and networks of proxies whose X-Forwarded-For is trusted",
         check=ip_network,
         is_live=False,
+    )
+    api: bool = setting(
+        True, "answer programs that read players, ratings and matches over HTTP (docs/api.md)", is_live=False
     )
     admin: str = setting(
         "",

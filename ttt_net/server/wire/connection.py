@@ -68,8 +68,10 @@ class ConnectionOwner(Interface):
     def opened(self, connection: "Connection", peer: str) -> None:
         """Add a new connection, which comes from that address."""
 
-    def answer_http(self, connection: "Connection", request: Request, protocol: ServerProtocol) -> Response | None:
-        """Answer a plain HTTP request, or return None for a WebSocket handshake."""
+    def answer_http(
+        self, connection: "Connection", request: Request, protocol: ServerProtocol
+    ) -> "Response | LaterAnswer | None":
+        """Answer a plain HTTP request, now or later, or return None for a WebSocket handshake."""
 
     def received(self, connection: "Connection", text: str) -> None:
         """Act on one text message; `ProtocolError` closes the connection."""
@@ -82,6 +84,18 @@ class ConnectionOwner(Interface):
 
     def closed(self, connection: "Connection") -> None:
         """Remove a connection that is gone."""
+
+
+class LaterAnswer:
+    """An answer to a plain HTTP request that takes a while, or a body that goes on: see `Connection.answer`."""
+
+    __slots__ = ("cancel", "is_streaming")
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self.cancel = cancel
+        """Called if the client goes before the end of the answer."""
+        self.is_streaming = False
+        """Whether the head of the answer is sent, and its body goes on until one of the two ends it."""
 
 
 class Connection(Reader):
@@ -101,6 +115,7 @@ class Connection(Reader):
         "_is_paused",
         "_is_resting",
         "_late",
+        "_later",
         "_loop",
         "_opening",
         "_owner",
@@ -144,6 +159,8 @@ class Connection(Reader):
         self._answered = 0
         """Plain HTTP requests that this connection was kept open after."""
         self._late = LateBytes()
+        self._later: LaterAnswer | None = None
+        """The answer that the client waits for, or listens to; the next request is read once it is whole."""
         self.unsent_messages = 0
         """Bytes sent since the peer fell behind."""
         self._behind_since_s: float | None = None
@@ -218,7 +235,9 @@ class Connection(Reader):
             self._backlog = data
             if self._is_resting:
                 return
-            if is_heavy:
+            if self._later is not None:
+                self._pause_reading(True)
+            elif is_heavy:
                 self._wait_for_turn()
             else:
                 self._take_turn()
@@ -229,6 +248,8 @@ class Connection(Reader):
         # the request is complete, and answered, before the first byte of a frame is looked at.
         lines, answered = BytesIO(data), self._answered
         while self._protocol.state is State.CONNECTING and self._closing_since_s is None and self._answered == answered:
+            if self._later is not None:
+                break
             line = lines.readline()
             if not line:
                 break
@@ -250,7 +271,7 @@ class Connection(Reader):
         self._note_end("long_handshake" if is_long else "bad_request")
         self.transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
         self._opening = b""
-        self.transport.write_eof()
+        self._write_eof()
         self._begin_to_close()
 
     def _take_turn(self) -> None:
@@ -265,6 +286,8 @@ class Connection(Reader):
         try:
             for number in range(_FRAMES_OF_A_TURN):
                 if start >= len(data) or self._closing_since_s is not None or self._is_resting:
+                    break
+                if self._later is not None:
                     break
                 if number and clock_s() > until_s:
                     break
@@ -284,7 +307,9 @@ class Connection(Reader):
         self._go_on_reading()
 
     def _go_on_reading(self) -> None:
-        if self._backlog and not self._is_resting:
+        if self._later is not None:
+            self._pause_reading(bool(self._backlog))
+        elif self._backlog and not self._is_resting:
             self._wait_for_turn()
         else:
             self._pause_reading(self._is_resting)
@@ -355,7 +380,7 @@ class Connection(Reader):
         if self._late.are_too_many:
             self.abort()
         elif not self._protocol.eof_sent and self._late.end_with_close:
-            self.transport.write_eof()
+            self._write_eof()
 
     def _advance(self, data: bytes) -> None:
         """Take in one line of the opening handshake, or one frame or a part of it."""
@@ -366,16 +391,48 @@ class Connection(Reader):
                 break
             if isinstance(event, Request):
                 answer = self._owner.answer_http(self, event, self._protocol)
-                if answer is not None and answer.body:
-                    self.charge(len(answer.body) * MS_PER_MB / 1_000_000)
-                if answer is not None and answer.headers.get("Connection") == "keep-alive" and self._stays():
-                    self.transport.write(answer.serialize())
+                if isinstance(answer, LaterAnswer):
+                    self._later = answer
                     return
-                self._protocol.send_response(answer or self._protocol.accept(event))
-                self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
-                self._opening = b""
+                self._send_answer(answer or self._protocol.accept(event))
             elif isinstance(event, Frame):
                 self._take(event)
+
+    def _send_answer(self, answer: Response) -> None:
+        """Send the answer to an opening; the connection is a WebSocket from now on, stays, or ends."""
+        if answer.body:
+            self.charge(len(answer.body) * MS_PER_MB / 1_000_000)
+        if answer.headers.get("Connection") == "keep-alive":
+            if self._stays():
+                self.transport.write(answer.serialize())
+                return
+            del answer.headers["Connection"]
+            answer.headers["Connection"] = "close"
+        self._protocol.send_response(answer)
+        self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
+        self._opening = b""
+
+    def answer(self, answer: Response) -> None:
+        """Send the whole of an answer that was to come later, then read on."""
+        if self._later is None or self._closing_since_s is not None:
+            return
+        self._later = None
+        self._send_answer(answer)
+        self._flush()
+        if self._closing_since_s is None:
+            self._go_on_reading()
+
+    def stream(self, head: Response) -> None:
+        """Send the head of an answer that was to come later; `send_more` sends its body, which the close ends."""
+        if self._later is not None and self._closing_since_s is None:
+            self._later.is_streaming = True
+            self.transport.write(head.serialize())
+
+    def send_more(self, data: bytes) -> None:
+        """Send a part of a body that goes on, if the client has read what was sent before; charge its bytes."""
+        if self._later is not None and self._closing_since_s is None and not self.is_behind:
+            self.charge(len(data) * MS_PER_MB / 1_000_000)
+            self.transport.write(data)
 
     def _stays(self) -> bool:
         """Be as newly opened for the next request, unless there were enough of them."""
@@ -398,6 +455,9 @@ class Connection(Reader):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the owner, and break the reference cycles, so that no collection of garbage is needed for this one."""
         self._backlog = b""
+        later, self._later = self._later, None
+        if later is not None:
+            later.cancel()
         self._owner.closed(self)
         self._begin_to_close()
         self._protocol.parser.close()
@@ -519,6 +579,9 @@ class Connection(Reader):
         if self._closing_since_s is not None:
             if now_s - self._closing_since_s > limits.closing_s:
                 self.abort()
+        elif self._later is not None:
+            if self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
+                self.evict("unread_answers")
         elif self._protocol.state is State.CONNECTING:
             if now_s - self.opened_s > limits.handshake_s:
                 if self._answered and self._behind_since_s is None and not self._opening:
@@ -587,11 +650,16 @@ class Connection(Reader):
             if piece:
                 self.transport.write(piece)
             elif self.transport.can_write_eof():
-                self.transport.write_eof()
+                self._write_eof()
         if self.transport.get_write_buffer_size() > self._owner.limits.unsent_bytes:
             self.evict("unread_pongs")
         if self._closing_since_s is None and self._protocol.close_expected():
             self._begin_to_close()
+
+    def _write_eof(self) -> None:
+        """Say that no more will come; a peer that has just reset the connection needs no word of it."""
+        with suppress(OSError):  # asyncio lets it through, and reports the end of the connection all the same
+            self.transport.write_eof()
 
     def _begin_to_close(self) -> None:
         self.is_open = False

@@ -27,10 +27,12 @@ from msgspec import Struct
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import may_swap, names
 from ttt_net.games.line import LineGame
 from ttt_net.games.values import is_always_casual
+from ttt_net.messages import encode, refused
 from ttt_net.networks import is_address
 
 HEALTH, READY = "/healthz", "/readyz"
@@ -180,6 +182,35 @@ _SAFE = {
 }
 
 
+_OPEN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Link, Retry-After",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""Headers of answers of the HTTP API: pages of any site may read them, and they do nothing where they are shown."""
+_STATUS = {
+    Code.TOO_FAST: HTTPStatus.TOO_MANY_REQUESTS,
+    Code.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
+    Code.RESTARTING: HTTPStatus.SERVICE_UNAVAILABLE,
+    Code.STORAGE: HTTPStatus.SERVICE_UNAVAILABLE,
+    Code.NOT_PUBLIC: HTTPStatus.FORBIDDEN,
+    Code.NOT_FINISHED: HTTPStatus.CONFLICT,
+    Code.UNKNOWN_GAME: HTTPStatus.NOT_FOUND,
+    Code.ALWAYS_CASUAL: HTTPStatus.NOT_FOUND,
+    Code.UNKNOWN_PLAYER: HTTPStatus.NOT_FOUND,
+    Code.UNKNOWN_MATCH: HTTPStatus.NOT_FOUND,
+}
+"""The status of each refusal by the HTTP API; of all others it is 400."""
+
+
+class UnknownAddress(Refusal):
+    """A refusal because there is nothing at that address of the HTTP API."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(Code.BAD_MESSAGE, sentence)
+
+
 class TurnedAway(NamedTuple):
     """The answer to a connection that may not come in."""
 
@@ -313,11 +344,62 @@ def _answer_plain(
         response = _serve(request, asset)
     else:
         response = _not_found(request)
+    return _fitted(request, response, is_closed=is_closed)
+
+
+def _fitted(request: Request, response: Response, *, is_closed: bool) -> Response:
+    """Return the response without its body if only its head was asked for; the connection stays if both may."""
     if request.method == "HEAD":
         response.body = b""
     if not is_closed and _may_stay(request):
         del response.headers["Connection"]
         response.headers["Connection"] = "keep-alive"
+    return response
+
+
+def answer_data(request: Request, found: Asset, *, is_closed: bool) -> Response:
+    """Answer a request of the HTTP API with what was found."""
+    return _fitted(request, _opened(_serve(request, found)), is_closed=is_closed)
+
+
+def refuse_data(request: Request, refusal: Refusal) -> Response:
+    """Answer a request of the HTTP API that is refused: with a status, and a message as in the protocol."""
+    status = _STATUS.get(refusal.code, HTTPStatus.BAD_REQUEST)
+    if isinstance(refusal, UnknownAddress):
+        status = HTTPStatus.NOT_FOUND
+    headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+    if refusal.retry_after_ms is not None:
+        headers["Retry-After"] = str(-(-refusal.retry_after_ms // 1000))
+    response = _opened(_respond(status, encode(refused(None, refusal)), headers))
+    return _fitted(request, response, is_closed=status is HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def answer_method(request: Request) -> Response | None:
+    """Answer a request of the HTTP API that does not read: a browser's question what it may do, or a wrong method."""
+    if request.method in ("GET", "HEAD"):
+        return None
+    allowed = {"Allow": "GET, HEAD"}
+    if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
+        return _opened(_respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", allowed))
+    allowed |= {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "If-None-Match"}
+    return _fitted(
+        request, _opened(_respond(HTTPStatus.OK, b"", allowed | {"Access-Control-Max-Age": "86400"})), is_closed=False
+    )
+
+
+def start_stream(kind: str) -> Response:
+    """Return the head of an answer without an end: the close of the connection ends it."""
+    headers = {"Content-Type": kind, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    response = _opened(_respond(HTTPStatus.OK, b"", headers))
+    del response.headers["Content-Length"]
+    return response
+
+
+def _opened(response: Response) -> Response:
+    """Let pages of every site read a response."""
+    for name, value in _OPEN.items():
+        response.headers.pop(name, None)
+        response.headers[name] = value
     return response
 
 
