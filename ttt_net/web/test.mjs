@@ -1,7 +1,7 @@
 /** Run the unit tests of the page in Node: `node test.mjs [NAME...]`, of tests/page/units. */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,27 +11,39 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const UNITS = join(HERE, "../../tests/page/units");
 const wanted = process.argv.slice(2);
 const names = readdirSync(UNITS).filter((name) => name.endsWith(".test.ts") && (!wanted.length || wanted.includes(name.replace(".test.ts", ""))));
+const opensPages = (name) => /\.\/(whole|player)\./.test(readFileSync(join(UNITS, name), "utf8"));
+/** Two processes, since a process takes longer to start than most tests: tests that open the whole page, and the others. */
+const groups = [names.filter(opensPages), names.filter((name) => !opensPages(name))].filter((group) => group.length);
 const outdir = mkdtempSync(join(tmpdir(), "units-"));
-try {
-  await build({
-    entryPoints: [...names, "player.ts"].map((name) => join(UNITS, name)),
+
+async function run(sourcemap, ...flags) {
+  const options = {
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
     format: "esm",
     target: "node20",
-    sourcemap: "inline",
+    sourcemap,
     nodePaths: [join(HERE, "node_modules")],
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "warning",
-  });
-  const files = names.map((name) => join(outdir, name.replace(/\.ts$/, ".mjs")));
+  };
+  await build({ ...options, entryPoints: [join(UNITS, "player.ts")] });
+  const files = [];
+  for (const [number, group] of groups.entries()) {
+    const contents = group.map((name) => `import "./${name}";`).join("\n");
+    files.push(join(outdir, `${number}.mjs`));
+    await build({ ...options, outdir: undefined, outfile: files.at(-1), stdin: { contents, resolveDir: UNITS } });
+  }
   const env = { ...process.env, CONFORMANCE: join(HERE, "../../docs/conformance.json") };
-  const run = (...more) => spawnSync(process.execPath, [...more, "--test", "--test-force-exit", ...files], { stdio: "inherit", env }).status ?? 1;
-  // Maps make the run a third longer: only a failure needs the lines of the sources.
-  process.exitCode = run();
-  if (process.exitCode) run("--enable-source-maps");
+  return spawnSync(process.execPath, [...flags, "--test", "--test-force-exit", ...files], { stdio: "inherit", env }).status ?? 1;
+}
+
+try {
+  // Source maps cost time: only a failure needs the lines of the sources.
+  process.exitCode = await run(false);
+  if (process.exitCode) await run("inline", "--enable-source-maps");
 } finally {
   rmSync(outdir, { recursive: true });
 }
