@@ -71,9 +71,11 @@ def fail(mode: str) -> None:
     if mode == "flood":
         while True:
             os.write(1, b"MESSAGE " + b"x" * 50_000 + b"\n")
+            time.sleep(0.002)
     if mode == "endless line":
         while True:
             os.write(1, b"x" * 65536)
+            time.sleep(0.002)
 
 
 def say(text: str) -> None:

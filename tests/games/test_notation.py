@@ -210,7 +210,7 @@ def test_marks_thrown_at_random_are_a_position_of_the_game_or_a_refusal(name: st
     assert game.is_terminal(state) == (not game.actions(state))
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "connect:3x4,3"])
+@pytest.mark.parametrize("name", ["tictactoe", "connect:5x2,3"])
 def test_reading_boards_of_a_small_game_accepts_exactly_the_reachable_ones(name: str) -> None:
     game = find_game(name)
     cells = len(game.board(game.initial))

@@ -12,7 +12,7 @@ from ttt_net.clock import TimeControl
 
 SEEDS = range(1, 11)
 """Some; .ci/run lives through two hundred by `make simulate NODES=3`."""
-_TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range(1, 7):\n    trace = []\n    trace.append(failure_of(seed, None, trace, 3))\n    sys.stdout.write(f'{seed} {trace}')"  # noqa: E501
+_TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range(1, 4):\n    trace = []\n    trace.append(failure_of(seed, None, trace, 3))\n    sys.stdout.write(f'{seed} {trace}')"  # noqa: E501
 
 
 @pytest.mark.parametrize("first", SEEDS[::10])
@@ -30,7 +30,7 @@ def test_one_seed_makes_one_history_of_three_servers_whatever_the_hashes_are() -
     ]
     first, second = (run.communicate()[0] for run in runs)
     assert first == second
-    assert first.count(b"played") > 20
+    assert first.count(b"played") > 10
 
 
 def test_a_flag_may_fall_elsewhere_while_the_log_lacks_the_resume_of_its_player(

@@ -17,7 +17,7 @@ from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
 
 SEEDS = range(1, 31)
-SAME = range(1, 21)
+SAME = range(1, 9)
 """Seeds whose whole trace is compared between two runs."""
 _TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range({}, {}):\n    trace = []\n    trace.append(failure_of(seed, None, trace))\n    sys.stdout.write(f'{{seed}} {{trace}}')"  # noqa: E501
 
@@ -54,7 +54,7 @@ def test_one_seed_makes_one_history_whatever_the_hashes_are() -> None:
     ]
     first, second = (run.communicate()[0] for run in runs)
     assert first == second
-    assert first.count(b"played") > 100
+    assert first.count(b"played") > 40
 
 
 def test_one_seed_sends_the_same_bytes_masks_included(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,11 +77,11 @@ def test_a_failure_names_its_seed_and_how_to_replay_it(
 ) -> None:
     tell, told = Audience.tell, iter(range(1_000_000))
     monkeypatch.setattr(Audience, "tell", lambda *args: tell(*args) if next(told) % 30 else None)
-    assert main(["--seeds", "4", "--first", "1"]) == 1
+    assert main(["--seeds", "2", "--first", "1"]) == 1
     said = capsys.readouterr().out
     assert "make simulate SEED=" in said
     assert "<<" in said.partition("the smallest world found: ")[2]
-    assert said.splitlines()[-1].startswith("4 seeds, ")
+    assert said.splitlines()[-1].startswith("2 seeds, ")
 
 
 def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
@@ -94,9 +94,9 @@ def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
             assert failure_of(seed, swarm_of(seed, 1, is_hot=is_hot), trace) is None
         counts.append(sum(" world fault " in line for line in trace))
     assert counts[1] > 2 * counts[0] > 0
-    assert main(["--hot", "--seeds", "4", "--first", "1"]) == 0
+    assert main(["--hot", "--seeds", "2", "--first", "1"]) == 0
     monkeypatch.setattr(Journal, "append", lambda self, events, done, failed, seats=None: done(None))
-    assert main(["--hot", "--seeds", "4", "--first", "1"]) == 1
+    assert main(["--hot", "--seeds", "1", "--first", "1"]) == 1
     assert "make simulate HOT=1 SEED=" in capsys.readouterr().out
 
 

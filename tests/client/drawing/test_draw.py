@@ -57,9 +57,11 @@ def test_no_golden_is_left_of_a_screen_that_is_gone() -> None:
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_at_every_size_the_screen_has_as_many_lines_and_none_is_too_wide(name: str) -> None:
+    """Each width is tried with every third height, and each height with every third width."""
     display, glyphs = SCREENS[name]
-    for width in (1, 10, 23, 24, 30, 39, 40, 60, 79, 80, 133, 200):
-        for height in (1, 5, 7, 8, 10, 12, 15, 16, 20, 24, 40, 60):
+    heights = (1, 5, 7, 8, 10, 12, 15, 16, 20, 24, 40, 60)
+    for turn, width in enumerate((1, 10, 23, 24, 30, 39, 40, 60, 79, 80, 133, 200)):
+        for height in heights[turn % 3 :: 3]:
             lines = draw(display, (width, height), 0, glyphs).split("\n", allow_blank=True)
             assert len(lines) == height
             assert max(line.cell_len for line in lines) <= width
