@@ -15,7 +15,7 @@ from tests.simulation.cluster import ClusterWorld
 from tests.simulation.swarm import Swarm
 from tests.simulation.world import World
 
-_MOST_TRIES = 300
+MOST_TRIES = 300
 """How many smaller worlds a shrink looks at."""
 _MOST_LINES = 40
 """How much is printed of the trace of the first failure: its end."""
@@ -51,7 +51,7 @@ def shrink(seed: int, nodes: int = 1, *, is_hot: bool = False) -> Swarm:
     swarm = swarm_of(seed, nodes, is_hot=is_hot)
     tries = 0
     is_smaller = True
-    while is_smaller and tries < _MOST_TRIES:
+    while is_smaller and tries < MOST_TRIES:
         is_smaller = False
         for smaller in swarm.smaller():
             tries += 1

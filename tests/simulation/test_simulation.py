@@ -77,6 +77,7 @@ def test_a_failure_names_its_seed_and_how_to_replay_it(
 ) -> None:
     tell, told = Audience.tell, iter(range(1_000_000))
     monkeypatch.setattr(Audience, "tell", lambda *args: tell(*args) if next(told) % 30 else None)
+    monkeypatch.setattr("tests.simulation.__main__.MOST_TRIES", 1)
     assert main(["--seeds", "2", "--first", "1"]) == 1
     said = capsys.readouterr().out
     assert "make simulate SEED=" in said
@@ -95,6 +96,7 @@ def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
         counts.append(sum(" world fault " in line for line in trace))
     assert counts[1] > 2 * counts[0] > 0
     assert main(["--hot", "--seeds", "2", "--first", "1"]) == 0
+    monkeypatch.setattr("tests.simulation.__main__.MOST_TRIES", 1)
     monkeypatch.setattr(Journal, "append", lambda self, events, done, failed, seats=None: done(None))
     assert main(["--hot", "--seeds", "1", "--first", "1"]) == 1
     assert "make simulate HOT=1 SEED=" in capsys.readouterr().out
