@@ -14,7 +14,7 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.games.game import Game
 
 PLAYS = {"gomoku": 1, "qubic": 3, "scorefour": 4, "ultimate": 5}
-DEPTHS = {"gomoku": 2, "qubic": 2, "ultimate": 3, "tictactoe3d": 3, "tictactoe3d+swap": 3, "wild": 3, "connect4": 4}
+DEPTHS = {"gomoku": 2, "qubic": 2, "ultimate": 3, "tictactoe3d": 3, "tictactoe3d+swap": 2, "wild": 3, "connect4": 4}
 
 
 def check(game: Game[Any], state: Any, slow: Slow | SlowUltimate) -> None:
