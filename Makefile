@@ -103,4 +103,4 @@ sbom: install ## write what a server is made of to dist/sbom.json (CycloneDX)
 	$(BIN)/cyclonedx-py requirements $(LOCK) --output-reproducible --output-file dist/sbom.json
 
 clean: ## delete .venv and all that was built or measured
-	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules
+	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules tests/typed/node_modules

@@ -98,26 +98,95 @@ def generated() -> dict[Path, str]:
         HERE / "protocol.md": template,
         HERE / "requests.schema.json": _schema("requests", wire.AnyRequest),
         HERE / "server-messages.schema.json": _schema("server-messages", wire.AnyServerMessage),
+        HERE / "asyncapi.json": _asyncapi(),
     }
 
 
 def _schema(direction: str, union: object) -> str:
     """Return the JSON Schema of the messages of one direction, which stands for itself."""
+    schema = _as_draft_7(msgspec.json.schema(union, ref_template="#/definitions/{name}"))
     head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": f"urn:ttt_net:protocol:{wire.PROTOCOL}:{direction}",
+        "title": "".join(map(str.capitalize, direction.removesuffix("s").split("-"))),
+        "definitions": schema.pop("$defs"),
     }
-    return json.dumps(head | _cleaned(msgspec.json.schema(union)), indent=1, sort_keys=True) + "\n"
+    return json.dumps(head | schema, indent=1, sort_keys=True) + "\n"
 
 
-def _cleaned(schema: Any) -> Any:  # noqa: ANN401 - a value of JSON
-    """Return the schema with its descriptions as Python 3.13 keeps docstrings: not indented."""
+def _as_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    """Return the schema as JSON Schema of draft 7, the newest that generators of types understand.
+
+    A tuple is a list of `items` there. Descriptions are as Python 3.13 keeps docstrings: not indented.
+    """
     if isinstance(schema, dict):
-        return {
-            key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _cleaned(value)
-            for key, value in schema.items()
-        }
-    return [_cleaned(each) for each in schema] if isinstance(schema, list) else schema
+        whole = {key: _as_draft_7(value) for key, value in schema.items()}
+        if "prefixItems" in whole:
+            whole |= {"items": whole.pop("prefixItems"), "additionalItems": False}
+        if isinstance(whole.get("description"), str):
+            whole["description"] = inspect.cleandoc(whole["description"])
+        return whole
+    return [_as_draft_7(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _asyncapi() -> str:
+    """Return the protocol as an AsyncAPI document, which describes the server."""
+    schemas = {}
+    for union in (wire.AnyRequest, wire.AnyServerMessage):
+        schemas.update(msgspec.json.schema(union, ref_template="#/components/schemas/{name}")["$defs"])
+    requests, told = (_messages(union) for union in (wire.AnyRequest, wire.AnyServerMessage))
+    channel = {"$ref": "#/channels/connection"}
+    document = {
+        "asyncapi": "3.0.0",
+        "id": f"urn:ttt_net:protocol:{wire.PROTOCOL}",
+        "info": {
+            "title": "ttt_net",
+            "version": str(wire.PROTOCOL),
+            "description": "Tic-tac-toe and its family over WebSockets: a JSON object in each text frame.",
+            "license": {"name": "MIT"},
+        },
+        "defaultContentType": "application/json",
+        "servers": {"server": {"host": "localhost:8765", "protocol": "ws", "description": "`wss` where it encrypts."}},
+        "channels": {
+            "connection": {
+                "address": "/",
+                "description": "One connection. The first request is `hello`; wait for `welcome` before the next one.",
+                "messages": {tag: {"$ref": f"#/components/messages/{tag}"} for tag in (*requests, *told)},
+            }
+        },
+        "operations": {
+            "carryOut": {
+                "action": "receive",
+                "channel": channel,
+                "summary": "Every request gets exactly one reply.",
+                "messages": [{"$ref": f"#/channels/connection/messages/{tag}"} for tag in requests],
+                "reply": {
+                    "channel": channel,
+                    "messages": [{"$ref": f"#/channels/connection/messages/{tag}"} for tag in ("ok", "refused")],
+                },
+            },
+            "tell": {
+                "action": "send",
+                "channel": channel,
+                "summary": "Events of matches, lists, and what follows from requests.",
+                "messages": [{"$ref": f"#/channels/connection/messages/{tag}"} for tag in told],
+            },
+        },
+        "components": {"messages": requests | told, "schemas": _as_draft_7(schemas)},
+    }
+    return json.dumps(document, indent=1, sort_keys=True) + "\n"
+
+
+def _messages(union: object) -> dict[str, dict[str, Any]]:
+    """Return the messages of one direction as AsyncAPI has them, by the name of their type."""
+    found = {}
+    for struct in typing.get_args(union):
+        tag = struct.__struct_config__.tag
+        summary = inspect.cleandoc(struct.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        found[tag] = {"summary": summary, "payload": {"$ref": f"#/components/schemas/{struct.__name__}"}}
+        if "id" in struct.__struct_fields__:
+            found[tag]["correlationId"] = {"location": "$message.payload#/id"}
+    return found
 
 
 def _games() -> str:
