@@ -1,6 +1,7 @@
 """Text that is shown: that of strangers, made safe on the way in and again where it is drawn; and counts."""
 
 import unicodedata
+from functools import lru_cache
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that pass for letters and marks, and yet show nothing."""
@@ -36,6 +37,7 @@ def clean(text: str, max_cells: int) -> str:
     return _cut(unicodedata.normalize("NFC", "".join(kept)), max_cells).strip()
 
 
+@lru_cache(maxsize=4096)
 def _cells(character: str) -> int:
     """Return how many cells a character takes, 0 if it is no letter, sign or mark."""
     if " " <= character <= "~":

@@ -7,6 +7,7 @@ that look alike are in alike.txt, the part of Unicode's confusables.txt that nam
 line, as code points. tests/names/write_alike.py writes it.
 """
 
+import re
 import unicodedata
 from functools import lru_cache
 from pathlib import Path
@@ -40,25 +41,28 @@ def _skeleton(name: str) -> str:
 
 def _stand_ins(text: str) -> str:
     """Return the text with each character replaced by the one that stands for all that look like it."""
-    classes = _classes()
-    return "".join(classes.get(character, character) for character in unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFD", text).translate(_classes())
 
 
 @lru_cache(maxsize=1)
-def _classes() -> dict[str, str]:
+def _classes() -> dict[int, str]:
+    """Return the stand-in of each character, by code point; ASCII has all of them, since a miss costs more."""
     lines = Path(__file__).with_name("alike.txt").read_text(encoding="ascii").splitlines()
-    found: dict[str, str] = {}
+    found = {point: chr(point) for point in range(128)}
     for line in lines:
         if line.startswith("#"):
             continue
-        stand_in, *others = ("".join(chr(int(point, 16)) for point in each.split("+")) for each in line.split())
-        found |= dict.fromkeys(others, stand_in)
+        stand_in, *others = line.split()
+        text = "".join(chr(int(point, 16)) for point in stand_in.split("+"))
+        found |= dict.fromkeys((int(point, 16) for point in others), text)
     return found
 
 
 LEAST, MOST = 2, 20
 RULE = f"{LEAST} to {MOST} letters of one script, digits, single inner spaces, _ or -, beginning with a letter or digit"
 """The rule for names in words; each refusal repeats it. A letter two cells wide counts twice towards the most."""
+_PLAIN = re.compile(rf"[0-9A-Za-z][0-9A-Za-z _-]{{{LEAST - 1},{MOST - 1}}}")
+"""Names in plain Latin letters, which keep the rule as they are. Most names do."""
 
 SCRIPTS = frozenset({
     "LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "THAANA", "DEVANAGARI", "BENGALI", "GURMUKHI",
@@ -145,6 +149,8 @@ def _cleaned(text: str) -> str:
 
 def _fault(name: str) -> str | None:
     """Return the fault of a name, in words."""
+    if _PLAIN.fullmatch(name):
+        return _word_fault(name)
     if sum(not _is_mark(character) for character in name) < LEAST:
         return f"{name!r} is too short" if name else "a name cannot be empty"
     if width(name) > MOST:
@@ -179,32 +185,43 @@ def _word_fault(name: str) -> str | None:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text, those within `aWordLikeThis` too."""
+    parts = text.replace("-", " ").replace("_", " ").split()
+    if not any(map(str.isupper, text[1:])):
+        return parts
     spaced = "".join(
         f" {one}" if before.islower() and one.isupper() else one for before, one in zip(" " + text, text, strict=False)
     )
-    parts = text.replace("-", " ").replace("_", " ").split()
     return [*parts, *(part for part in spaced.replace("-", " ").replace("_", " ").split() if part not in parts)]
 
 
 def _office_within(text: str) -> str | None:
     """Return the office that a text contains in a script without spaces between words; None if there is none."""
-    bare = "".join(character for character in text if character not in _JOINERS)
+    if text.isascii():
+        return None
+    bare = _without_joiners(text)
     return next((word for word in _WITHOUT_SPACES if word in bare), None)
+
+
+def _without_joiners(text: str) -> str:
+    return text.replace(" ", "").replace("_", "").replace("-", "")
 
 
 def _reserved_word(name: str) -> str | None:
     """Return the reserved word that a name looks like, if there is one."""
-    bare = "".join(character for character in name if character not in _JOINERS)
+    bare, reserved = _without_joiners(name), _reserved()
     core = bare.strip(_DIGITS)
+    looks_of_bare = looks_as_written(bare)
+    if core == bare:
+        found = [reserved[look] for look in looks_of_bare if look in reserved]
+        return found[0][1] if found else None
     before = len(bare) - len(bare.lstrip(_DIGITS))
-    for look, of_core in zip(looks_as_written(bare), looks_as_written(core), strict=True):
+    for look, of_core in zip(looks_of_bare, looks_as_written(core), strict=True):
         # A digit before or after may be part of the word, or not: a11, all1. What a digit looks like is one letter.
-        reserved, lengths = _reserved()
         found = [
-            reserved[look[start : start + length]]
-            for length in lengths
-            for start in range(max(0, before + len(of_core) - length) if core else 0, before + 1)
-            if start + length <= len(look) and look[start : start + length] in reserved
+            reserved[look[start:end]]
+            for start in range(before + 1)
+            for end in range(before + len(of_core) if core else start + 1, len(look) + 1)
+            if look[start:end] in reserved
         ]
         if found:
             return min(found)[1]
@@ -212,8 +229,8 @@ def _reserved_word(name: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _reserved() -> tuple[dict[str, tuple[int, str]], tuple[int, ...]]:
-    """Return the reserved words with their ranks, by what they look like, and the lengths of these looks.
+def _reserved() -> dict[str, tuple[int, str]]:
+    """Return the reserved words with their ranks, by what they look like.
 
     Words are looked at in small letters, in capitals, and with one capital.
     """
@@ -224,14 +241,14 @@ def _reserved() -> tuple[dict[str, tuple[int, str]], tuple[int, ...]]:
         for written in (letters, letters.upper(), letters.title())
         for look in sorted(looks(written))
     }
-    ranked = {look: (rank, word) for rank, (look, word) in enumerate(words.items())}
-    return ranked, tuple(sorted({len(look) for look in ranked}))
+    return {look: (rank, word) for rank, (look, word) in enumerate(words.items())}
 
 
 def _may_be_first(character: str) -> bool:
     return character in _DIGITS or (_script(character) is not None and not _is_mark(character))
 
 
+@lru_cache(maxsize=4096)
 def _script(character: str) -> str | None:
     """Return the script of a letter or mark, None for all else."""
     if unicodedata.category(character)[0] not in "LM":

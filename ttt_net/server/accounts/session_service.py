@@ -146,9 +146,8 @@ def checked_here(typed: str, services: Services, address: str | None) -> str:
 
 def name_here(typed: str, limits: Limits) -> str:
     """Return a name in the form in which it is stored. Raises `Refusal` with the rule if it is not allowed."""
-    shown = clean(typed, wire.MAX_NAME_CELLS)
-    is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
-    return shown if is_free else checked_name(typed)
+    shown = clean(typed, wire.MAX_NAME_CELLS) if limits.free_names else ""
+    return shown if shown and name_key(shown) != FORGOTTEN else checked_name(typed)
 
 
 def label_of(request: wire.HelloRequest, words: FilteredWords) -> str | None:

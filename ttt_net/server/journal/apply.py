@@ -292,9 +292,9 @@ def _refuse_taken(
 ) -> None:
     """Raise `Refusal` if another than `player` has that name, or one that people would take for it."""
     alike = connection.execute(
-        "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"
-        " SELECT 1 FROM looks WHERE look IN (SELECT value FROM json_each(?)) AND player IS NOT ? LIMIT 1",
-        (name_key, player, json.dumps(list(looks)), player),
+        "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"  # noqa: S608 - question marks
+        f" SELECT 1 FROM looks WHERE look IN ({', '.join('?' * len(looks))}) AND player IS NOT ? LIMIT 1",
+        (name_key, player, *looks, player),
     )
     if alike.fetchone() is not None:
         sentence = f"another player here is called {name}, or so much like it; choose another"
