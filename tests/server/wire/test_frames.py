@@ -147,6 +147,13 @@ async def _hear(chunks: list[bytes]) -> tuple[list[str], bytes]:
 
 def connected(listener: Listener) -> tuple[Connection, Any]:
     """Return a connection after its handshake, and the transport that it writes to."""
+    connection, transport = opened(listener, [HANDSHAKE])
+    transport.write.reset_mock()
+    return connection, transport
+
+
+def opened(listener: Listener, pieces: list[bytes]) -> tuple[Connection, Any]:
+    """Return a new connection that received these pieces, and the transport that it writes to."""
     transport: Any = mock.MagicMock(
         **{
             "get_write_buffer_size.return_value": 0,
@@ -156,8 +163,8 @@ def connected(listener: Listener) -> tuple[Connection, Any]:
     )
     connection = Connection(listener, asyncio.get_running_loop(), ReadBuffer())
     connection.connection_made(transport)
-    connection.data_received(HANDSHAKE)
-    transport.write.reset_mock()
+    for piece in pieces:
+        connection.data_received(piece)
     return connection, transport
 
 
@@ -217,6 +224,36 @@ def test_the_first_fault_ends_the_connection_wherever_its_bytes_are_cut(stream: 
         closes = sent[sent.index(b"\x88") :]
         assert int.from_bytes(closes[2:4]) == code, cut
         assert len(closes) == 2 + closes[1], "and nothing is said after it"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (HANDSHAKE, 101),
+        (HANDSHAKE.replace(b"Upgrade: websocket\r\n", b""), 426),
+        (HANDSHAKE.replace(b"Version: 13", b"Version: 8"), 400),
+        (HANDSHAKE.replace(b"Host: ", b"Host "), 400),
+        (HANDSHAKE.replace(b"Host: ", b"Host ").replace(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\n"), 400),
+        (HANDSHAKE.replace(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\n"), 413),
+        (HANDSHAKE.replace(b"\r\n", b"\n", 1), 400),
+        (HANDSHAKE.replace(b"HTTP/1.1", b"HTTP/3"), 505),
+        (HANDSHAKE.replace(b"Host: ", b"X: 1\r\n" * 41 + b"Host: "), 431),
+        (b"\r\n\r\n" + HANDSHAKE, 400),
+    ],
+)
+async def test_the_answer_to_a_request_does_not_depend_on_how_its_bytes_are_cut(request_: bytes, status: int) -> None:
+    def answer(pieces: list[bytes]) -> list[bytes]:
+        _, transport = opened(Listener(), pieces)
+        return [line for line in sent_by(transport).split(b"\r\n") if not line.startswith(b"Date:")]
+
+    whole = answer([request_])
+    assert whole[0].split()[1] == b"%d" % status
+    lines = request_.splitlines(keepends=True)
+    assert answer(lines) == whole
+    assert answer([bytes([each]) for each in request_]) == whole
+    for cut in range(1, len(lines)):
+        assert answer([b"".join(lines[:cut]), b"".join(lines[cut:])]) == whole
+        assert answer([b"".join(lines[:cut]) + lines[cut][:1], lines[cut][1:] + b"".join(lines[cut + 1 :])]) == whole
 
 
 async def test_of_a_segment_of_tiny_frames_a_few_are_acted_on_before_others_have_their_turn() -> None:

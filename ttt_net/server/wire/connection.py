@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
@@ -19,7 +20,7 @@ from typing import cast
 from websockets.exceptions import InvalidMessage
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
-from websockets.protocol import State
+from websockets.protocol import Protocol, Side, State
 from websockets.server import ServerProtocol
 
 from ttt_net.errors import UNKNOWN, Closing, ProtocolError, Refusal, UnknownOutcomeError
@@ -50,6 +51,7 @@ _MOST_HELD_BYTES = 2_048
 _GOODBYES = (1000, 1001)
 _MOST_LINES = 42
 """Of a request: its first and its last, and 40 headers; browsers send about 20, and each costs 5 us."""
+_REQUEST_END = b"\r\n\r\n"
 _MOST_ANSWERS = 32
 """Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
 _MAX_REASON = 123
@@ -141,7 +143,8 @@ class Connection(Reader):
         super().__init__(buffer)
         self._owner = owner
         self._loop = loop
-        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        self._protocol: Protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        """That of the opening handshake; then a fresh one, since its parser would keep the request in memory."""
         self._fragments: bytearray | None = None
         self._boundary: FrameBoundary | None = None
         """Where the frame ends that has come in part; None while the next byte begins one."""
@@ -244,27 +247,37 @@ class Connection(Reader):
 
     def _read_opening(self, data: bytes) -> int:
         """Take in the opening handshake, or one plain request; return where it ends."""
-        # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
-        # the request is complete, and answered, before the first byte of a frame is looked at.
+        # `websockets` would read frames that came with a request as if they were answers to nothing. So it gets the
+        # request alone: whole if it came so, as nearly all do, else line by line until it is complete, and answered.
+        limit, whole = self._owner.limits.handshake_bytes, data.find(_REQUEST_END) + len(_REQUEST_END)
+        is_short = len(_REQUEST_END) <= whole <= limit and data.count(b"\n", 0, whole) <= _MOST_LINES
+        if is_short and not self._opening and self._behind_since_s is None:
+            self._protocol.receive_data(data[:whole])
+            if self._protocol.handshake_exc is None:
+                self._answer_opening()
+                return whole
+            self._begin_opening()  # line by line, its answer does not depend on how its bytes were cut
         lines, answered = BytesIO(data), self._answered
-        while self._protocol.state is State.CONNECTING and self._closing_since_s is None and self._answered == answered:
-            if self._later is not None:
-                break
-            line = lines.readline()
-            if not line:
-                break
+        for line in lines:
             if self._answered and self._behind_since_s is not None:
                 self.evict("unread_answers")  # more is asked for while an answer waits to be read
                 break
             self._opening += line
             self._header_lines += line.endswith(b"\n")
-            is_long = len(self._opening) > self._owner.limits.handshake_bytes or self._header_lines > _MOST_LINES
-            if not is_long:
-                self._advance(line)
-            if is_long or isinstance(self._protocol.handshake_exc, InvalidMessage):
-                self._refuse_opening(is_long=is_long)
-            self._flush()
+            if len(self._opening) > limit or self._header_lines > _MOST_LINES:
+                self._refuse_opening(is_long=True)
+                break
+            self._protocol.receive_data(line)
+            self._answer_opening()
+            is_complete = self._protocol.state is not State.CONNECTING or self._answered != answered
+            if is_complete or self._later is not None or self._closing_since_s is not None:
+                break
         return lines.tell()
+
+    def _begin_opening(self) -> None:
+        """Expect a request, as a new connection does."""
+        self._drop_parser()
+        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
 
     def _refuse_opening(self, *, is_long: bool) -> None:
         """Refuse bytes that are no request, or not one that is answered; the parser would close without a word."""
@@ -273,6 +286,23 @@ class Connection(Reader):
         self._opening = b""
         self._write_eof()
         self._begin_to_close()
+        self._flush()
+
+    def _answer_opening(self) -> None:
+        """Answer the request if it is complete, and refuse it if it is none."""
+        opening = self._protocol
+        assert isinstance(opening, ServerProtocol)
+        for request in opening.events_received():
+            assert isinstance(request, Request)
+            answer = self._owner.answer_http(self, request, opening)
+            if isinstance(answer, LaterAnswer):
+                self._later = answer
+                return
+            self._send_answer(answer or opening.accept(request))
+        if isinstance(opening.handshake_exc, InvalidMessage):
+            self._refuse_opening(is_long=False)
+        else:
+            self._flush()
 
     def _take_turn(self) -> None:
         """Act on a few frames; the others wait until other connections have had their turn.
@@ -383,19 +413,13 @@ class Connection(Reader):
             self._write_eof()
 
     def _advance(self, data: bytes) -> None:
-        """Take in one line of the opening handshake, or one frame or a part of it."""
+        """Take in one frame or a part of it."""
         self._protocol.receive_data(data)
         self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a farewell
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
                 break
-            if isinstance(event, Request):
-                answer = self._owner.answer_http(self, event, self._protocol)
-                if isinstance(answer, LaterAnswer):
-                    self._later = answer
-                    return
-                self._send_answer(answer or self._protocol.accept(event))
-            elif isinstance(event, Frame):
+            if isinstance(event, Frame):
                 self._take(event)
 
     def _send_answer(self, answer: Response) -> None:
@@ -408,9 +432,15 @@ class Connection(Reader):
                 return
             del answer.headers["Connection"]
             answer.headers["Connection"] = "close"
-        self._protocol.send_response(answer)
-        self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
         self._opening = b""
+        if answer.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.transport.write(answer.serialize())
+            self._drop_parser()
+            self._protocol = Protocol(Side.SERVER, max_size=MAX_MESSAGE_BYTES)
+            self.is_open = self._closing_since_s is None
+        else:
+            assert isinstance(self._protocol, ServerProtocol)
+            self._protocol.send_response(answer)
 
     def answer(self, answer: Response) -> None:
         """Send the whole of an answer that was to come later, then read on."""
@@ -439,9 +469,7 @@ class Connection(Reader):
         self._answered += 1
         if self._answered >= _MOST_ANSWERS:
             return False
-        self._protocol.parser.close()
-        del self._protocol.parser
-        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        self._begin_opening()
         self._opening, self._header_lines = b"", 0
         self.opened_s = self._loop.time()
         return True
@@ -460,6 +488,10 @@ class Connection(Reader):
             later.cancel()
         self._owner.closed(self)
         self._begin_to_close()
+        self._drop_parser()
+
+    def _drop_parser(self) -> None:
+        """Break the reference cycles of the protocol, which is needed no more."""
         self._protocol.parser.close()
         del self._protocol.parser
         for error in (self._protocol.parser_exc, self._protocol.handshake_exc):
