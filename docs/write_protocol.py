@@ -211,52 +211,60 @@ def _described(struct: type[Struct]) -> str:
     config = struct.__struct_config__
     name = struct.__name__ if struct in SHARED else config.tag
     lines = [f"### `{name}`", "", inspect.getdoc(struct) or "", ""]
-    fields = [
-        field
+    hints = typing.get_type_hints(struct, include_extras=True)
+    if struct in SHARED and config.tag:
+        lines.append(f'- `{config.tag_field}`: "{config.tag}"')
+    lines += [
+        f"- `{field.name}`: {_type_of(field, hints[field.name])}"
         for field in msgspec.structs.fields(struct)
-        if not (issubclass(struct, wire.Request) and field.name == "id")
+        if field.name not in _understood(struct)
     ]
-    if fields:
-        lines += ["| field | type | default |", "|---|---|---|"]
-        if struct in SHARED and config.tag:
-            lines.append(f'| `{config.tag_field}` | "{config.tag}" | |')
-        for field in fields:
-            hint = typing.get_type_hints(struct, include_extras=True)[field.name]
-            default = "" if field.required else f"`{json.dumps(_default(field))}`"
-            lines.append(f"| `{field.name}` | {_type_text(hint)} | {default} |")
-        lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, ""] if lines[-1] else lines)
 
 
-def _default(field: msgspec.structs.FieldInfo) -> object:
-    """Return what an optional field is if it is left out."""
-    return field.default_factory() if field.default is NODEFAULT else field.default
+def _understood(struct: type[Struct]) -> tuple[str, ...]:
+    """Return the fields that the page describes once for all structs of the kind."""
+    if issubclass(struct, wire.Request):
+        return ("id",)
+    return ("match", "seq", "at_ms") if struct in typing.get_args(wire.MatchEvent) else ()
+
+
+def _type_of(field: msgspec.structs.FieldInfo, hint: Any) -> str:  # noqa: ANN401 - a type, in any form
+    """Return the type of a field, and its default if it is optional."""
+    if field.required:
+        return _type_text(hint)
+    default = field.default_factory() if field.default is NODEFAULT else field.default
+    if default is None:
+        return f"{' or '.join(_type_text(each) for each in typing.get_args(hint) if each is not type(None))}, optional"
+    return f"{_type_text(hint)}, default `{json.dumps(default)}`"
 
 
 def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms that typing has for it
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         inner, *metas = arguments
-        return f"{_type_text(inner)}{''.join(_bounds(meta) for meta in metas if isinstance(meta, Meta))}"
+        bounds = "".join(_bounds(meta) for meta in metas if isinstance(meta, Meta))
+        kind, of, rest = _type_text(inner).partition(" of ")
+        return f"{kind}{bounds}{of}{rest}"
     if origin is Literal:
-        return " or ".join(f"`{json.dumps(value)}`" for value in arguments)
+        return ", ".join(f"`{json.dumps(value)}`" for value in arguments)
     if origin in (Union, types.UnionType):
         return " or ".join(map(_type_text, arguments))
     if origin is list:
-        return f"list of {_type_text(arguments[0])}"
+        return f"list of {_type_text(arguments[0]).replace('string', 'strings').replace('integer', 'integers')}"
     if origin is tuple:
         return f"[{', '.join(map(_type_text, arguments))}]"
     if origin is dict:
-        return f"object of {_type_text(arguments[1])} by name"
+        return f"object of {_type_text(arguments[1])}s by name"
     if isinstance(hint, type) and issubclass(hint, Struct):
         return f"[`{hint.__name__}`](#{hint.__name__.lower()})"
-    return {int: "integer", float: "number", str: "text", bool: "true or false", type(None): "null"}[hint]
+    return {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}[hint]
 
 
 def _bounds(meta: Meta) -> str:
     if meta.ge is not None and meta.le is not None:
-        return f" {meta.ge:,} to {meta.le:,}"
-    return "" if meta.max_length is None else f" (at most {meta.max_length})"
+        return f" ({meta.ge:,}–{meta.le:,})"
+    return "" if meta.max_length is None else f" (≤ {meta.max_length})"
 
 
 class _Wire:

@@ -1,4 +1,4 @@
-"""The requests of clients. They are read strictly: an unknown field is refused."""
+"""The requests of clients. They are validated strictly: unknown fields are refused."""
 
 from typing import Annotated
 
@@ -37,25 +37,24 @@ def _type_of(class_name: str) -> str:
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=_type_of):
-    """The base of requests: an `id` of the client's choosing, which its one answer repeats."""
+    """The base of requests. The client chooses the `id`, and the reply repeats it."""
 
     id: RequestId
 
 
 class HelloRequest(Request, frozen=True, omit_defaults=True):
-    """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
+    """Log in as a new player by `name`, or as a known one by the `token` of an earlier `welcome`.
 
-    With both, you are the one whom the token belongs to, or a new player who has chosen it: at least 32 characters, at
-    random. So a `hello` whose answer was lost can be said again.
+    With both, you are the player of that token, or a new player with it: choose at least 32 random characters. Then a
+    `hello` whose reply was lost can be sent again.
 
-    With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
-    matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
+    With neither you are a guest, if `welcome.features` has "guests". The server makes up a name, and all matches are
+    casual. The token is kept as usual, and `rename` turns the guest into a player.
 
-    `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may give its `level`
-    and set `any_level` if it plays at any requested level. `places` is how many matches it plays at once (default 1),
-    `reserved` how many of these places are for people. A bot that plays `on_request` is paired only with seeks for
-    bots, never in the place of a person; `about` is a line on how it plays. `client` may name the client program;
-    nothing depends on it.
+    `bot` is the label of a program, such as its strategy; people omit it. A bot may give its `level`, and set
+    `any_level` if it plays at any requested level. `places` is how many matches it plays at once (default 1), and
+    `reserved` how many of these are for people. A bot that plays `on_request` is paired only with seeks for bots.
+    `about` is a line on how it plays. `client` may name the client program and has no effect.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -72,15 +71,14 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
 
 
 class SeekRequest(Request, frozen=True, omit_defaults=True):
-    """Ask to be paired with somebody who waits. A new seek takes the place of the last.
+    """Seek an opponent. A new seek replaces the last one.
 
     `games` lists games in order of preference. An empty list accepts any game of the other seek, and `tictactoe` if
-    both are empty; a rated seek must name its games. `time` is null for no clock. `opponents`, `min_rating` and
-    `max_rating` limit the opponents. With `level`, only bots that play at that level fit; people still do.
-    `rated` with `or_casual` asks for a rated match if the opponent wants one and it is allowed, else for a casual one.
+    both are empty; a rated seek must name its games. Without `time` there is no clock. `opponents`, `min_rating` and
+    `max_rating` limit the opponents. With `level`, bots must play at that level.
+
+    With `rated` and `or_casual` the match is rated if the opponent wants that and it is allowed, and otherwise casual.
     Such a seek fits both kinds and is never refused; clients for people send it by default.
-    The server pairs the closest rating first, and widens the range while you wait. A seek survives a lost connection
-    for 10 seconds.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
@@ -94,28 +92,24 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
 
 
 class UnseekRequest(Request, frozen=True):
-    """Take the seek back."""
+    """Withdraw the seek."""
 
 
 class AcceptRequest(Request, frozen=True):
-    """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games.
-
-    A seek that names no games is for `tictactoe` then.
-    """
+    """Accept a seek listed in `seeks`, in the first of its games (`tictactoe` if it names none)."""
 
     seek: SeekNumber
 
 
 class ChallengeRequest(Request, frozen=True, omit_defaults=True):
-    """Challenge a connected player by `name`. You both hear `challenged`, and then what becomes of it.
+    """Challenge a connected player by `name`. Both receive `challenged`, and later how it ended.
 
-    It takes the place of an earlier one to the same player; at most five wait for their answers at a time. `level` is
-    the one that a bot is to play at, if it plays at any (`any_level`); such a match is casual. The `level` of the bot
-    in the match is the one that it plays at. With `rated` and `or_casual` the match is rated if it may be and the other
-    one is a person, and else casual; `challenged` says which.
+    It replaces an earlier challenge to the same player. At most five of yours may be open. `level` asks a bot with
+    `any_level` to play at that level; such a match is casual. With `rated` and `or_casual` the match is rated if that
+    is allowed and the opponent is a person, and otherwise casual; `challenged` says which.
 
-    A bot may be challenged to play on from a position: `start` is it, as docs/games.md writes them and `starts` of a
-    `replay` has them; such a match is casual. `side` is the one that you take then, null by lot.
+    With `start`, a bot plays on from that position, casually. Positions are written as in docs/games.md, and as
+    `starts` of a `replay`. `side` is the side that you then take, random if null.
     """
 
     name: ShortText
@@ -129,7 +123,7 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
 
 
 class AnswerRequest(Request, frozen=True, omit_defaults=True):
-    """Accept a challenge or turn it down; who made it takes it back by turning it down."""
+    """Accept or decline a challenge. The challenger withdraws it with `accept` false."""
 
     challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
     accept: bool
@@ -137,9 +131,9 @@ class AnswerRequest(Request, frozen=True, omit_defaults=True):
 
 
 class InviteRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for an `invitation`: a code for a friend, with which they join a private match with you.
+    """Get an `invitation`: a code with which a friend joins a private match with you.
 
-    `side` is the one that you take, null by lot; `start` is a position to begin from, as docs/games.md writes them.
+    `side` is your side, random if null. `start` is the first position, as in docs/games.md.
     """
 
     game: GameName = "tictactoe"
@@ -149,38 +143,36 @@ class InviteRequest(Request, frozen=True, omit_defaults=True):
 
 
 class JoinRequest(Request, frozen=True):
-    """Join the private match that the code is for; you hear its `snapshot`.
-
-    Codes may be tried ten times a minute.
-    """
+    """Join the private match of an invitation; its `snapshot` follows. At most ten codes a minute."""
 
     code: ShortText
 
 
 class LobbyRequest(Request, frozen=True):
-    """Hear `seeks`, `players` and `live` now, and again whenever they change, until off or a match of yours starts.
+    """Subscribe to `seeks`, `players` and `live`, or end that. It also ends when a match of yours starts.
 
-    Changes are told together: those of `seeks` after 0.25 s, those of the others after 2 s, later in a crowd.
+    Lists are sent at once, and again after changes: `seeks` within 0.25 s, the others within 2 s, later if many are
+    subscribed.
     """
 
     on: bool
 
 
 class MatchesRequest(Request, frozen=True):
-    """Ask for the list of live public matches: `live`."""
+    """Get the live public matches as `live`."""
 
 
 class WatchRequest(Request, frozen=True, omit_defaults=True):
-    """Hear the events of a match that you do not play in, after a snapshot; of a private one with its `code`."""
+    """Watch a match: receive its `snapshot`, then its events. A private match needs its `code`."""
 
     match: MatchId
     code: ShortText | None = None
 
 
 class ChatRequest(Request, frozen=True, omit_defaults=True):
-    """Say something at a match that you hear, either a `text` of at most 140 cells or a `phrase`.
+    """Send a `text` of at most 140 cells, or a `phrase`, to a match that you play in or watch.
 
-    Players are heard by the players, and those who watch by those who watch.
+    Messages of players go to the players, and those of watchers to the watchers.
     """
 
     match: MatchId
@@ -189,11 +181,11 @@ class ChatRequest(Request, frozen=True, omit_defaults=True):
 
 
 class MuteRequest(Request, frozen=True, omit_defaults=True):
-    """Stop receiving `chat` of that player, or receive it again; with null instead of a name, of everybody.
+    """Stop or resume receiving the `chat` of a player, or of everybody (`name` null).
 
     A mute follows the player through renames, and lasts until you end it. You can mute and block 200 players together;
-    beyond that, a new mute or block replaces your oldest mute. With `match` and `side` (on servers with the feature
-    `seats`), it concerns the player of that seat in a match that you hear, whatever they are called by now.
+    beyond that, a new one replaces your oldest mute. With `match` and `side` (feature `seats`), it concerns the player
+    of that seat, whatever their name is by now.
     """
 
     name: ShortText | None
@@ -203,15 +195,14 @@ class MuteRequest(Request, frozen=True, omit_defaults=True):
 
 
 class BlockRequest(Request, frozen=True, omit_defaults=True):
-    """Block a player, connected or not, or end that, on servers with the feature `blocks`.
+    """Block a player, connected or not, or end that (feature `blocks`).
 
-    The server does not pair you with a blocked player by your seeks. They cannot challenge you, accept your seek or
-    play a rematch with you, and you do not receive their `chat`. They are not notified, and are refused as
-    `not_welcome`. Your own requests to play a player whom you have blocked are refused as `blocked`. A private match by
-    code is still possible, because both players chose it. A running match continues, and challenges between you end.
+    A blocked player is not paired with you by seeks, and cannot challenge you, accept your seek or play a rematch with
+    you. They are refused as `not_welcome`, and not notified. You do not receive their `chat`. Your own requests to play
+    them are refused as `blocked`. Private matches by code are still possible, because both players chose them. A
+    running match continues; open challenges between you end.
 
-    A block follows the player through renames, and lasts until you end it. With `match` and `side` it concerns the
-    player of that seat in a match that you hear.
+    A block follows the player through renames, and lasts until you end it. `match` and `side` work as in `mute`.
     """
 
     name: ShortText
@@ -221,15 +212,14 @@ class BlockRequest(Request, frozen=True, omit_defaults=True):
 
 
 class BlocksRequest(Request, frozen=True):
-    """Ask for the players whom you have blocked or muted: `blocks`."""
+    """Get the players whom you have blocked or muted as `blocks`."""
 
 
 class ReportRequest(Request, frozen=True, omit_defaults=True):
-    """Tell the host and moderators of this server that a player, here or not, does what they should not.
+    """Report a player, connected or not, to the host and moderators of this server.
 
-    With a `match` that you hear, the last 20 lines of its chat that you could hear go with it; they are kept for that
-    alone, and for as long as the host says. A further report of the same player and match is added to the first. With
-    `side` (the feature `seats`), it concerns the player of that seat, whatever they are called by now.
+    With `match`, the last 20 lines of its chat that you received are attached. They are kept only for that, and as long
+    as the host says. Another report of the same player and match is added to the first. `side` works as in `mute`.
     """
 
     name: ShortText
@@ -240,13 +230,13 @@ class ReportRequest(Request, frozen=True, omit_defaults=True):
 
 
 class UnwatchRequest(Request, frozen=True):
-    """Hear no more of a match that you watch."""
+    """Stop watching a match."""
 
     match: MatchId
 
 
 class PlayRequest(Request, frozen=True):
-    """Make a move in the position with `ply` moves made. Sent twice, it is answered `ok` twice and made once."""
+    """Make a move in the position with `ply` moves made. Sent twice, it is made once, and answered `ok` twice."""
 
     match: MatchId
     ply: Ply
@@ -254,7 +244,7 @@ class PlayRequest(Request, frozen=True):
 
 
 class ResignRequest(Request, frozen=True):
-    """Lose the match on purpose."""
+    """Resign the match."""
 
     match: MatchId
 
@@ -266,14 +256,14 @@ class AbortRequest(Request, frozen=True):
 
 
 class OfferRequest(Request, frozen=True, omit_defaults=True):
-    """Offer a draw, a rematch after the end, or to take back your last move.
+    """Offer a draw, a take-back of your last move, or, after the end, a rematch.
 
-    Name the `ply` that you see, as `play` does. Then an offer that crosses a move is refused as `stale_offer`, and one
-    that is sent again after a lost answer is never a second offer. Without `ply` the offer is for the position in which
-    it arrives, and accepts the opponent's offer of the same kind; older clients do that.
+    `ply` is the position that you see, as in `play`. Then an offer that crosses a move is refused as `stale_offer`, and
+    one that is repeated counts once. Without `ply`, as old clients send it, the offer is for the current position, and
+    accepts the opponent's offer of the same kind.
 
     If both players offer a draw or a rematch at the same time, they have agreed. A rematch swaps the sides. A take-back
-    returns to the position in which the player who asked was last to move. A match has at most 50 take-backs.
+    returns to the position in which the player who asked was last to move, at most 50 times in a match.
     """
 
     match: MatchId
@@ -282,9 +272,9 @@ class OfferRequest(Request, frozen=True, omit_defaults=True):
 
 
 class AgreeRequest(Request, frozen=True):
-    """Accept the opponent's offer that was event number `offer` of the match: the `seq` of `offered`.
+    """Accept the opponent's `offer`: the `seq` of `offered`.
 
-    Refused as `stale_offer` if that offer no longer stands. Accepting the same offer again changes nothing.
+    Refused as `stale_offer` if that offer no longer stands. Accepting it again changes nothing.
     """
 
     match: MatchId
@@ -294,9 +284,8 @@ class AgreeRequest(Request, frozen=True):
 class DeclineRequest(Request, frozen=True, omit_defaults=True):
     """Decline the opponent's offer, or withdraw your own.
 
-    Name the `offer`, the `seq` of `offered`. Then the request is refused as `stale_offer` if that offer no longer
-    stands, and sending it again changes nothing. An offer of another `kind` is refused. Without `offer` it is for any
-    offer of this kind.
+    `offer` is the `seq` of `offered`. The request is refused as `stale_offer` if that offer no longer stands; repeating
+    it changes nothing. Without `offer`, it means any offer of this `kind`.
     """
 
     match: MatchId
@@ -305,9 +294,9 @@ class DeclineRequest(Request, frozen=True, omit_defaults=True):
 
 
 class ClaimRequest(Request, frozen=True):
-    """When the other player has been away for longer than their grace: win, call it a draw, or adjourn the match.
+    """Claim a win or a draw, or adjourn the match, when the opponent has been away beyond their grace.
 
-    An adjourned match waits, with its clock standing still, until both players are back.
+    An adjourned match waits, with its clock stopped, until both players are back.
     """
 
     match: MatchId
@@ -315,10 +304,10 @@ class ClaimRequest(Request, frozen=True):
 
 
 class ResumeRequest(Request, frozen=True):
-    """Hear the events of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
+    """Receive the events of your match after number `seq`, then a `snapshot`; with `seq` 0 only the snapshot.
 
-    Of more than 32 missed events none is told: the snapshot holds all that matters of them. A match that you hear
-    already may be resumed about twice a second.
+    If more than 32 events were missed, only the snapshot is sent. A match whose events you already receive may be
+    resumed about twice a second.
     """
 
     match: MatchId
@@ -326,34 +315,37 @@ class ResumeRequest(Request, frozen=True):
 
 
 class WhoRequest(Request, frozen=True):
-    """Ask for the list of those who are connected: `players`."""
+    """Get the connected players as `players`."""
 
 
 class RenameRequest(Request, frozen=True):
-    """Take another name; you hear `renamed`. Token, ratings and matches stay yours, the old name is free for others."""
+    """Change your name; `renamed` follows.
+
+    You keep your token, ratings and matches. Others may take the old name.
+    """
 
     name: ShortText
 
 
 class ForgetRequest(Request, frozen=True):
-    """Be forgotten: say your own `name` once more. Token, name and ratings are deleted, and the connection is closed.
+    """Delete your token, name and ratings, and close the connection. Confirm with your own `name`.
 
-    Your matches are kept, with "deleted" in place of your name. Finish or resign the unfinished ones first.
+    Your matches stay, with "deleted" in place of your name. Finish or resign the unfinished ones first.
     """
 
     name: ShortText
 
 
 class ProfileRequest(Request, frozen=True, omit_defaults=True):
-    """Ask who the player called `name` is, or who you are: ratings, results, and how you two have fared."""
+    """Get the `profile` of a player, or your own: ratings, results, and your results against each other."""
 
     name: ShortText | None = None
 
 
 class HistoryRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for the finished matches of the player called `name`, or your own, newest first, 20 at a time.
+    """Get a page of 20 finished matches of a player, or your own, newest first.
 
-    `game` leaves the others out; `before`, taken from the page before, asks for the next page.
+    `game` filters by game. `before`, from the last page, asks for the next one.
     """
 
     name: ShortText | None = None
@@ -362,7 +354,7 @@ class HistoryRequest(Request, frozen=True, omit_defaults=True):
 
 
 class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for the ratings at a game and speed, the best first, 20 on a page; `bots` false leaves bots out."""
+    """Get the ratings at a game and speed, best first, 20 a page. With `bots` false, bots are left out."""
 
     game: GameName
     speed: Speed = "untimed"
@@ -371,31 +363,31 @@ class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
 
 
 class RulesRequest(Request, frozen=True):
-    """Ask for the `rules` of a game: the page that explains it to people who have never played it."""
+    """Get the `rules` of a game, for people who have never played it."""
 
     game: GameName
 
 
 class ReplayRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
+    """Get the positions of a finished match, or one that you play in or watch, from `ply` on, at most 32 at a time."""
 
     match: MatchId
     ply: Ply = 0
 
 
 class RecordRequest(Request, frozen=True):
-    """Ask for a finished match as a text to keep, in the notation of docs/games.md."""
+    """Get a finished match as text, in the notation of docs/games.md."""
 
     match: MatchId
 
 
 class AnalyseRequest(Request, frozen=True, omit_defaults=True):
-    """Have a finished match looked at by an engine, if `features` has "analyse".
+    """Have an engine analyse a finished match (feature `analyse`).
 
-    `ok` comes at once. A first `analysis`, `partial`, comes about then, too, where the server has a coach: it has the
-    lesson that needs no search. The whole one comes within half a minute, or later when others wait; it is empty for a
-    match of fewer than three moves. A player, and an address, has one match analysed at a time. With `brief` that first
-    one is all, and costs next to nothing: ask for it after every match.
+    `ok` comes at once, and soon a first `partial` `analysis` with the lesson that needs no search. The whole one
+    follows within half a minute, or later when others wait; it is empty for a match of fewer than three moves. Each
+    player and each address may have one match analysed at a time. With `brief`, only the first one is sent. It is
+    cheap: ask for it after every match.
     """
 
     match: MatchId
@@ -403,10 +395,10 @@ class AnalyseRequest(Request, frozen=True, omit_defaults=True):
 
 
 class HintRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for a `hint` in a casual match of yours against a bot, if `features` has "hint".
+    """Get a `hint` in your casual match against a bot (feature `hint`).
 
-    Of kind `move`, when it is your turn: a good move and the reason for it. Of kind `warning`, at any time: what to
-    beware of; it has no moves and no text if there is nothing that can be seen at a glance.
+    With kind `move`, on your turn: a good move and the reason for it. With kind `warning`, at any time: what to look
+    out for, or no moves and no text if nothing is visible at a glance.
     """
 
     match: MatchId
@@ -414,10 +406,10 @@ class HintRequest(Request, frozen=True, omit_defaults=True):
 
 
 class PuzzleRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for the puzzle of a day, or answer it with a `move`; you hear a `puzzle`, if `features` has "puzzle".
+    """Get the `puzzle` of a day, or answer it with a `move` (feature `puzzle`).
 
-    `day` is a date such as `2026-11-22` by UTC, null for today; there is none of a day that has not come. With `reveal`
-    the solution is told. Nothing of it is kept here: whether a puzzle was solved is the client's to remember.
+    `day` is a date such as `2026-11-22` in UTC, by default today; future days have none. `reveal` asks for the
+    solution. The server does not store who solved a puzzle.
     """
 
     day: ShortText | None = None
@@ -426,7 +418,7 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
 
 
 class PingRequest(Request, frozen=True):
-    """Ask for an `ok` and nothing else, to measure the way."""
+    """Measure latency: the reply is `ok`."""
 
 
 AnyRequest = (

@@ -1,7 +1,7 @@
-"""The messages of the server: answers, the numbered events of a match, lists, and passing notices.
+"""The messages of the server: replies, the numbered events of a match, lists, and notices.
 
-Events of a match are decided, journaled, applied and sent, in this order. Clients ignore unknown fields, so that an
-older client can talk to a newer server.
+An event of a match is decided, journaled, applied and sent, in this order. Clients ignore unknown fields, so that older
+clients work with newer servers.
 """
 
 from ttt_net.clock import Speed, TimeControl
@@ -40,9 +40,9 @@ from ttt_net.messages.types import (
 
 
 class Started(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
+    """Event: the match began. `start` is its first position (ply 0), if not the usual one.
 
-    `start` is the position that it begins from, if not the usual one; ply 0 is there.
+    `previous` is the match of which this is the rematch, and `score` that of the series so far.
     """
 
     match: str
@@ -60,9 +60,9 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Played(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: `side` made `move`, the `ply`-th of the match; `position`, which is always told, is what came of it.
+    """Event: `side` made `move`, number `ply` of the match. `position` is the new one and always sent.
 
-    `refunded_ms` of the mover's time were given back for what the move spent on the network.
+    `refunded_ms` of the player's time were refunded for the move's time on the network.
     """
 
     match: str
@@ -77,7 +77,7 @@ class Played(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Tookback(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: moves were taken back, so that `ply` moves are made, as `side` had asked; `position` is always told."""
+    """Event: moves were taken back for `side`, to `ply` moves. `position` is always sent."""
 
     match: str
     seq: int
@@ -89,7 +89,7 @@ class Tookback(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Offered(ServerMessage, frozen=True):
-    """Event: `side` makes an offer: name its `seq` to accept or decline it. A move ends all offers."""
+    """Event: `side` makes an offer. Accept or decline it by its `seq`. A move ends all offers."""
 
     match: str
     seq: int
@@ -99,7 +99,7 @@ class Offered(ServerMessage, frozen=True):
 
 
 class Declined(ServerMessage, frozen=True):
-    """Event: `side` turned the offer down, or took its own back."""
+    """Event: `side` declined the offer, or withdrew its own."""
 
     match: str
     seq: int
@@ -109,7 +109,7 @@ class Declined(ServerMessage, frozen=True):
 
 
 class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: `side` adjourned the match, because the other player is away. It goes on when both are here."""
+    """Event: `side` adjourned the match, because the opponent is away. It continues when both are here."""
 
     match: str
     seq: int
@@ -119,9 +119,9 @@ class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Ended(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: the match is over. `winner` is null for a draw or an abort.
+    """Event: the match is over. `winner` is null after a draw or an abort.
 
-    `fault` is there if the server aborted the match because the rules of its game failed; it says how.
+    `fault` describes how the rules of the game failed, if the server aborted the match for that.
     """
 
     match: str
@@ -134,7 +134,7 @@ class Ended(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Rematched(ServerMessage, frozen=True):
-    """Event: the match goes on in match `next`, with the sides swapped."""
+    """Event: the series continues in match `next`, with the sides swapped."""
 
     match: str
     seq: int
@@ -147,13 +147,13 @@ MatchEvent = Started | Played | Tookback | Offered | Declined | Adjourned | Ende
 
 
 class Ok(ServerMessage, frozen=True):
-    """Your request `id` was carried out; what it led to follows as events."""
+    """Your request `id` was carried out. Resulting events follow."""
 
     id: int
 
 
 class Refused(ServerMessage, frozen=True, omit_defaults=True):
-    """Your request `id` was not carried out, and nothing has changed. `id` is null if it could not be read."""
+    """Your request `id` was not carried out, and nothing has changed. `id` is null if it was unreadable."""
 
     id: int | None
     code: str
@@ -162,13 +162,16 @@ class Refused(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Welcome(ServerMessage, frozen=True, omit_defaults=True):
-    """Your player on this server, and your unfinished matches. `token` is given once, to a new player: keep it.
+    """Your player on this server, and your unfinished matches. New players get their `token` only here: keep it.
 
-    `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), "seats" (`side` in a mute
-    and a report), "blocks", and "chat". Without "chat", players can send only phrases, and the field `chat` is false.
-    `nodes` are the addresses of a server of several nodes, if it is one: where this one is gone, go to another, but
-    never from an encrypted one to one in clear. `games` are those of this server that other packages have added.
+    `seek` is your seek that has survived a dropped connection and stands again. `nodes` are the addresses of a cluster,
+    if the server is one: if this node is gone, try another, but never go from an encrypted node to an unencrypted one.
+    `games` are games added to this server by other packages. `features` lists what not every server has:
+
+    - `guests`, `analyse`, `hint`, `puzzle`, `blocks`: these requests, and guests
+    - `or_casual`: the field in `seek` and `challenge`
+    - `seats`: `side` in `mute` and `report`
+    - `chat`: texts; without it only phrases, and the field `chat` is false
     """
 
     protocol: int
@@ -184,13 +187,12 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
-    """A match, whole: how it stands after event number `seq`. `you` is your side, absent if you only watch.
+    """A whole match as it stands after event number `seq`. `you` is your side, absent if you watch.
 
-    `players` and `present` (who is connected) are by side, and so is `score`, that of the series before this match: 1
-    for a win, 0.5 for a draw. `moves` are all that were made, `last` is the last of them. `outcome` is there once the
-    match is over; `previous` and `next` are the matches of the series around this one. With the `code` of a private
-    match others may watch it; only its players are told. `start` is the position that it began from, if not the usual
-    one.
+    `players`, `present` (who is connected) and `score` are by side. `score` is that of the series before this match: 1
+    for a win, 0.5 for a draw. `moves` are all moves so far, and `last` is the latest. `previous` and `next` are the
+    neighbouring matches of the series. `code`, sent only to players, lets others watch a private match. `start` is the
+    first position, if not the usual one.
     """
 
     match: str
@@ -219,7 +221,7 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Presence(ServerMessage, frozen=True, omit_defaults=True):
-    """The player of `side` came or went; it passes, so it has no number. `away` tells how they went."""
+    """The player of `side` came or left; `away` says how. It is not numbered."""
 
     match: str
     side: int
@@ -228,9 +230,9 @@ class Presence(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class PlayerRenamed(ServerMessage, frozen=True):
-    """The player of `side` is called `name` from now on. It is sent to players and watchers and has no number.
+    """The player of `side` is now called `name`. It is not numbered.
 
-    Chat and lists show the new name, too, and somebody else may take the old one. The name is "deleted" after `forget`.
+    Chat and lists show the new name too, and somebody else may take the old one. After `forget` the name is "deleted".
     """
 
     match: str
@@ -239,14 +241,14 @@ class PlayerRenamed(ServerMessage, frozen=True):
 
 
 class Watching(ServerMessage, frozen=True):
-    """The number of those who watch the match; it passes, so it has no number."""
+    """The number of watchers of the match. It is not numbered."""
 
     match: str
     watchers: int
 
 
 class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
-    """Somebody said something in your room of the match; of a `phrase`, `text` is the English. It is not kept."""
+    """A chat message in your room of the match. With a `phrase`, `text` is the English. It is not stored."""
 
     match: str
     room: Room
@@ -256,10 +258,9 @@ class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
 
 
 class Challenged(ServerMessage, frozen=True, omit_defaults=True):
-    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number.
+    """A player challenges you: send `answer` before it expires. The challenger receives it too.
 
-    `level` is the one that the bot among you is to play at, if it was asked for; `start` is the position to begin from,
-    if not the usual one.
+    `level` is the one asked of the bot, and `start` the first position, if not the usual one.
     """
 
     challenge: int
@@ -274,20 +275,20 @@ class Challenged(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class ChallengeAccepted(ServerMessage, frozen=True):
-    """A challenge is over because it was accepted: the `snapshot` of its match follows. Both of its players hear it."""
+    """A challenge was accepted; the `snapshot` of its match follows. Both players receive it."""
 
     challenge: int
 
 
 class ChallengeOver(ServerMessage, frozen=True):
-    """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
+    """A challenge has ended without a match: declined with a reason, expired, or one of the players left."""
 
     challenge: int
     reason: ChallengeEnd
 
 
 class InvitationReply(ServerMessage, frozen=True, omit_defaults=True, tag="invitation"):
-    """The code of your invitation: good once, for as long as it says."""
+    """The code of your invitation. It can be used once, until it expires."""
 
     code: str
     game: str
@@ -296,7 +297,7 @@ class InvitationReply(ServerMessage, frozen=True, omit_defaults=True, tag="invit
 
 
 class SeekList(ServerMessage, frozen=True, tag="seeks"):
-    """The standing seeks, the oldest 100 of `count`."""
+    """The open seeks: the oldest 100 of `count`."""
 
     count: int
     seeks: list[SeekInfo]
@@ -310,10 +311,10 @@ class LiveList(ServerMessage, frozen=True, tag="live"):
 
 
 class PlayerList(ServerMessage, frozen=True, tag="players"):
-    """Connected players, up to 100 in the order of their names; `online` counts all.
+    """Up to 100 of the `online` connected players, by name.
 
-    Of more than 100, people who play no match are listed first, the latest to come or to end one in front; then bots,
-    then people who play. Anybody who is connected can be challenged by name, listed or not.
+    If there are more, people who are not playing come first, the latest to come or to end a match in front; then bots;
+    then people who play. You can challenge any connected player, listed or not.
     """
 
     online: int
@@ -321,22 +322,22 @@ class PlayerList(ServerMessage, frozen=True, tag="players"):
 
 
 class Rated(ServerMessage, frozen=True):
-    """The changes of both ratings after a rated match, by side; it passes, so it has no number."""
+    """The changes of both ratings after a rated match, by side. It is not numbered."""
 
     match: str
     ratings: tuple[RatingChange, RatingChange]
 
 
 class Renamed(ServerMessage, frozen=True):
-    """Your name from now on."""
+    """Your new name."""
 
     you: PlayerInfo
 
 
 class ProfileReply(ServerMessage, frozen=True, tag="profile"):
-    """A player: since when they are known here, their results, their most played ratings, their public live matches.
+    """A player: first seen, results, most played ratings, and public live matches.
 
-    `against` is how you have fared against them, null in your own profile. `blocked`: you have blocked them.
+    `against` is your record against them, null in your own profile. `blocked`: you have blocked them.
     """
 
     player: PlayerInfo
@@ -360,7 +361,7 @@ class HistoryReply(ServerMessage, frozen=True, tag="history"):
 
 
 class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
-    """A page of the ratings at a game and speed; `you` is your own rank, null if you have none."""
+    """A page of the ratings at a game and speed. `you` is your own rank, null if you have none."""
 
     game: str
     speed: Speed
@@ -371,9 +372,9 @@ class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
 
 
 class RulesReply(ServerMessage, frozen=True, tag="rules"):
-    """The rules of a game for people: `rule` in half a sentence, all else in whole ones.
+    """The rules of a game for people: `rule` in half a sentence, the rest in whole ones.
 
-    `goal` says what to do to win, `special` what is peculiar to the game, `tips` what to look out for.
+    `goal` says how to win, `special` what is peculiar to the game, and `tips` what to look out for.
     """
 
     game: str
@@ -386,9 +387,9 @@ class RulesReply(ServerMessage, frozen=True, tag="rules"):
 
 
 class ReplayReply(ServerMessage, frozen=True, tag="replay", omit_defaults=True):
-    """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one.
+    """Positions of a match from `ply` on, without legal moves. `last` is the ply of the final one.
 
-    `starts` are the same positions as `start` of a `challenge` takes them, empty where nobody could play on.
+    `starts` are the same positions in the form that `challenge` accepts, empty where play cannot go on.
     """
 
     match: str
@@ -399,10 +400,10 @@ class ReplayReply(ServerMessage, frozen=True, tag="replay", omit_defaults=True):
 
 
 class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=True):
-    """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated.
+    """A finished match, move by move. It has fewer moves than the match if time was up. `exact`: nothing is estimated.
 
-    `lesson` is the move that decided it, if it was found in time. A `partial` one has a lesson alone, by what can be
-    seen without a search; the whole analysis follows.
+    `lesson` is the move that decided it, if found in time. A `partial` analysis has only a lesson, found without a
+    search; the whole analysis follows.
     """
 
     match: str
@@ -413,10 +414,10 @@ class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=Tr
 
 
 class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
-    """A hint in the position with `ply` moves made: the `moves` it is about, and a sentence for you.
+    """A hint for the position with `ply` moves made: the `moves` it is about, and a sentence.
 
-    Of kind `move` these are good moves for you, the first as good as any; of kind `warning` moves of theirs that you
-    should beware of.
+    With kind `move` these are good moves for you, best first. With kind `warning` they are moves of the opponent
+    to look out for.
     """
 
     match: str
@@ -430,9 +431,9 @@ class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
 class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     """The puzzle of a `day`: find the one move that wins (`win`), or the only one that does not lose (`save`).
 
-    It is the same for everybody. `plies` is after how many the win is complete, or else the loss after any other move;
-    `grade` how hard it is, from 1 to 5. `start` is the position as a `challenge` takes it. Answered with a `move`,
-    `right` tells whether that was it. `solution` is told to one who has found it or gives up, and `text` says why.
+    It is the same for everybody. The win is complete after `plies`, or the loss after any other move. `grade` is the
+    difficulty from 1 to 5. `start` is the position in the form that `challenge` accepts. After a `move`, `right` says
+    whether it is the solution. `solution` and the reason in `text` are sent once it was found or revealed.
     """
 
     day: str
@@ -450,14 +451,14 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):
-    """A finished match as a text to keep."""
+    """A finished match as text."""
 
     match: str
     text: str
 
 
 class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
-    """The players whom you have blocked, and those whom you have only muted, by their present names, oldest first.
+    """The players whom you have blocked, and those only muted, by current name, oldest first.
 
     `everybody`: you have muted everybody.
     """
@@ -468,27 +469,25 @@ class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
 
 
 class Suggestion(ServerMessage, frozen=True):
-    """You have waited alone for some seconds; these bots would play your game, the nearest in strength first.
+    """You have waited alone for some seconds: bots that would play your game, nearest in strength first.
 
-    Say `challenge` if you like.
-
-    A choice, never forced: your seek stands on. It is told once for a seek.
+    Send `challenge` to one if you like. Your seek still stands. It is sent once for each seek.
     """
 
     bots: list[ListedPlayer]
 
 
 class Restarting(ServerMessage, frozen=True):
-    """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
+    """The server is about to close; matches are kept. Reconnect after `retry_after_ms` and resume."""
 
     retry_after_ms: int
 
 
 class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
-    """The host has muted you: nobody hears what you write. Or banned you: you are not let in, and it ends here.
+    """The host has muted you (nobody receives your messages) or banned you (this connection ends).
 
-    It is told when that happens, after each `welcome` while you are muted, and before a `hello` is refused as `banned`.
-    `ends_in_ms` null: for good. `lifted`: it is over before its time; of one that runs out, nothing is told.
+    It is sent when that happens, after each `welcome` while you are muted, and before a `hello` is refused as `banned`.
+    Without `ends_in_ms` it has no end. `lifted`: it was ended early; expiry is not announced.
     """
 
     act: SanctionAct
@@ -498,9 +497,9 @@ class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Notice(ServerMessage, frozen=True, omit_defaults=True):
-    """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back.
+    """A line from the host to everybody. With `restart_in_ms`, no match starts until the server is back.
 
-    Without it no restart is ahead: one that was told of before has been called off.
+    Without it no restart is planned; one announced before was called off.
     """
 
     text: str

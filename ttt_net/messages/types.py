@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from ttt_net.clock import Speed, TimeControl
 
 PROTOCOL = 1
-"""The version of the language; `hello` names the versions that a client speaks."""
+"""The version of the protocol; `hello` lists the versions that a client speaks."""
 MAX_MESSAGE_BYTES = 4096
 """The longest message that a client may send."""
 MAX_NAME_CELLS = 20
@@ -46,10 +46,10 @@ SanctionAct = Literal["ban", "mute"]
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
-    """A player as others see it; `bot` is the label of a bot and absent for people, `level` how strongly it plays.
+    """A player as others see it. `bot` is the label of a bot, absent for people; `level` is its strength.
 
-    `rating` is the one at the game and speed that the message is about, `provisional` until enough matches stand
-    behind it; absent where there is none, and in lists of players.
+    `rating` is that at the game and speed of the message, absent if there is none and in lists of players. It is
+    `provisional` until enough matches back it.
     """
 
     name: str
@@ -60,9 +60,9 @@ class PlayerInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class AddedGame(Struct, frozen=True, omit_defaults=True):
-    """A game that another package has added to a server: its name, its title and rule for people.
+    """A game added to a server by another package. `title` and `rule` are for people.
 
-    With `swap` it may also be played by the pie rule, under the name with `+swap` behind it.
+    With `swap`, it can also be played with the pie rule, under its name with `+swap`.
     """
 
     name: str
@@ -72,10 +72,10 @@ class AddedGame(Struct, frozen=True, omit_defaults=True):
 
 
 class GeometryInfo(Struct, frozen=True, omit_defaults=True):
-    """Where the cells of a board lie that is not made of rows and columns of squares.
+    """The places of the cells on a board that is not made of rows and columns of squares.
 
     `runs` are rows of cells, each [layer, y, x of its first cell, number of cells]; cells are numbered run by run.
-    `cell` is `square`, `hexagon` or `point`. Neighbours of a run are `step` apart in x. `edges` names the mark whose
+    `cell` is `square`, `hexagon` or `point`. Neighbours in a run are `step` apart in x. `edges` names the mark whose
     player owns an edge (`top`, `bottom`, `left`, `right`).
     """
 
@@ -97,15 +97,15 @@ class PieceInfo(Struct, frozen=True):
 
 
 class GameInfo(Struct, frozen=True, omit_defaults=True):
-    """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
+    """Everything a client needs to draw an unknown game and to enter moves in it.
 
-    `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
-    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
-    the small boards that a flat board consists of, if it does.
+    `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top. Move n
+    marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of the small
+    boards that make up a flat board, if any.
 
-    Games of other packages may add three fields. `geometry` says where the cells lie if `shape` does not, `pieces`
-    name the marks, and `endings` has a sentence for each reason of the game's own: replace `{winner}`, `{loser}` and
-    `{losers}` (the loser's) in it.
+    Games of other packages may add three fields. `geometry` places the cells if `shape` does not, and `pieces` names
+    the marks. `endings` has a sentence for each reason of the game's own: replace `{winner}`, `{loser}` and `{losers}`
+    (the loser's) in it.
     """
 
     name: str
@@ -122,10 +122,10 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class NoteInfo(Struct, frozen=True, omit_defaults=True):
-    """Something to see in a position: mark its cells, and show its text where there is one.
+    """Something to show in a position: mark its cells, and show its text, if any.
 
     Four kinds have a look of their own. `win`: the cells decided the match. `leaves`: the next move empties them.
-    `within`: the next move must be in one of them. `pass`: the side to move cannot do anything else.
+    `within`: the next move must be in one of them. `pass`: the side to move can only pass.
     """
 
     kind: str
@@ -134,7 +134,7 @@ class NoteInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class CounterInfo(Struct, frozen=True, omit_defaults=True):
-    """A number to show beside the board, such as captured pairs: of one side, or (null) of both; `goal` wins."""
+    """A number to show beside the board, such as captured pairs, of a `side` or of both (null). `goal` wins."""
 
     name: str
     value: int
@@ -143,23 +143,23 @@ class CounterInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class TargetInfo(Struct, frozen=True):
-    """The small board that the next move must be made in: its number from 1, row by row, and where it is in words."""
+    """The small board of the next move: its number from 1, row by row, and its place in words."""
 
     board: int
     name: str
 
 
 class Position(Struct, frozen=True, omit_defaults=True):
-    """Where a match stands: one character per cell (`X`, `O`, `.`), whose turn, the legal moves, the completed line.
+    """A position: one character per cell (`X`, `O`, `.`), the side to move, legal moves, completed line.
 
-    `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
-    `blocks` is there where a board consists of small ones: who won each, `=` if nobody can, `.` while it is open.
+    When the match is over, `to_move` is null and `legal` is empty. `marks` is the mark that each side places. `blocks`,
+    on boards made of small ones, says who won each: `=` if nobody can, `.` while it is open.
 
-    Four fields help to show the position to people, each only where it applies. `line_by` is the side that completed
-    the line (in misère it has lost). `vanishing` is the cell whose mark the next move removes. `target` is the small
-    board that the next move must be made in. `takeover` is the legal move that takes over the first move.
+    Four fields help to show the position, each only where it applies. `line_by` is the side that completed the line (in
+    misère it has lost). `vanishing` is the cell whose mark the next move removes. `target` is the small board for the
+    next move. `takeover` is the legal move that takes over the first move.
 
-    `notes` and `counters` are there in games that have them, most of them games of other packages.
+    `notes` and `counters` occur in a few games, most of them of other packages.
     """
 
     ply: int
@@ -178,14 +178,14 @@ class Position(Struct, frozen=True, omit_defaults=True):
 
 
 class ClockInfo(Struct, frozen=True):
-    """The time left to each side when this was sent, and whose runs."""
+    """The time left to each side when this was sent, and the side whose clock runs."""
 
     remaining_ms: tuple[int, int]
     running: int | None
 
 
 class OutcomeInfo(Struct, frozen=True, omit_defaults=True):
-    """The winner (null: nobody), and the reason; `fault` as in `ended`."""
+    """The winner (null: nobody) and the reason; `fault` as in `ended`."""
 
     winner: int | None
     reason: str
@@ -193,7 +193,7 @@ class OutcomeInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class OfferInfo(Struct, frozen=True):
-    """An offer that stands. `seq` is the number of the event that made it: name it in `agree` and `decline`."""
+    """An open offer. `seq` is its number for `agree` and `decline`."""
 
     side: int
     kind: OfferKind
@@ -201,7 +201,7 @@ class OfferInfo(Struct, frozen=True):
 
 
 class AwayInfo(Struct, frozen=True):
-    """A player who is away: on purpose or by a lost link, and how long it is until the other may `claim`."""
+    """An absent player: whether they left on purpose, and when the opponent may `claim`."""
 
     side: int
     on_purpose: bool
@@ -209,13 +209,13 @@ class AwayInfo(Struct, frozen=True):
 
 
 class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
-    """The base of messages of the server: their `type`."""
+    """The base of messages of the server, with their `type`."""
 
 
 class SeekInfo(Struct, frozen=True, omit_defaults=True):
-    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours.
+    """An open seek: send `accept` with its number. No `games` means any that your own seek names.
 
-    With `rated` and `or_casual` it is for a rated match with who may have one, and for a casual one with others.
+    With `rated` and `or_casual` the match is rated if the opponent may play one, and otherwise casual.
     """
 
     seek: int
@@ -231,7 +231,7 @@ class SeekInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
-    """One row of the list of live matches; featured is the strongest rated one that moves, else the most watched."""
+    """A row of the live matches. Featured is the strongest active rated match, or else the most watched."""
 
     match: str
     game: str
@@ -244,11 +244,10 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
 
 
 class ListedPlayer(Struct, frozen=True, omit_defaults=True):
-    """One row of the list of players; `seeking` names the games of a standing seek.
+    """A row of the list of players; `seeking` names the games of an open seek.
 
-    A bot plays so many matches at once (`places`), of which a person could have so many now (`free`); with `any_level`
-    it plays at any level that is asked for. `about` is a line on how it plays. `rating` is the highest of those behind
-    which enough matches stand; absent where there is none.
+    A bot plays `places` matches at once, of which `free` are open to a person now. With `any_level` it plays at any
+    requested level. `about` is a line on how it plays. `rating` is the highest settled one, if any.
     """
 
     name: str
@@ -264,7 +263,7 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
 
 
 class RatingChange(Struct, frozen=True, omit_defaults=True):
-    """A rating before and after a match; `provisional` while little stands behind it."""
+    """A rating before and after a match; `provisional` while few matches back it."""
 
     before: int
     after: int
@@ -272,7 +271,7 @@ class RatingChange(Struct, frozen=True, omit_defaults=True):
 
 
 class RatingInfo(Struct, frozen=True, omit_defaults=True):
-    """How strong a player is at one game and speed: two times out of three within one `deviation`."""
+    """A player's rating at a game and speed. The true strength is within `deviation` two times out of three."""
 
     game: str
     speed: Speed
@@ -283,7 +282,7 @@ class RatingInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class HeadToHead(Struct, frozen=True):
-    """How often you have won, drawn and lost against another, in all games together; aborted matches left out."""
+    """Your wins, draws and losses against a player in all games, without aborted matches."""
 
     won: int
     drawn: int
@@ -291,7 +290,7 @@ class HeadToHead(Struct, frozen=True):
 
 
 class FinishedMatch(Struct, frozen=True, omit_defaults=True):
-    """One row of a history: a match that ended `at_ms`; the players as they were when it began."""
+    """A row of a history: a match that ended `at_ms`, with the players as they were at its start."""
 
     match: str
     game: str
@@ -306,7 +305,7 @@ class FinishedMatch(Struct, frozen=True, omit_defaults=True):
 
 
 class Leader(Struct, frozen=True):
-    """One row of a list of ratings; settled ratings come before provisional ones."""
+    """A row of a leaderboard; settled ratings come before provisional ones."""
 
     rank: int
     player: PlayerInfo
@@ -315,9 +314,9 @@ class Leader(Struct, frozen=True):
 
 
 class RuleExample(Struct, frozen=True):
-    """A short play that ends by a win: its moves as they are written, its end drawn, and in a sentence.
+    """A short game that ends with a win: its moves as written, the final board, and a sentence.
 
-    `rows` are lines of plain text for letters of equal width, with the completed line in brackets.
+    `rows` are lines of text for a fixed-width font, with the completed line in brackets.
     """
 
     moves: list[str]
@@ -326,9 +325,9 @@ class RuleExample(Struct, frozen=True):
 
 
 class ThreatRow(Struct, frozen=True, omit_defaults=True):
-    """Marks that a side has in a line that it could complete.
+    """Marks of a side in a line that it could complete.
 
-    They `run` if they are neighbours, each of the next; the line is `open` if it goes on at both ends.
+    They `run` if they are adjacent. The line is `open` if it continues at both ends.
     """
 
     marks: int
@@ -337,12 +336,12 @@ class ThreatRow(Struct, frozen=True, omit_defaults=True):
 
 
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
-    """The meaning of the `text` beside it, for a client that uses its own words.
+    """The meaning of the `text` beside it, for clients that use their own words.
 
-    `kind` names the sentence; show the text if you do not know the kind. `moves` are the moves of the addressed player
-    (to make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's
-    moves. Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks they have
-    in a line. The game ends after `plies` moves (`at_most`: or fewer); otherwise it would end after `instead`.
+    `kind` names the sentence; show the text if you do not know the kind. `moves` are moves of the addressed player (to
+    make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's moves.
+    Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks they have in a
+    line. The game ends after `plies` moves (`at_most`: or fewer); otherwise it would end after `instead`.
     """
 
     kind: str
@@ -357,12 +356,11 @@ class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class AnalysedMove(Struct, frozen=True, omit_defaults=True):
-    """A move of the match as an engine sees it: its value for the player who made it, and the best moves.
+    """A move as an engine sees it: its value for the player who made it, and the best moves.
 
-    `value` is 1 for a won game, -1 for a lost one, and 0 for a drawn or unknown one; `score` is then an estimate from
-    -1 to 1. `turning` marks a move that gave a win or a draw away. `more` counts the best moves that are not listed.
-    `sign` is the grade of the move (`!`, `?!`, `?`, `??`; empty for an ordinary one). `text` tells its player the
-    fault, explained by `why`.
+    `value` is 1 for a won game, -1 for a lost one, and 0 for a drawn or unknown one; then `score` is an estimate from
+    -1 to 1. `turning` marks a move that gave away a win or a draw. `more` counts the best moves that are not listed.
+    `sign` is the grade of the move (`!`, `?!`, `?`, `??` or empty). `text` names the mistake, and `why` explains it.
     """
 
     ply: int
@@ -379,10 +377,10 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
 
 
 class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson", omit_defaults=True):
-    """The one move that most decided a match: its ply, counted from 1, its side, and all moves that were best.
+    """The move that decided a match: its ply from 1, its side, and the moves that were best.
 
-    `text` says in plain words what was wrong with it, and what follows; `why` and `follows` are what it names. `ply`
-    and `side` are null if no move was.
+    `text` says in plain words what was wrong with it and what follows; `why` and `follows` have the parts. `ply` and
+    `side` are null if no move decided it.
     """
 
     ply: int | None
