@@ -11,6 +11,7 @@ import pytest
 from tests.server.peer import said
 from tests.server.running import Server, running, until
 from ttt_net.server.journal.ledger import Read, Tell
+from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -544,6 +545,26 @@ async def test_a_rename_in_mid_match_is_sent_to_players_and_watchers_after_its_a
             assert told == {"type": "playerrenamed", "match": match, "side": 1, "name": "Renamed"}
         await first.ok("play", match=match, ply=0, move=4)
         assert (await second.hear("played"))["seq"] == 2
+
+
+async def test_a_rename_touches_the_rooms_of_the_player_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    touched: list[str] = []
+    rename = MatchRoom.rename
+
+    def noted(room: MatchRoom, player: int, name: str) -> None:
+        touched.append(room.id)
+        rename(room, player, name)
+
+    monkeypatch.setattr(MatchRoom, "rename", noted)
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        *_, first = await server.match(ann, bob)
+        cleo, _, second = await server.pair("Cleo", "Dan")
+        await server.pair("Eve", "Flo")
+        *_, third = await server.match(ann, cleo)
+        await ann.ok("watch", match=second)
+        await ann.ok("rename", name="Anna")
+        assert sorted(touched) == sorted([first, third])
 
 
 async def test_a_player_who_is_renamed_while_their_finished_match_is_read_has_the_new_name_there(

@@ -35,7 +35,13 @@ class MatchRegistry:
         self._lobby = lobby
         self._beginning: list[Session] = []
         """Those whose match is about to start; some may have left, or come again, meanwhile."""
-        self._hooks = RoomHooks(self._may_rematch, self._reserve_rematch, self._committed, self._rated, self._let_go)
+        self._unseated: dict[str, MatchRoom] = {}
+        """Rooms whose players are not known yet: their match is still to be read."""
+        self._rooms_of: dict[PlayerId, dict[str, MatchRoom]] = {}
+        """By player, the rooms of their matches."""
+        self._hooks = RoomHooks(
+            self._may_rematch, self._reserve_rematch, self._seated, self._committed, self._rated, self._let_go
+        )
 
     # Beginning a match.
 
@@ -113,8 +119,8 @@ class MatchRegistry:
                 self._lobby.unspent(event.code)
 
     def renamed(self, player: PlayerId, name: str) -> None:
-        """Let a player be called `name` in their matches, those too that are about to start."""
-        for room in self.rooms.values():
+        """Rename a player in their matches, including those that are about to start or are being read."""
+        for room in (*self._unseated.values(), *self._rooms_of.get(player, {}).values()):
             room.rename(player, name)
         for session in self._beginning:
             if session.player == player:
@@ -170,7 +176,14 @@ class MatchRegistry:
         room = self.rooms.get(match_id)
         if room is None:
             room = self.rooms[match_id] = MatchRoom(match_id, self._services, self._hooks)
+            self._unseated[match_id] = room
         return room
+
+    def _seated(self, room: MatchRoom) -> None:
+        """List a room under its players, who are known now."""
+        self._unseated.pop(room.id, None)
+        for player in room.seats.players or ():
+            self._rooms_of.setdefault(player, {})[room.id] = room
 
     def fetched(self, session: Session, match_id: str) -> MatchRoom:
         """Return the room of a match that has to be read: a question to the disk, unless it is their own live match."""
@@ -293,6 +306,12 @@ class MatchRegistry:
         """Forget a room in which nobody is; the journal has the match."""
         if self.rooms.get(room.id) is room:
             del self.rooms[room.id]
+            self._unseated.pop(room.id, None)
+            for player in room.seats.players or ():
+                of_player = self._rooms_of[player]
+                del of_player[room.id]
+                if not of_player:
+                    del self._rooms_of[player]
             self._services.players.bot_places.free(room.id)
             self._services.feed.changed("live")
 

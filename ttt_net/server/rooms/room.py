@@ -72,6 +72,8 @@ class RoomHooks:
     """Raises `Refusal` unless both players are here and free."""
     reserve: Callable[[tuple[PlayerId, PlayerId]], Callable[[], None]]
     """Counts the next match of two players as about to start; what is returned ends that."""
+    seated: Callable[["MatchRoom"], None]
+    """Called when the players of the match are known."""
     committed: Callable[["MatchRoom", Ended | Adjourned | Started, PlayerId | None], None]
     """Called after an event was told that concerns more than the match; `Started` is that of the rematch."""
     rated: Callable[[Sequence[PlayerId]], None]
@@ -129,12 +131,16 @@ class MatchRoom:
         for session in here:
             self.joining.seat(session)
         self.match = match
-        self.seats.taken(match, players)
+        self._take_seats(match, players)
         self.seats.hold_bot_place(match)
         self.seats.set_clock(match, self._services.now_ms(), self._look_at_clock)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
         self._settle()  # both may have left while it was being written down
+
+    def _take_seats(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
+        self.seats.taken(match, players)
+        self._hooks.seated(self)
 
     def seat_elsewhere(self, session: Session) -> None:
         """Seat a player who hears this match on another node, and tell those who hear it here."""
@@ -410,7 +416,7 @@ class MatchRoom:
 
     def _open_read(self, seats: tuple[PlayerId, PlayerId], match: Match) -> None:
         self.match = match
-        self.seats.taken(self.match, seats)
+        self._take_seats(match, seats)
         for player, name in self._renamed.items():
             side = self.seats.side_of(player)
             if side is not None:
