@@ -96,7 +96,7 @@ def memory_is_never_ahead_of_the_disk(world: "World", server: "SimulatedServer")
 
 
 def nobody_is_here_twice(world: "World", server: "SimulatedServer") -> None:
-    """A player has one session; it knows its rooms, and they know it."""
+    """A player has one session; it knows its rooms, and they know it, and nobody else."""
     hub = server.hub
     for player, session in hub.services.players.sessions.items():
         world.claim(session.player == player, "a session is kept under its player")
@@ -110,6 +110,12 @@ def nobody_is_here_twice(world: "World", server: "SimulatedServer") -> None:
             world.claim(match_id in hub.registry.rooms, f"{session.info.name} is in {match_id}, which is not in memory")
     sessions = hub.services.players.sessions
     world.claim(len(hub.services.players) == len(sessions), "the list of players has each session once")
+    for match_id, room in hub.registry.rooms.items():
+        audience = room.audience
+        for player, session in (*audience.players.items(), *audience.elsewhere.items()):
+            world.claim(sessions.get(player) is session, f"somebody hears {match_id} who is gone: {session.info.name}")
+        watchers = sum(audience.watches(session) for session in sessions.values())
+        world.claim(watchers == audience.watchers_here, f"somebody watches {match_id} who is gone")
 
 
 def nobody_plays_too_much(world: "World", server: "SimulatedServer") -> None:

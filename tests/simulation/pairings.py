@@ -36,7 +36,8 @@ class Pairings:
     def watch(self, server: "SimulatedServer") -> None:
         """Look at all that the lobby of a server answers to seeks."""
         lobby = server.hub.lobby
-        lobby.accepted = partial(self._accepted, lobby.accepted)  # type: ignore[method-assign]
+        lobby.accepted = partial(self._accepted, server, lobby.accepted)  # type: ignore[method-assign]
+        lobby.challenge = partial(self._challenged, server, lobby.challenge)  # type: ignore[method-assign]
         for name in ("seek", "accept", "tick", "returned", "look_again", "rated"):
             setattr(lobby, name, partial(self._asked, server, lobby, name, getattr(lobby, name)))
 
@@ -55,7 +56,20 @@ class Pairings:
             self._stage.claim(not faults, f"{pairing} is not as it was sought: {faults}")
         return answer
 
-    def _accepted(self, real: Callable[[Challenge], Pairing], asked: Challenge) -> Pairing:
+    def _challenged(
+        self, server: "SimulatedServer", real: Callable[..., Challenge], by: int, to: int, *args: Any, **more: Any
+    ) -> Challenge:
+        challenge = real(by, to, *args, **more)
+        self._must_be_welcome(server, challenge)
+        return challenge
+
+    def _must_be_welcome(self, server: "SimulatedServer", challenge: Challenge) -> None:
+        sessions = server.hub.services.players.sessions
+        is_blocked = have_blocked(sessions[challenge.by], sessions[challenge.to])
+        self._stage.claim(not is_blocked, f"{challenge} stands, and one has blocked the other")
+
+    def _accepted(self, server: "SimulatedServer", real: Callable[[Challenge], Pairing], asked: Challenge) -> Pairing:
+        self._must_be_welcome(server, asked)
         pairing = real(asked)
         sides = {0: (asked.by, asked.to), 1: (asked.to, asked.by)}
         is_at_side = asked.side is None or (pairing.first, pairing.second) == sides[asked.side]

@@ -107,12 +107,14 @@ class Peer:
         self.is_at_home = True
         """Whether it comes back by itself when its link is gone."""
         self._chosen_token: str | None = None
+        self._others_until = 0
+        """The last number of a request of the player that this client was before its token was refused."""
         self._restart()
 
     def _restart(self) -> None:
         """Begin as a new process of the same person: what is kept is the token."""
         new_token = self._chosen_token or "".join(self.rng.choices(string.ascii_letters, k=43))
-        self._chosen_token = None
+        self._chosen_token, self._others_until = None, 0
         self.session = ObservedSession(self, None if self._is_guest else self.name, new_token)
         self.matches.clear()
         self.seeks.clear()
@@ -262,6 +264,8 @@ class Peer:
         """Take note of requests that go to the server."""
         for request in requests:
             self.world.trace(self, ">>", request)
+            is_own = request.id > self._others_until or not isinstance(request, wire.PlayRequest | wire.ResignRequest)
+            self.world.claim(is_own, f"{self.name} sends what the player asked for whose token was refused: {request}")
             self.talk.asked[request.id] = request
             self.world.causes.sent(self, request)
             self.world.asked(self, request)
@@ -302,6 +306,8 @@ class Peer:
             case wire.Ok() | wire.Refused():
                 if message.id is not None:
                     request = talk.asked.pop(message.id, None)
+                    if isinstance(message, wire.Refused) and message.code == "unknown_token":
+                        self._others_until = message.id
                     world.claim(request is not None, f"{self.name} heard a second answer to {message.id}")
                     if request is not None:
                         world.causes.answered(self, request, message)

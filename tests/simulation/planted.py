@@ -39,6 +39,7 @@ from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedge
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply, database, schema
 from ttt_net.server.journal.entries import WriteNote
+from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Invitations
@@ -174,6 +175,26 @@ def _refused(request: int) -> wire.Refused:
     return wire.Refused(request, Code.STALE_PLY, "as if nothing had happened")
 
 
+def _hear_on(end: Callable[..., None]) -> Callable[..., None]:
+    def wrong(sessions: SessionService, session: Session, *, is_replaced: bool = False) -> None:
+        kept = list(session.rooms) if is_replaced else []
+        for match in kept:
+            session.exit(match)
+        end(sessions, session, is_replaced=is_replaced)
+
+    return wrong
+
+
+def _ask_for_whoever_it_was(hello_answered: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(session: ClientSession, answer: Any) -> Any:
+        unsent = vars(session)["_unsent"]
+        reaction = hello_answered(session, answer)
+        vars(session)["_unsent"] = unsent
+        return reaction
+
+    return wrong
+
+
 _without_end: Any = property(lambda _: Patience(pong_ms=_FOR_EVER))
 
 
@@ -232,12 +253,17 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a presence that is not told": (Seats, "tell", lambda real: _every(4, real)),
     "a list of the lobby that is not told anew": (LobbyFeed, "_tell_anew", lambda real: _every(5, real)),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
+    "a session that hears on after it was replaced": (SessionService, "end", _hear_on),
+    "a match about to begin that is not counted": (MatchRegistry, "_reserve", lambda _: lambda *_: _nothing),
+    "a block that pairings do not heed": (OnlinePlayers, "have_blocked", lambda _: lambda *_: False),
+    "a block that challenges do not heed": (Eligibility, "may_ask", lambda _: _nothing),
     "an acceptance taken for an offer": (referee, "_agree", _offer_instead),
     "an offer that is made though a move came first": (referee, "_offer", _offer_anyhow),
     "a move that is made and refused": (room, "Ok", lambda real: _every(25, real, _refused)),
     "a client that does not notice a dead link": (ClientProtocol, "_patience", lambda _: _without_end),
     "a client that closes no gap": (ClientSession, "_resume", _resume_as_if_all_were_here),
     "a client that keeps an offer after a move": (peer, "follow", _keep_offers),
+    "a client that asks on as another player": (ClientSession, "_hello_answered", _ask_for_whoever_it_was),
 }
 """Each fault: where it is planted, and what takes the real function's place."""
 

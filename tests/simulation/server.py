@@ -1,6 +1,7 @@
 """One simulated process of the product's server: what it held in memory dies with it."""
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.simulation.network import Link
@@ -38,9 +39,13 @@ _STRICT = Limits(max_live_matches=2)
 """Limits for strangers, under which most frequent requests are refused."""
 
 
-def settings(*, is_strict: bool) -> Configuration:
+_FEW_MATCHES = replace(_GENEROUS, max_live_matches=2)
+"""Limits where people are choosy: many have as many matches as they may."""
+
+
+def settings(*, is_strict: bool, is_choosy: bool) -> Configuration:
     """Return how the servers of a world are set up."""
-    limits = _STRICT if is_strict else _GENEROUS
+    limits = _STRICT if is_strict else _FEW_MATCHES if is_choosy else _GENEROUS
     return Configuration(
         name="simulated", limits=limits, retention_days=30, guest_days=30, report_days=7, audit_days=30
     )
@@ -67,7 +72,7 @@ class SimulatedServer:
         loop = stage.loop.as_asyncio
         clock = ServerClock(lambda: int(stage.loop.time() * 1000) * 1_000_000, self.wall_ms)
         self.clock = clock
-        configuration = settings(is_strict=stage.swarm.is_strict)
+        configuration = settings(is_strict=stage.swarm.is_strict, is_choosy=stage.swarm.is_choosy)
         self.hub = Hub(
             build_services(
                 configuration,
