@@ -41,6 +41,7 @@ from benchmarks.world import (
     token_of,
     write_world,
 )
+from ttt_net.pairing.seeks import BANDS
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.server_clock import ServerClock
@@ -64,6 +65,18 @@ MARKS = "e\u0301\u0302" * 180
 LARGE = "mnk:19x19,5"
 STONES = "/".join(("XO" if row % 2 else "OX") + "." * 17 for row in range(19))
 Message = dict[str, Any]
+
+
+class Clock:
+    """The clock of the server, which can be put forward."""
+
+    def __init__(self) -> None:
+        self.offset_ms = 0
+        self._play_ms = ServerClock().play_ms
+
+    def __call__(self) -> int:
+        """Return the time of play in milliseconds."""
+        return self._play_ms() + self.offset_ms
 
 
 class NoSocket:
@@ -226,8 +239,8 @@ class World:
     old: Client
     """Plays the live match of 3,000 events."""
 
-    def __init__(self, hub: Hub, past: int) -> None:
-        self.hub = hub
+    def __init__(self, hub: Hub, clock: Clock, past: int) -> None:
+        self.hub, self.clock = hub, clock
         self.past = past
         """How many short matches the journal has."""
         self.watched = "nothere1"
@@ -583,12 +596,12 @@ async def run(given: argparse.Namespace) -> tuple[str, str]:
             shutil.copy(given.journal, journal)
         with closing(LocalLedger(journal)) as ledger:
             configuration, loop = Configuration(name="test", limits=limits), asyncio.get_running_loop()
-            clock, rng = ServerClock().play_ms, random.Random(1)
+            clock, rng = Clock(), random.Random(1)
             hub = Hub(build_services(configuration, Journal(ledger), loop, clock, rng, cost_s=time.thread_time))
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(ledger.run())
                 try:
-                    world = World(hub, given.matches)
+                    world = World(hub, clock, given.matches)
                     await world.fill(given.people, given.bots)
                     await world.populate()
                     return await table_of_requests(world, given.times), table_of_chores(world, given.times)
@@ -629,7 +642,7 @@ def table_of_chores(world: World, times: int) -> str:
         "making the list of players": (hub.listing.players, "ten times a second"),
         "making the list of matches": (hub.listing.live, "ten times a second"),
         "suggesting bots": (lambda: hub.listing.bots_for(seek), "one in each pass of the loop"),
-        "looking after the lobby": (hub.matchmaker.tick, "once a second"),
+        "looking after the lobby, while no seek is due": (hub.matchmaker.tick, "once a second"),
         "looking after all connections": (look_after_all, "once a second, in turns of 25"),
     }
     lines = ["| by itself | loop, us | at most |", "|---|--:|---|"]
@@ -640,7 +653,28 @@ def table_of_chores(world: World, times: int) -> str:
             chore()
             took_us.append((time.thread_time_ns() - began_ns) / 1_000)
         lines.append(f"| {name} | {median(took_us):,.0f} | {how_often} |")
+    lines.insert(
+        -1, f"| the same for a crowd of new seeks | {widening_us(world):,.0f} | one in each pass of the loop |"
+    )
     return "\n".join(lines)
+
+
+def widening_us(world: World) -> float:
+    """Let all seeks be made at the same moment; return the median cost of a look at them until none is due.
+
+    One look widens the bands of `MOST_IN_TURN` seeks of each age.
+    """
+    hub, clock = world.hub, world.clock
+    now_ms = clock()
+    for seek in list(hub.lobby.seeks):
+        hub.lobby.seek(seek, now_ms)
+    took_us: list[float] = []
+    clock.offset_ms += BANDS[-1][0]
+    while hub.lobby.seeks.is_behind(clock()):
+        began_ns = time.thread_time_ns()
+        hub.lobby.tick(clock())
+        took_us.append((time.thread_time_ns() - began_ns) / 1_000)
+    return median(took_us)
 
 
 def write(tables: Sequence[str]) -> None:

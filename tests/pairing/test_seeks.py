@@ -18,6 +18,7 @@ from ttt_net.pairing.seeks import (
     GRACE_MS,
     MAX_LOOKS,
     MOST_IN_TURN,
+    MOST_TOLD,
     Seek,
     SeekMatch,
     StandingSeeks,
@@ -216,13 +217,22 @@ def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
     assert room.tick(BANDS[1][0]) == []
     first = house.asked
     assert 0 < first <= MOST_IN_TURN * 2 * MAX_LOOKS, "in the lists of both bands"
+    assert room.is_behind(BANDS[1][0])
     assert room.tick(BANDS[1][0]) == []
     both = house.asked
     assert first < both, "the other half"
+    assert not room.is_behind(BANDS[1][0])
+    assert room.is_behind(BANDS[2][0])
     assert room.tick(BANDS[1][0]) == []
     assert house.asked == both, "nobody is left whose band is due"
+
+
+def test_a_crowd_is_told_of_bots_some_at_a_time() -> None:
+    room = StandingSeeks(by_number, Unwelcoming())
+    for player in range(2 * MOST_TOLD):
+        room.seek(person(player), 0)
     told = [[seek.player for seek in room.alone(ALONE_MS)] for _ in range(3)]
-    assert told == [[*range(MOST_IN_TURN)], [*range(MOST_IN_TURN, 2 * MOST_IN_TURN)], []]
+    assert told == [[*range(MOST_TOLD)], [*range(MOST_TOLD, 2 * MOST_TOLD)], []]
 
 
 @dataclass

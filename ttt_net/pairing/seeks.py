@@ -248,9 +248,10 @@ ALONE_MS = 5_000
 """After how long somebody who waits is told whom else they could play."""
 GRACE_MS = 10_000
 """How long the seek of a player whose link was lost waits for them, hidden."""
-MOST_IN_TURN = 100
-"""Seeks whose bands are widened, or whose players are told of bots, at one time; of a larger crowd the rest have theirs
-with the next `tick`."""
+MOST_IN_TURN = 20
+"""Seeks of each age whose bands one `tick` widens; a search among many that nearly fit costs 70 us."""
+MOST_TOLD = 100
+"""Seeks whose players are told of bots at one time; of a larger crowd the rest are told the next time."""
 
 
 @dataclass(slots=True)
@@ -378,20 +379,26 @@ class StandingSeeks:
                     self._narrow[stage].append(standing.seek.number)
         return matches
 
+    def is_behind(self, now_ms: int) -> bool:
+        """Tell whether more bands are due to widen than one `tick` has widened."""
+        queues = zip(self._narrow, BANDS[1:], strict=True)
+        return any(queue and self._is_due(queue[0], now_ms - after_ms) for queue, (after_ms, _) in queues)
+
     def alone(self, now_ms: int) -> list[Seek]:
         """Return, once each and some at a time, the seeks of people who have waited for `ALONE_MS`."""
-        due = [standing.seek for standing in islice(self._due(self._alone, now_ms - ALONE_MS), MOST_IN_TURN)]
+        due = [standing.seek for standing in islice(self._due(self._alone, now_ms - ALONE_MS), MOST_TOLD)]
         return [seek for seek in due if not seek.is_bot]
 
     def _due(self, queue: deque[int], since_ms: int) -> Iterator[_Standing]:
         """Take from a queue those who have waited since then; who stands no longer is left out."""
-        while queue:
-            standing = self._numbered.get(queue[0])
-            if standing and standing.since_ms > since_ms:
-                return
-            queue.popleft()
+        while queue and self._is_due(queue[0], since_ms):
+            standing = self._numbered.get(queue.popleft())
             if standing:
                 yield standing
+
+    def _is_due(self, number: int, since_ms: int) -> bool:
+        standing = self._numbered.get(number)
+        return standing is None or standing.since_ms <= since_ms
 
     def _widened(self, standing: _Standing, stage: int) -> SeekMatch | None:
         standing.stage = stage

@@ -1,8 +1,11 @@
 """Computing time is charged to its cause, and one address never uses up what others need."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -266,6 +269,34 @@ async def test_moves_that_nobody_pays_for_are_not_measured(tmp_path: Path) -> No
         await first.ok("play", match=match, ply=0, move=0)
         await second.hear("played", ply=1)
         assert looks == before
+
+
+async def test_the_match_that_a_watcher_has_read_from_the_disk_is_charged_to_the_watcher(tmp_path: Path) -> None:
+    price = Price()
+    async with running(tmp_path, metered(), cost_s=price) as server:
+        first, second, match = await server.pair()
+        for peer in (first, second):
+            peer.abort()
+        await until(lambda: match not in server.rooms)
+        eve = await server.join("Eve")
+        server.clock.stand_still()
+        account = server.connection_of("Eve").account
+        assert account is not None
+        own = account.shares[0]
+        used_ms = own.used(server.clock())
+        ask, held = server.ledger.ask, list[Callable[[], None]]()
+        with mock.patch.object(
+            server.ledger,
+            "ask",
+            lambda query, done, failed: ask(query, lambda found: held.append(partial(done, found)), failed),
+        ):
+            watching = await eve.say("watch", match=match)
+            await until(lambda: bool(held))
+        price.ms = 40
+        held[0]()
+        price.ms = 0
+        assert own.used(server.clock()) - used_ms >= 40
+        assert (await eve.answer(watching))["type"] == "ok"
 
 
 async def test_a_handshake_of_tls_is_charged_to_its_address(tmp_path: Path) -> None:

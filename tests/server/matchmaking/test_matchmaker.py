@@ -10,6 +10,7 @@ from tests.server.rated import open_rated
 from tests.server.running import running, until
 from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
+from ttt_net.pairing.seeks import BANDS, MOST_IN_TURN
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.journal import queries
 from ttt_net.server.matchmaking import matchmaker
@@ -707,3 +708,17 @@ async def test_the_bots_that_are_suggested_are_the_nearest_in_strength_first(tmp
             await ann.ok("seek", games=["connect4"])
             server.later(5_000)
             assert [each["name"] for each in (await ann.hear("suggestion"))["bots"]] == expected
+
+
+async def test_a_crowd_of_seeks_is_looked_at_in_several_turns_after_one_tick(tmp_path: Path) -> None:
+    crowd = MOST_IN_TURN + 5
+    async with running(tmp_path, Limits(players_per_address=1_000)) as server:
+        server.clock.stand_still()
+        for number in range(crowd):
+            peer = await server.join(f"Player {number}")
+            await peer.ok("seek", games=["qubic"], min_rating=3_900)
+        seeks = server.hub.lobby.seeks
+        server.later(BANDS[1][0])
+        assert seeks.is_behind(server.clock())
+        await until(lambda: not seeks.is_behind(server.clock()))
+        assert len(seeks) == crowd

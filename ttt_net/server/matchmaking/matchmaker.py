@@ -134,12 +134,21 @@ class Matchmaker:
         for challenge in self._lobby.expired(now_ms):
             self._tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
         self._lobby.forget_old(self._services.wall_ms())
+        self._widen()
         if self._services.shutdown.lets_begin:
-            for pairing in self._lobby.tick(now_ms):
-                self._registry.start(pairing)
             self._look_again(now_ms)
         for seek in self._lobby.seeks.alone(now_ms):  # a suggestion costs as much as several moves
             self._services.turns.join(partial(self._suggest, seek), "suggestions")
+
+    def _widen(self) -> None:
+        """Pair seeks by what waiting has changed: some now, the rest of a crowd in further turns, between requests."""
+        if not self._services.shutdown.lets_begin:
+            return
+        now_ms = self._services.now_ms()
+        for pairing in self._lobby.tick(now_ms):
+            self._registry.start(pairing)
+        if self._lobby.seeks.is_behind(now_ms):
+            self._services.turns.join(partial(self._services.guard.attempt, "matchmaker", self._widen), "seeks")
 
     def _look_again(self, now_ms: int) -> None:
         """Pair people whose seeks were kept from a bot or from one another, if they are not any more."""
