@@ -7,15 +7,20 @@ and are answered with moves and a sentence; `lesson` asks about a record, and is
 
 import json
 import sys
+from functools import lru_cache
 from typing import Any
 
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
 from ttt_net.games.records import first_position, read_records
+from ttt_net.strategies.analysis import Kept, analyse, is_solvable
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.lessons.hints import advise, warning
 from ttt_net.strategies.review import Reviewed, glance, lesson_of, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
+
+JUDGE_MS = 300
+"""How long a lesson may take to find out which moves were better, in games where that can be known."""
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -30,27 +35,36 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         found = warning(game, state, question["side"])
     else:
         warm(game)
-        found = advise(game, state, Limit(ms=question["ms"]))
+        found = advise(game, state, Limit(ms=question["ms"]), _kept(game.name))
     if found is None:
         return {"moves": [], "text": ""}
     return {"moves": list(found.moves), "text": found.text, "why": found.why.as_json()}
+
+
+@lru_cache(maxsize=2)
+def _kept(game: str) -> Kept:
+    """Return what earlier questions about a game have found; its tables are large, so two games' are held."""
+    return Kept(line_plies=0)
 
 
 def _lesson(text: str, limit: Limit) -> dict[str, object]:
     """Return the lesson of a recorded match by what can be seen in its moves, as many as the limit allows."""
     (record,) = read_records(text)
     game, effort = find_game(record.game), Effort(limit)
-    start = state = first_position(game, record.start)
+    states = [first_position(game, record.start)]
     moves = [made.move for made in record.moves]
     reviewed: list[Reviewed] = []
-    for each in glance(game, moves, start):
+    for each in glance(game, moves, states[0]):
         reviewed.append(each)
         if effort.is_over():
             break
     for move in moves:
-        state = game.result(state, move)
-    winner = winner_of(game, state) if record.outcome is None else record.outcome.winner
-    return lesson_of(reviewed, winner, is_searched=False).as_json(game)
+        states.append(game.result(states[-1], move))
+    winner = winner_of(game, states[-1]) if record.outcome is None else record.outcome.winner
+    lesson = lesson_of(reviewed, winner, is_searched=False)
+    if lesson.ply is not None and is_solvable(game) and not effort.is_over():
+        lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], Limit(ms=JUDGE_MS), _kept(game.name)))
+    return lesson.as_json(game)
 
 
 def main() -> int:

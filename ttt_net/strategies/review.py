@@ -9,8 +9,8 @@ from typing import Any, Generic, NamedTuple
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
-from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
-from ttt_net.strategies.engine import is_connect4, is_large, is_provable
+from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened, is_solvable
+from ttt_net.strategies.engine import is_connect4, is_large
 from ttt_net.strategies.lessons.explanation import (
     LARGE_DROP,
     SMALL_DROP,
@@ -43,8 +43,6 @@ from ttt_net.strategies.strategy import (
 
 MANY_PLIES = 4
 """A win that comes so much later, or a loss that comes so much sooner, is worth a sign."""
-SMALL = 12
-"""Boards of so many cells are searched to the end, move by move."""
 FAR = 12
 """Plies to a loss that no person is blamed for not having seen."""
 SOON = 8
@@ -191,8 +189,7 @@ class Reviewer(Generic[S]):
         """Return what a position and its moves are worth, `move` at least among them, and what can be seen there."""
         game, sight = self.game, look(self.game, state)
         inner, position = beneath(game, state)
-        is_small = inner.shape and _cells(inner) <= SMALL
-        if is_first(state) or may_swap(state) or is_small or is_connect4(inner) or is_provable(inner):
+        if is_first(state) or may_swap(state) or is_solvable(inner):
             found = analyse(game, state, limit, self._kept)
             if is_connect4(inner) and isinstance(position, LineState) and move is not None:
                 found = self._followed(inner, position, move, found, limit)
@@ -258,13 +255,6 @@ class Reviewer(Generic[S]):
         except Stopped:
             pass  # the others are held to be sound
         return lost if len(lost) < len(sound) else {}
-
-
-def _cells(game: Game[Any]) -> int:
-    cells = 1
-    for size in game.shape:
-        cells *= size
-    return cells
 
 
 def _seen(sight: Sight, moves: tuple[Move, ...]) -> Analysis:
@@ -420,6 +410,11 @@ class Lesson(NamedTuple):
     why: Explanation
     follows: tuple[Move, ...] = ()
     """The other side's moves and the answers that come after it, in turn, a few."""
+
+    def judged(self, game: Game[Any], found: Analysis) -> "Lesson":
+        """Return the lesson without better moves that give the result away, by an analysis of the position."""
+        better = tuple(move for move in self.better if move in found.keeping) or found.best
+        return self._replace(better=better, why=self.why._replace(moves=names_of(game, better)))
 
     def in_words(self, game: Game[Any]) -> str:
         """Return what was wrong with the move as a sentence, with a short line of what follows."""

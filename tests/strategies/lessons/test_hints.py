@@ -15,8 +15,10 @@ from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_move, read_position
 from ttt_net.strategies import engine
+from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.heuristic import completing_cells, own_and_other
 from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
+from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.review import Reviewed, lesson_of, review
 from ttt_net.strategies.strategy import Effort, Limit
 
@@ -130,7 +132,58 @@ def test_what_can_be_seen_or_proved_is_the_reason(position: str, moves: tuple[in
     assert moves is None or found.moves == moves
 
 
+def sensible_position(game: Game[Any], rng: random.Random) -> Any:
+    """A position that is not over, after moves that neither overlook a win in one nor allow one that can be seen."""
+    while True:
+        state = game.initial
+        for _ in range(rng.randrange(1, 24)):
+            sight = look(game, state)
+            moves = game.actions(state)
+            sound = [move for move in moves if sight.value(move) >= 0]
+            state = game.result(state, rng.choice(sight.wins or sound or moves))
+            if game.is_terminal(state):
+                break
+        else:
+            return state
+
+
+@pytest.mark.parametrize("name", ["connect4", "tictactoe", "wild", "misere", "vanishing", "mnk:4x4,3"])
+def test_no_hint_in_a_solved_game_names_a_move_that_gives_the_result_away(name: str) -> None:
+    if name in ("connect4", "mnk:4x4,3"):
+        pytest.importorskip("numba")
+    game, rng, kept = find_game(name), random.Random(5), Kept(line_plies=0)
+    for _ in range(40):
+        state = sensible_position(game, rng)
+        truth, found = analyse(game, state, Limit(), kept), advise(game, state, Limit(), kept)
+        assert found is not None
+        assert {truth.moves[move].result for move in found.moves} == {truth.verdict.result}, found.text
+        if found.why.plies is not None:
+            assert found.why.plies == ((truth.verdict.plies or 0) + 1) // 2
+
+
 pytest.importorskip("numba")
+
+
+@pytest.mark.parametrize(
+    ("moves", "text"),
+    [
+        ("1 4 2 1 2 6 3", "Play column 4: you can win with it."),
+        ("3 6 4", "Play column 2: they have two in a row with both ends open."),
+    ],
+)
+def test_a_hint_that_one_can_see_leaves_out_the_answers_that_lose(moves: str, text: str) -> None:
+    game, state = after("connect4", moves)
+    found = advise(game, state, Limit())
+    assert found is not None
+    assert text in found.text
+
+
+def test_a_move_that_wins_is_known_before_all_the_others_are_judged() -> None:
+    game, state = after("connect4", "6 1 6 7 2 5 2 6")
+    in_time = analyse(game, state, Limit(nodes=3_000_000))
+    assert None in {verdict.result for verdict in in_time.moves.values()}
+    assert in_time.keeping == analyse(game, state, Limit()).keeping
+
 
 MISSED = "j7 f6 i7 h8 j8 i10 g6 i6 a15 o15"
 """Move 9 missed g5, and so won by four moves at most: g5 and g7 are threats, then h7 makes a four and an open three."""

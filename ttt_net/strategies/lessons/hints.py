@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.alphabeta import deepening
-from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.alphabeta import AlphaBeta, deepening
+from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable
 from ttt_net.strategies.engine import is_large, threat_search
-from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other
+from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
 from ttt_net.strategies.lessons.explanation import (
     Explanation,
     ExplanationKind,
@@ -220,21 +220,42 @@ def _double_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
 
 FEW = 3
 """Moves that a hint may name and still be one."""
+JUDGE_SHARE = 0.8
+"""How much of its limit advice takes to find the truth about every move, in games where that can be found."""
 
 
-def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
+def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> Hint | None:
     """Return a good move and the reason for it; None if the game is over.
 
-    A reason that one can see comes first, if it fits a few moves only; else one of the moves that a search prefers.
+    A reason that one can see comes first, if it fits a few moves only; else one of the moves that the strongest source
+    prefers. No move is named that is known to give away what the position is worth. `kept` comes from earlier advice
+    about the same game.
     """
     if game.is_terminal(state):
         return None
     sight, seen = look(game, state), hint(game, state)
-    is_clear = sight.wins or sight.threats or sight.double_threats or sight.their_double_threats
-    if seen is not None and is_clear and len(seen.moves) <= FEW and sight.value(seen.moves[0]) >= 0:
-        return seen
-    choice = _by_threats(game, state, limit) or deepening(game, limit, random.Random(0)).choose(state)
+    found = analyse(game, state, limit.share(JUDGE_SHARE), kept) if is_solvable(game) else None
+    if seen is not None and (sight.wins or sight.threats or sight.double_threats or sight.their_double_threats):
+        moves = tuple(move for move in seen.moves if found is None or move in found.keeping)
+        if 0 < len(moves) <= FEW and sight.value(moves[0]) >= 0:
+            return Hint(moves, seen.why._replace(moves=names_of(game, moves)))
+    choice = _judged(game, found) if found is not None else _by_threats(game, state, limit)
+    if choice is None:
+        rest = limit if found is None else limit.rest(found.counts)
+        choice = AlphaBeta(random.Random(0))(game, state, rest)
+        sure = [move for move, verdict in found.moves.items() if verdict.result in (0, 1)] if found is not None else []
+        if sure and choice.move not in sure:
+            choice = Choice(sure[0], None, (), choice.counts)
     return Hint((choice.move,), _proved(game, state, choice) or _reason(game, state, choice))
+
+
+def _judged(game: Game[S], found: Analysis) -> Choice | None:
+    """Return the most promising of the best moves of a position, or None if its worth has not been found."""
+    if found.verdict.result is None:
+        return None
+    first = promise(game)
+    move = max(found.best, key=lambda each: first[each])
+    return Choice(move, found.verdict.value, found.moves[move].line, found.counts, found.verdict.exact)
 
 
 def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
@@ -264,7 +285,7 @@ def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
     inner, position = beneath(game, state)
     if is_line_game(inner) and isinstance(position, LineState) and makes_two_rows(inner, position, choice.move):
         return Explanation(ExplanationKind.TWO_THREATS, names)
-    if not choice.exact and plies_to_end(value) > MOST_PLIES:
+    if plies_to_end(value) > MOST_PLIES:
         return Explanation(ExplanationKind.WINNING, names)
     plies = (plies_to_end(value) + 1) // 2
     return Explanation(ExplanationKind.WINNING_IN, names, plies=plies, is_bound=not choice.exact)
