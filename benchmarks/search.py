@@ -1,9 +1,9 @@
 """How fast the searches are: `python -m benchmarks.search`; prints a table, asserts nothing.
 
-Positions of Connect Four are drawn at random from a fixed seed, without a win at once for the side to move, and each
-is solved exactly with an empty table. The baseline is a plain alpha-beta over a dictionary board, as textbooks write
-it; it solves the late positions only, and of those as many as it can in the time that it is given. The same idea in C++
-(`connect4.cpp`), with bitboards and a table, gets some of each group.
+Positions of Connect Four are drawn at random from a fixed seed, without a win at once for the side to move, and each is
+solved exactly with an empty table. The baseline is a plain alpha-beta over a dictionary board, as textbooks write it;
+it solves the late positions only, and of those as many as it can in the time that it is given. The same idea in C++
+(`connect4.cpp`), with bitboards and a table, gets some of each group; it is compiled if there is a compiler.
 
 Of Connect Four and of playouts the time is that of the processor for the thread that searches, so that other work on
 the machine matters less.
@@ -11,24 +11,62 @@ the machine matters less.
 
 import argparse
 import random
+import shutil
+import subprocess
 import time
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import mean, median
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.compiled import solved_in_cpp
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.compiled.connect4_solver import Connect4Search
+from ttt_net.strategies.compiled.connect4_solver import Connect4Search, by_column
 from ttt_net.strategies.engine import connect4_search
 from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import Effort
+
+SOURCE = Path(__file__).with_name("connect4.cpp")
+
+
+def solved_in_cpp(states: Sequence[LineState], seconds: float) -> list[tuple[int, int, float] | None] | None:
+    """Return the score, nodes and milliseconds of each position, None for one that takes longer than so many seconds.
+
+    Without a C++ compiler there is no list.
+    """
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        return None
+    with TemporaryDirectory() as folder:
+        program = str(Path(folder) / "connect4")
+        subprocess.run([compiler, "-O3", "-o", program, str(SOURCE)], check=True)
+        questions = "".join(question(state, seconds) for state in states)
+        answers = subprocess.run([program], input=questions, capture_output=True, text=True, check=True).stdout
+    return [read(line) for line in answers.splitlines()]
+
+
+def question(state: LineState, seconds: float) -> str:
+    """Return the line that asks for a position's score."""
+    own, other = (int(by_column(np.uint64(cells))) for cells in own_and_other(state))
+    return f"{own} {own | other} {seconds}\n"
+
+
+def read(line: str) -> tuple[int, int, float] | None:
+    """Return what a line of the program's answer says."""
+    if line == "-":
+        return None
+    score, nodes, microseconds = line.split()
+    return int(score), int(nodes), float(microseconds) / 1000
+
 
 GROUPS = ((28, 36, 200), (14, 27, 200), (6, 13, 40))
 """Fewest and most stones of a group, and how many positions are drawn."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bad_link import FATES
 from benchmarks.meter import is_supported
+from benchmarks.soak import FATES
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
