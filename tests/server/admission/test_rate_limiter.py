@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.admission.rate_limiter import EVENT_BYTES, Act, AddressAct, Bucket, RateLimiter
-from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.admission.rate_limiter import EVENT_BYTES, Bucket, RateLimiter
+from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
 from ttt_net.server.settings.setting import Rate
 
 RATES = st.builds(Rate, st.integers(1, 1_000), st.sampled_from([0.5, 1.0, 2.0, 60.0, 3_600.0]))
@@ -138,7 +138,7 @@ RATED: dict[str, tuple[int, int]] = {
     "openings": (2, 10_000),
     "bytes": (1_000_000, 86_400_000),
 }
-ACTS: st.SearchStrategy[Act] = st.sampled_from(["codes", "writes", "chats"])
+ACTS: st.SearchStrategy[PlayerAct] = st.sampled_from(["codes", "writes", "chats"])
 ADDRESS_ACTS: st.SearchStrategy[AddressAct] = st.sampled_from(["wrong_codes", "openings"])
 SOMEBODY, SOMEWHERE = st.integers(1, 2), st.sampled_from(["192.0.2.7", "192.0.2.8", None])
 
@@ -194,13 +194,13 @@ class Quotas(RuleBasedStateMachine):
         assert told_ms is None or self.wait_ms <= told_ms <= self.wait_ms + 1
 
     @rule(act=ACTS, player=SOMEBODY, address=SOMEWHERE)
-    def spend(self, act: Act, player: int, address: str | None) -> None:
+    def spend(self, act: PlayerAct, player: int, address: str | None) -> None:
         self.leads_to(self.looked_at(act, player), lambda: self.real.check(act, player))
         expected = self.take(act, player) or self.take(act, address)
         self.leads_to(expected, lambda: self.real.spend(act, player, address))
 
     @rule(act=ACTS, address=SOMEWHERE, times=st.integers(1, 3))
-    def share(self, act: Act, address: str | None, times: int) -> None:
+    def share(self, act: PlayerAct, address: str | None, times: int) -> None:
         self.leads_to(self.looked_at(act, address), lambda: self.real.check_share(act, address))
         self.leads_to(self.take(act, address, times), lambda: self.real.share(act, address, times))
 
@@ -252,7 +252,7 @@ class Quotas(RuleBasedStateMachine):
             self.jar(act, holder).take(self.now_ms, count)
 
     @rule(act=ACTS, player=SOMEBODY)
-    def tell(self, act: Act, player: int) -> None:
+    def tell(self, act: PlayerAct, player: int) -> None:
         """Have the other nodes count an act that only this one saw."""
         self.real.tell(act, player)
         self.told[act, player] += 1

@@ -19,9 +19,9 @@ from ttt_net.client.client_controller import Controller
 from ttt_net.client.display import AnyCommand, Begin, Command, Display, More, Move, Open, Send, Step
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.mailbox import Event, Line, WorldEvent, post
-from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import PHRASES, chat, phrase_in_words, phrase_of, quick_moves
 from ttt_net.client.screens.lobby_screen import FOLD
+from ttt_net.client.screens.match_screen import WORDS as OF_A_LIVE_MATCH
 from ttt_net.client.screens.offers import challenges
 from ttt_net.client.screens.registry import SCREENS, WORDS, rows_of, screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
@@ -304,15 +304,7 @@ class _Reader:
 
 MAX_SAID_CELLS = 140
 MAX_WORD_CELLS = 20
-OF_A_MATCH: dict[str, AnyCommand] = {
-    "rematch": Command.REMATCH,
-    "resign": Command.RESIGN,
-    "draw": Command.DRAW,
-    "takeback": Command.TAKE_BACK,
-    "mute": Command.MUTE,
-    **OF_COACHING,
-    **OF_A_FINISHED_MATCH,
-}
+OF_A_MATCH: dict[str, AnyCommand] = {**OF_A_LIVE_MATCH, **OF_A_FINISHED_MATCH}
 """Words without a meaning before there is a match; the same holds for `say` and the claims."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _RULES = ("rules", "?")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Begin, Choose, Command, Display, Entry, Overlay, Quick, Type, claims_in
 from ttt_net.client.screens.advice import HINT, WARN, is_easy, objection
+from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import (
     beginnings,
     is_next_to_watch,
@@ -31,6 +32,15 @@ _NAMED: dict[str, AnyCommand] = {
     "right": Command.RIGHT,
     "c-i": Command.MOVES,
 }
+WORDS: dict[str, AnyCommand] = {
+    "rematch": Command.REMATCH,
+    "resign": Command.RESIGN,
+    "draw": Command.DRAW,
+    "takeback": Command.TAKE_BACK,
+    "mute": Command.MUTE,
+    **OF_COACHING,
+}
+"""The words for lines mode that mean something in a match alone."""
 _LETTERS: dict[str, AnyCommand] = {
     "k": Command.UP,
     "j": Command.DOWN,

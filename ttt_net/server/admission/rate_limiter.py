@@ -2,28 +2,12 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Hashable
-from typing import Literal, get_args
+from typing import get_args
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
 from ttt_net.server.settings.setting import Rate
 
-Act = Literal[
-    "blocks",
-    "codes",
-    "challenges",
-    "chats",
-    "hints",
-    "inquiries",
-    "matches",
-    "messages",
-    "renames",
-    "reports",
-    "writes",
-]
-"""Acts metered for each player, and for all players of an address together, by the names of their limits."""
-AddressAct = Literal["api_requests", "openings", "registrations", "wrong_codes", "floods", "mistakes"]
-"""Acts metered for each address."""
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 TOLD = frozenset(
     {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
@@ -108,21 +92,21 @@ class RateLimiter:
         people = self._limits.players_per_address if is_shared else 1
         self._bucket(act, holder, people).take(self._now_ms(), count)
 
-    def spend(self, act: Act, player: int, address: str | None) -> None:
+    def spend(self, act: PlayerAct, player: int, address: str | None) -> None:
         """Count one act of a player; `Refusal` says which limit it is over, and when it may be done."""
         self._take(act, player, "for one player")
         self.share(act, address)
 
-    def check(self, act: Act, player: int) -> None:
+    def check(self, act: PlayerAct, player: int) -> None:
         """Refuse what the next `spend` would refuse because of the player alone, and count nothing."""
         self._check(act, player, "for one player")
 
-    def share(self, act: Act, address: str | None, times: int = 1) -> None:
+    def share(self, act: PlayerAct, address: str | None, times: int = 1) -> None:
         """Count an act against what the players of an address may do together, which is many times one's own."""
         if address is not None:
             self._take(act, address, "for one address", times, self._limits.players_per_address)
 
-    def check_share(self, act: Act, address: str | None) -> None:
+    def check_share(self, act: PlayerAct, address: str | None) -> None:
         """Refuse what the next `share` would refuse, and count nothing."""
         if address is not None:
             self._check(act, address, "for one address")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -162,6 +162,24 @@ class Tls:
     def is_on(self) -> bool:
         """Whether connections are encrypted."""
         return self.cert is not None or self.key is not None or self.self_signed
+
+
+PlayerAct = Literal[
+    "blocks",
+    "codes",
+    "challenges",
+    "chats",
+    "hints",
+    "inquiries",
+    "matches",
+    "messages",
+    "renames",
+    "reports",
+    "writes",
+]
+"""Acts metered for each player, and for all players of an address together, by the names of their limits."""
+AddressAct = Literal["api_requests", "openings", "registrations", "wrong_codes", "floods", "mistakes"]
+"""Acts metered for each address."""
 
 
 @dataclass(slots=True)
