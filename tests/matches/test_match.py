@@ -1,6 +1,7 @@
 """Transcripts of the referee: `>>` what was asked by whom, `<<` the events or the refusal that followed."""
 
 import datetime
+import random
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,9 +16,11 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl, grace_ms
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason, Side, find_game
+from ttt_net.games.catalogue import names
 from ttt_net.games.notation import write_position
 from ttt_net.games.outside import GameFault
 from ttt_net.games.records import TimeLimit, read_record, write_record
+from ttt_net.matches.description import describe_position
 from ttt_net.matches.match import CHANGE_MS, Absences, Match, record_of
 from ttt_net.matches.referee import (
     MAX_OFFERS,
@@ -980,6 +983,33 @@ def test_positions_are_those_that_clients_were_told_one_by_one(ply: int, count: 
     expected = [msgspec.structs.replace(each, legal=[], takeover=None) for each in told]
     assert match.positions(ply, count) == expected[ply : ply + count]
     assert match.starts(ply, count) == starts[ply : ply + count]
+
+
+@given(st.sampled_from(names()), st.sampled_from([1, 2, 3, 7]), st.randoms(use_true_random=False))
+def test_a_match_describes_its_position_like_one_that_was_never_described_before(
+    game: str, told_every: int, rng: random.Random
+) -> None:
+    """Boards of games that only add marks follow from the board before; whatever else happened must not show."""
+    match = start(game)
+    for number in range(60):
+        if match.is_over:
+            break
+        if match.moves and rng.random() < 0.2:
+            last = match.moves[-1][0]
+            for side in (last, 1 - last):
+                for event in decide(match, side, wire.OfferRequest(1, "m", "takeback"), 0):
+                    match.evolve(event)
+        else:
+            side, moves = match.game.to_move(match.state), match.game.actions(match.state)
+            for event in decide(match, side, wire.PlayRequest(1, "m", len(match.moves), rng.choice(moves)), 0):
+                match.evolve(event)
+        if number % told_every == 0 or match.is_over:
+            is_over = match.is_over
+            assert match.position() == describe_position(match.game, len(match.moves), match.state, is_over=is_over)
+    again = start(game)
+    for event in match.events[1:]:
+        again.evolve(event)
+    assert again.position() == match.position()
 
 
 def test_no_match_begins_from_a_position_that_is_decided_or_too_long_to_write(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,6 +188,11 @@ class Game(ABC, Generic[S]):
     """The number of lines that decide the game; 0 if lines do not."""
     face: Face = _PLAIN_FACE
     """How the game is drawn and explained, if `shape` and `rules` do not say it."""
+    only_adds_marks: bool = False
+    """Whether move n puts the mover's mark in cell n and changes nothing else: `X` for side 0, `O` for side 1.
+
+    Then a position that is not terminal has a board, legal moves, and nothing of what `Position` may have besides.
+    """
     move_cells: tuple[int, ...]
     """The cell that each move marks, by move; -1 for a move that is not in a cell."""
     move_names: tuple[str, ...]

@@ -48,6 +48,8 @@ class LineGame(Game[LineState]):
     the side that completes a line has lost.
     """
 
+    only_adds_marks = True
+
     def __init__(
         self, name: str, title: str, rule: str, shape: tuple[int, ...], k: int, *, gravity: bool, misere: bool = False
     ) -> None:

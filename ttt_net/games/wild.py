@@ -19,6 +19,8 @@ class WildGame(LineGame):
     In its states `first` are the cells that hold X and `second` those that hold O, by either side.
     """
 
+    only_adds_marks = False
+
     def __init__(self, name: str, title: str, rule: str, shape: tuple[int, int], k: int) -> None:
         super().__init__(name, title, rule, shape, k, gravity=False)
         self.move_cells = tuple(cell for cell in range(self.size) for _ in "XO")

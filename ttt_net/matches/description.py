@@ -62,6 +62,10 @@ def describe_rules(name: str) -> RulesReply:
     return RulesReply(game.name, game.title, game.rule, page.goal, page.special, list(page.tips), example)
 
 
+MARKS = ("X", "O")
+"""The mark of each side in games that only add marks."""
+
+
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
     """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
     line, annotations = game.line(state), game.annotations(state)
@@ -82,6 +86,13 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
         if annotations is None
         else [NoteInfo(note.kind, list(note.cells), note.text) for note in annotations.notes] or None,
         counters=None if annotations is None else [CounterInfo(*counter) for counter in annotations.counters] or None,
+    )
+
+
+def describe_marks(game: Game[Any], ply: int, state: Any, board: str) -> Position:  # noqa: ANN401 - of any game
+    """Return what `describe_position` does of a game that only adds marks, before its end, given its board."""
+    return Position(
+        ply=ply, board=board, to_move=game.to_move(state), legal=list(game.actions(state)), line=[], marks=MARKS
     )
 
 

@@ -26,7 +26,14 @@ from ttt_net.games import Game, Outcome, Side, find_game
 from ttt_net.games.game import reason_of
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, TimeLimit
-from ttt_net.matches.description import day_of, describe_clock, describe_game, describe_position
+from ttt_net.matches.description import (
+    MARKS,
+    day_of,
+    describe_clock,
+    describe_game,
+    describe_marks,
+    describe_position,
+)
 
 _MOVING = wire.Played | wire.Tookback
 """The events that change the position."""
@@ -67,6 +74,8 @@ class Match:
         """The position before each move, for taking it back."""
         self._foreseen: tuple[int, Any] | None = None
         """A move that was decided in this position, and the position after it."""
+        self._drawn = -2, ""
+        """Of a game that only adds marks, the last board that was described, after its number of moves."""
         self.takebacks = 0
         self.offered = [0, 0]
         """How many draws and take-backs each side has offered."""
@@ -121,6 +130,7 @@ class Match:
             case wire.Tookback():
                 self.state = self._before[event.ply]
                 del self._before[event.ply :], self.moves[event.ply :]
+                self._drawn = -2, ""
                 self.takebacks += 1
                 self._moved_on(event)
             case wire.Adjourned():
@@ -206,8 +216,18 @@ class Match:
 
     def position(self) -> wire.Position:
         """Return where the match stands, for a reader that knows no rules."""
-        is_over = self.is_over or self.game.is_terminal(self.state)
-        return describe_position(self.game, len(self.moves), self.state, is_over=is_over)
+        game, state, ply = self.game, self.state, len(self.moves)
+        is_over = self.outcome is not None or game.is_terminal(state)
+        if is_over or not game.only_adds_marks:
+            return describe_position(game, ply, state, is_over=is_over)
+        drawn_ply, board = self._drawn
+        if drawn_ply == ply - 1:
+            side, cell = self.moves[-1]
+            board = board[:cell] + MARKS[side] + board[cell + 1 :]
+        elif drawn_ply != ply:
+            board = game.board(state)
+        self._drawn = ply, board
+        return describe_marks(game, ply, state, board)
 
     def positions(self, ply: int, count: int) -> list[wire.Position]:
         """Return up to `count` positions of the match from `ply` on, without their legal moves; may be none."""

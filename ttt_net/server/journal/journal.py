@@ -237,8 +237,7 @@ class _ChargedLedger:
         if payer is None or payer.account is None:
             self._ledger.append(entry, done, failed)
         else:
-            give = partial(self._give, payer)
-            self._ledger.append(entry, partial(give, done), partial(give, failed))
+            self._ledger.append(entry, partial(self._give, payer, done), partial(self._give, payer, failed))
 
     def ask(self, query: queries.AnyQuery, done: Done, failed: Done) -> None:
         """Ask a query."""

@@ -25,6 +25,8 @@ _PINGED_ANYWAY = 5
 _WHOLE_TEXT = 0x81
 _MASKED = 0x80
 _SHORT = 125
+_HEADS = tuple(bytes((_WHOLE_TEXT, size)) for size in range(_SHORT + 1))
+"""The heads of short text frames, by the size of the payload."""
 _MASK_ENDS = 6
 _CLOSE = 0x88
 _LONGEST_HEAD = 10
@@ -122,7 +124,7 @@ def frame(payload: bytes) -> bytes:
     """Return the bytes of one text frame; they are the same for every recipient."""
     size = len(payload)
     if size <= _SHORT:
-        return bytes((_WHOLE_TEXT, size)) + payload
+        return _HEADS[size] + payload
     if size < 65_536:
         return b"\x81\x7e" + size.to_bytes(2, "big") + payload
     return b"\x81\x7f" + size.to_bytes(8, "big") + payload
