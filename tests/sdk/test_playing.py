@@ -152,6 +152,8 @@ async def test_a_rejected_bot_raises_the_refusal() -> None:
     ("arguments", "why"),
     [
         ({"url": "localhost:8765"}, "begins with ws:// or wss://"),
+        ({"ladder": 600}, "ladder needs `games`, and 10 seconds or more"),
+        ({"ladder": 1, "games": ["gomoku"]}, "ladder needs `games`, and 10 seconds or more"),
         ({"time": "fast"}, "time fast: minutes and seconds a move, such as 3"),
         ({"url": "ws://203.0.113.1"}, "it is not encrypted"),
     ],

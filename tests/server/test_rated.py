@@ -105,6 +105,43 @@ async def test_who_asks_for_a_rated_match_or_a_casual_one_is_refused_nothing(tmp
         assert await guest.refused("challenge", name="Ann", game="connect4", rated=True) == "always_casual"
 
 
+BOTH: dict[str, Any] = {"rated": True, "or_casual": True}
+
+
+async def test_bots_that_ask_for_rated_or_casual_matches_are_rated_among_themselves(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        max_, zoe = [await server.join(name, bot="sdk", places=1) for name in ("Max", "Zoe")]
+        for peer in (max_, zoe):
+            await peer.ok("seek", games=["connect4"], **BOTH)
+        snapshot = await max_.hear("snapshot")
+        assert snapshot["rated"]
+        first, second = (max_, zoe) if snapshot["you"] == 0 else (zoe, max_)
+        await open_rated(first, second, snapshot["match"], snapshot["position"]["legal"], plies=4)
+        await second.ok("resign", match=snapshot["match"])
+        await first.hear("rated")
+        for who, names in (({}, [first.name, second.name]), ({"people": False}, [first.name, second.name])):
+            await ann.ok("leaderboard", game="connect4", **who)
+            assert [row["player"]["name"] for row in (await ann.hear("leaderboard"))["leaders"]] == names
+        await ann.ok("leaderboard", game="connect4", bots=False)
+        assert (await ann.hear("leaderboard"))["leaders"] == [], "people's list is not touched"
+        assert await ann.refused("leaderboard", game="connect4", bots=False, people=False) == "bad_message"
+
+
+async def test_a_bot_that_asks_for_rated_matches_with_its_like_plays_people_casually(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, max_ = await server.join("Ann"), await server.join("Max", bot="sdk", places=1)
+        await max_.ok("seek", games=["connect4"], **BOTH)
+        await ann.ok("seek", games=["connect4"], rated=True)
+        await ann.ok("lobby", on=True)
+        seeks = (await ann.hear("seeks", count=2))["seeks"]
+        assert len(seeks) == 2, "one wants a rated match, which the other wants with bots alone"
+        (number,) = (row["seek"] for row in seeks if row["by"]["name"] == "Max")
+        await ann.ok("accept", seek=number)
+        assert (await ann.hear("snapshot")).get("rated", False) is False
+        await max_.hear("snapshot")
+
+
 async def test_two_of_one_address_play_casually_where_the_host_has_it_so(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(rated_same_address=False)) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")

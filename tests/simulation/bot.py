@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from tests.simulation.swarm import RATED
 from ttt_net import messages as wire
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.games import find_game
@@ -13,6 +14,10 @@ from ttt_net.sdk.bots import Bot, BotPlan, Thought, Turn
 
 if TYPE_CHECKING:
     from tests.simulation.peer import Peer
+
+
+LADDER_S = 60.0
+"""The interval at which bots seek rated matches with bots, in worlds with ratings."""
 
 
 class SimulatedBot:
@@ -25,7 +30,10 @@ class SimulatedBot:
         assert peer.profile is not None
         loop = peer.world.loop
         seek = structs.replace(peer.seeking(), opponents="people")  # two bots would play one another without end
-        plan = BotPlan(seek, None, 400, peer.profile.places, pace_s=peer.world.swarm.think_s)
+        ladder_s = LADDER_S if peer.world.swarm.rated else None
+        if ladder_s is not None:
+            seek = structs.replace(seek, games=[RATED], time=None, min_rating=None, max_rating=None)
+        plan = BotPlan(seek, None, 400, peer.profile.places, peer.world.swarm.think_s, ladder_s=ladder_s)
         self._bot = Bot(self, self.think, plan, lambda text: None, now_ms=lambda: int(loop.time() * 1000))
         self._thoughts = 0
         self._task = loop.create_task(self._bot.play(self._mailbox))

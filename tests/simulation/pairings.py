@@ -140,6 +140,8 @@ def _faults_of_one(server: "SimulatedServer", seek: Seek, other: int, pairing: P
         yield f"the opponent has {rating}"
     if pairing.is_rated and (not seek.is_rated or own.is_guest or opponent.is_guest):
         yield "it is rated"
+    if pairing.is_rated and seek.or_casual and own.is_bot != opponent.is_bot:
+        yield "it is rated, and one of them is a bot"
     if not pairing.is_rated and seek.is_rated and not seek.or_casual:
         yield "it is casual"
     plays_it = opponent.any_level or opponent.info.level == seek.level

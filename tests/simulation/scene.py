@@ -1,5 +1,6 @@
 """A small world in which nothing happens by chance: a test says what people do, on simulated time."""
 
+from dataclasses import replace
 from itertools import count
 
 from tests.simulation.peer import Peer
@@ -34,6 +35,15 @@ def person_and_bot() -> tuple[World, Peer, Peer]:
             assert bots[0].is_welcome
             return world, people[0], bots[0]
     raise AssertionError("there is no last seed")
+
+
+def bots_on_the_ladder() -> tuple[World, list[Peer]]:
+    """Return a world with two of the product's bots and some people who do nothing; the bots seek rated matches."""
+    swarm = replace(_QUIET, peers=4, think_s=0.02)
+    seed = next(seed for seed in count(1) if sum(peer.is_bot for peer in World(seed, swarm).peers) == 2)
+    world = World(seed, replace(swarm, has_house_bots=True))
+    world.faults_are_on = False
+    return world, [peer for peer in world.peers if peer.is_bot]
 
 
 def begin(world: World, one: Peer, other: Peer, *, rated: bool = False, time: TimeControl | None = None) -> str:

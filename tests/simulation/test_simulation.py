@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
 from tests.simulation.__main__ import failure_of, main, shrink, swarm_of
+from tests.simulation.bot import LADDER_S
 from tests.simulation.network import Link
+from tests.simulation.scene import bots_on_the_ladder
 from tests.simulation.world import World
 from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
@@ -40,6 +43,24 @@ def test_every_second_world_is_checked_after_each_of_its_steps(seed: int) -> Non
     world.check = counted  # type: ignore[method-assign]
     world.run()
     assert (checked[seed] >= world.steps) == (seed % World.each_step_of == 0)
+
+
+def test_bots_on_the_ladder_meet_at_their_interval_and_leave_the_list_of_people_alone() -> None:
+    world, bots = bots_on_the_ladder()
+    world.wait(10 * LADDER_S)
+    starts = [at for (at,) in world.truth.execute("SELECT started_ms FROM matches WHERE is_rated ORDER BY number")]
+    assert 5 <= len(starts) <= 11
+    assert all(later - earlier >= LADDER_S * 1000 for earlier, later in pairwise(starts))
+    players = sorted(world.player_of(bot.token) or 0 for bot in bots)
+    assert world.truth.execute("SELECT DISTINCT player FROM ratings ORDER BY player").fetchall() == [
+        (player,) for player in players
+    ]
+    assert world.truth.execute("SELECT sum(people), sum(bots) FROM standings").fetchone() == (0, 2)
+    world.check()
+    world.check_at_rest()
+    for bot in bots:
+        bot.end()
+    world.wait(1.0)
 
 
 def test_one_seed_makes_one_history_whatever_the_hashes_are() -> None:

@@ -78,7 +78,8 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     `max_rating` limit the opponents. With `level`, bots must play at that level.
 
     With `rated` and `or_casual` the match is rated if the opponent wants that and it is allowed, and otherwise casual.
-    Such a seek fits both kinds and is never refused; clients for people send it by default.
+    Such a seek fits both kinds and is never refused; clients for people send it by default. Between a person and a bot
+    it leads to a casual match, so a bot that sends it plays rated matches with bots alone.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
@@ -106,7 +107,7 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
 
     It replaces an earlier challenge to the same player. At most five of yours may be open. `level` asks a bot with
     `any_level` to play at that level; such a match is casual. With `rated` and `or_casual` the match is rated if that
-    is allowed and the opponent is a person, and otherwise casual; `challenged` says which.
+    is allowed and both are people or both bots, and otherwise casual; `challenged` says which.
 
     With `start`, a bot plays on from that position, casually. Positions are written as in docs/games.md, and as
     `starts` of a `replay`. `side` is the side that you then take, random if null.
@@ -354,12 +355,16 @@ class HistoryRequest(Request, frozen=True, omit_defaults=True):
 
 
 class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
-    """Get the ratings at a game and speed, best first, 20 a page. With `bots` false, bots are left out."""
+    """Get the ratings at a game and speed, best first, 20 a page.
+
+    With `bots` false, bots are left out, and with `people` false, people. One of the two must be true.
+    """
 
     game: GameName
     speed: Speed = "untimed"
     bots: bool = True
     page: Page = 1
+    people: bool = True
 
 
 class RulesRequest(Request, frozen=True):

@@ -19,6 +19,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast
 
+from msgspec.structs import replace
+
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AbortRequest,
@@ -237,6 +239,8 @@ class BotPlan:
     """How many matches it plays at once."""
     pace_s: float = 0.0
     """How long a move takes at least, so that people can follow."""
+    ladder_s: float | None = None
+    """How many seconds after the start of a rated match with a bot the next one is sought; None: none is sought."""
     objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
     """Returns why a challenge in our games, by the opponents that we seek, is declined all the same."""
 
@@ -353,6 +357,10 @@ class Bot:
         self._answered_offers: dict[str, int] = {}
         """By match, the number of the newest offer that was answered."""
         self._away_since_ms: dict[str, int] = {}
+        self._may_ladder = False
+        """Whether the server knows seeks for rated or casual matches."""
+        self._ladder_from_ms = now_ms()
+        """From when on a rated match with a bot is sought."""
 
     @property
     def _is_done(self) -> bool:
@@ -378,12 +386,14 @@ class Bot:
         self._note(event)
         match event:
             case Welcome():
+                self._may_ladder = "or_casual" in event.features
                 self._unseen = set(event.matches)
                 self._accepting = 0
             case Snapshot():
                 self._unseen.discard(event.match)
                 if event.match not in known and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
+                    self._note_ladder(event)
                 for offer in event.offers:
                     self._answer_offer(event.match, offer)
             case Challenged() if self.you is not None and event.by.name != self.you.name:
@@ -465,7 +475,28 @@ class Bot:
         if self._is_seeking or self._free_places <= 0:
             return
         self._is_seeking = True
-        self._say(self._plan.seek)
+        self._say(self._wanted)
+
+    @property
+    def _wanted(self) -> SeekRequest:
+        """The seek that is due now; with a match of the ladder, also for other bots, and rated with them alone."""
+        seek = self._plan.seek
+        if self._plan.ladder_s is None or not self._may_ladder or self._now_ms() < self._ladder_from_ms:
+            return seek
+        return replace(
+            seek, rated=True, or_casual=True, opponents="any" if seek.opponents == "people" else seek.opponents
+        )
+
+    def _note_ladder(self, match: Snapshot) -> None:
+        """Put the next match of the ladder off if this is one; the seek that stands then is made anew."""
+        if self._plan.ladder_s is None or not match.rated or match.players[1 - (match.you or 0)].bot is None:
+            return
+        self._ladder_from_ms = self._now_ms() + int(self._plan.ladder_s * 1000)
+        asyncio.get_running_loop().call_later(self._plan.ladder_s + _MARGIN_S, self._seek_ladder)
+
+    def _seek_ladder(self) -> None:
+        if self._is_seeking and self._free_places > 0:
+            self._say(self._wanted)
 
     @property
     def _free_places(self) -> int:

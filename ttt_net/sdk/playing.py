@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import math
 import os
 import shlex
 import signal
@@ -32,6 +33,8 @@ Choose = Callable[[Turn], Any]
 """Returns a number of `turn.legal` or the name of a legal move, or is `async` and does so."""
 MOVE_MS = 1000
 """How long a move of `play` should take at most, unless it is told otherwise."""
+LEAST_LADDER_S = 10
+"""The shortest time from one match of the ladder to the next."""
 _SANDBOX_START_S = 30.0
 _SANDBOX_STOP_S = 10.0
 _LISTENING = "listening on "
@@ -139,6 +142,7 @@ def play(
     about: str | None = None,
     move_ms: int = MOVE_MS,
     matches: int | None = None,
+    ladder: float | None = None,
     fingerprint: str | None = None,
     is_insecure: bool = False,
     sandbox: bool = False,
@@ -157,17 +161,21 @@ def play(
 
     `time` is the clock to seek, such as "3+2" for 3 minutes and 2 seconds a move. `level` (1 to 8), `label` and `about`
     are shown to others. `fingerprint` is the SHA-256 of the server's certificate, if no authority has signed it.
+    With `ladder`, the bot also plays rated matches with other bots that do so: the next one is sought so many seconds
+    after the last one began. `games` has to name games that are rated; matches with people stay casual.
     With `sandbox`, the bot starts a server of its own for as long as it plays, and plays a house bot there. `url` and
     `opponents` are not used then, and nothing is remembered.
 
     Raises `ConfigurationError` if an argument cannot be used, `Refusal` if the server rejects the bot, and
     `DisconnectedError` if the server sent the bot away.
     """
+    if ladder is not None and (not games or not LEAST_LADDER_S <= ladder < math.inf):
+        raise ConfigurationError(f"ladder needs `games`, and {LEAST_LADDER_S} seconds or more from match to match")
     seek = SeekRequest(0, list(games), _clock(time), "bots" if sandbox else opponents)
     order = _Order(
         think=partial(think_by, choose, write),
         name=name,
-        plan=BotPlan(seek, matches, move_ms, places),
+        plan=BotPlan(seek, matches, move_ms, places, ladder_s=ladder),
         profile=BotProfile(label, level, places, about=about),
         is_remembered=not sandbox,
         story=Story(write),

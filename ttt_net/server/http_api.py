@@ -53,12 +53,13 @@ class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LeaderboardParameters(Struct, frozen=True, forbid_unknown_fields=True):
-    """A page of the ratings at a game and speed; `bots` false leaves bots out."""
+    """A page of the ratings at a game and speed; `bots` false leaves bots out, `people` false people."""
 
     game: wire.GameName
     speed: Speed = "untimed"
     bots: bool = True
     page: wire.Page = 1
+    people: bool = True
 
 
 class PlayerParameters(Struct, frozen=True, forbid_unknown_fields=True):
@@ -188,7 +189,7 @@ class HttpApi:
         game = game_name(said.game)
         if is_always_casual(game):
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
-        asked = wire.LeaderboardRequest(0, game, said.speed, said.bots, said.page)
+        asked = wire.LeaderboardRequest(0, game, said.speed, said.bots, said.page, said.people)
         query = queries.LeaderboardQuery(asked, game, NOBODY, self._services.wall_ms())
         return self._ask(connection, request, query, _of_past)
 

@@ -139,7 +139,7 @@ class Hub:
         rooms: dict[str, MatchRoom] = {}
         eligibility = Eligibility(services, rooms)
         self.lobby = lobby = Lobby(
-            services.rng, services.players.rating_of, eligibility.may_be_paired, eligibility.are_elsewhere
+            services.rng, services.players.rating_of, eligibility.may_be_paired, eligibility.are_rivals
         )
         eligibility.standing = lambda: lobby.seeks
         self.listing = listing = Listing(services, rooms, lobby, eligibility)

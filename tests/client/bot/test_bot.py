@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
-from tests.client.samples import ANN, BEN, ok, played, snapshot
+from tests.client.samples import ANN, BEN, ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.bot.engine_process import EngineProcess, Question, answer, playable_games
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
@@ -35,7 +35,7 @@ from ttt_net.messages import (
     Tookback,
     UnseekRequest,
 )
-from ttt_net.sdk.bots import Bot, BotPlan, ThinkQueue, Thought
+from ttt_net.sdk.bots import Bot, BotPlan, ThinkQueue, Thought, Turn
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Parting, Tally
@@ -74,6 +74,75 @@ async def seated(server: FakeServer, **changes: object) -> FakeLink:
     seek = await link.hears(SeekRequest)
     await link.tells(ok(seek.id), opponent_moves_first(**changes))
     return link
+
+
+async def test_a_bot_seeks_rated_matches_with_bots_at_its_interval_and_nobody_else_for_ratings() -> None:
+    inbox: asyncio.Queue[Any] = asyncio.Queue()
+    said: asyncio.Queue[Any] = asyncio.Queue()
+    now_s = 0.0
+
+    class Link:
+        async def run(self) -> None:
+            await asyncio.get_running_loop().create_future()
+
+        def say(self, request: object) -> None:
+            said.put_nowait(request)
+
+    async def think(turn: Turn) -> Thought:
+        raise AssertionError("it is never its turn")
+
+    async def plays(number: int, *, rated: bool, opponent: PlayerInfo) -> SeekRequest:
+        """Begin and end a match, and return the next seek."""
+        match = replace(snapshot(you=1, match=f"m{number}"), players=(opponent, PlayerInfo("max", "sdk")), rated=rated)
+        for event in (match, Ended(f"m{number}", 2, 0, winner=1, reason="resign")):
+            inbox.put_nowait(event)
+        sought = await said.get()
+        assert isinstance(sought, SeekRequest)
+        return sought
+
+    plan = BotPlan(replace(SEEK, opponents="people"), None, 200, ladder_s=600)
+    bot = Bot(Link(), think, plan, lambda text: None, now_ms=lambda: int(now_s * 1000))
+    marked = replace(SEEK, rated=True, or_casual=True)
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+        playing = group.create_task(bot.play(inbox))
+        inbox.put_nowait(replace(welcome(you=PlayerInfo("max", "sdk")), features=["or_casual"]))
+        assert await said.get() == marked, "the first match of the ladder is due at once"
+        assert await plays(1, rated=False, opponent=ANN) == marked, "a casual match with a person is none of the ladder"
+        assert await plays(2, rated=True, opponent=PlayerInfo("zoe", "sdk")) == plan.seek
+        now_s = 599.9
+        assert await plays(3, rated=False, opponent=ANN) == plan.seek
+        now_s = 600.0
+        assert await plays(4, rated=False, opponent=ANN) == marked
+        inbox.put_nowait(replace(welcome(you=PlayerInfo("max", "sdk")), features=[]))
+        assert await plays(5, rated=False, opponent=ANN) == plan.seek, "an older server would refuse the mark"
+        playing.cancel()
+
+
+async def test_a_bot_whose_match_of_the_ladder_comes_due_makes_its_seek_anew() -> None:
+    inbox: asyncio.Queue[Any] = asyncio.Queue()
+    said: asyncio.Queue[Any] = asyncio.Queue()
+
+    class Link:
+        async def run(self) -> None:
+            await asyncio.get_running_loop().create_future()
+
+        def say(self, request: object) -> None:
+            said.put_nowait(request)
+
+    async def think(turn: Turn) -> Thought:
+        raise AssertionError("it is never its turn")
+
+    bot = Bot(Link(), think, BotPlan(SEEK, None, 200, ladder_s=0.05), lambda text: None)
+    match = replace(snapshot(you=1), players=(PlayerInfo("zoe", "sdk"), PlayerInfo("max", "sdk")), rated=True)
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+        playing = group.create_task(bot.play(inbox))
+        inbox.put_nowait(replace(welcome(you=PlayerInfo("max", "sdk")), features=["or_casual"]))
+        await said.get()
+        for event in (match, Ended("m1", 2, 0, winner=1, reason="resign")):
+            inbox.put_nowait(event)
+        assert await said.get() == SEEK
+        assert await said.get() == replace(SEEK, rated=True, or_casual=True)
+        playing.cancel()
 
 
 async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:

@@ -178,26 +178,49 @@ def club(connection: sqlite3.Connection, size: int, seed: int = 1) -> list[tuple
 
 
 def ask(
-    connection: sqlite3.Connection, asker: int = ANN, page: int = 1, *, bots: bool = True, now_ms: int = NOW_MS
+    connection: sqlite3.Connection,
+    asker: int = ANN,
+    page: int = 1,
+    *,
+    bots: bool = True,
+    people: bool = True,
+    now_ms: int = NOW_MS,
 ) -> wire.LeaderboardReply:
-    said = wire.LeaderboardRequest(1, "connect4", "blitz", bots, page)
+    said = wire.LeaderboardRequest(1, "connect4", "blitz", bots, page, people)
     return leaderboard(connection, said, "connect4", asker, now_ms)
 
 
-@pytest.mark.parametrize("bots", [True, False])
+@pytest.mark.parametrize(("bots", "people"), [(True, True), (False, True), (True, False)])
 def test_the_pages_of_a_list_of_ratings_have_everybody_once_in_order(
-    journal: sqlite3.Connection, *, bots: bool
+    journal: sqlite3.Connection, *, bots: bool, people: bool
 ) -> None:
-    order = [(player, is_bot) for _, player, is_bot in club(journal, 330) if bots or not is_bot]
+    order = [(player, is_bot) for _, player, is_bot in club(journal, 330) if (bots if is_bot else people)]
+    others = set(range(100, 430)) - {player for player, _ in order}
     pages = -(-len(order) // 20)
-    told = [ask(journal, page=page, bots=bots) for page in range(1, pages + 1)]
+    told = [ask(journal, page=page, bots=bots, people=people) for page in range(1, pages + 1)]
     assert [each.pages for each in told] == [pages] * pages
     assert [leader.player.name for each in told for leader in each.leaders] == [f"p{player}" for player, _ in order]
     assert [leader.rank for each in told for leader in each.leaders] == list(range(1, len(order) + 1))
     for rank, (player, _) in enumerate(order, 1):
-        assert ask(journal, asker=player, bots=bots).you == rank
-    assert ask(journal, page=pages + 1, bots=bots).leaders == []
-    assert ask(journal, page=10_000, bots=bots).leaders == []
+        assert ask(journal, asker=player, bots=bots, people=people).you == rank
+    assert all(ask(journal, asker=player, bots=bots, people=people).you is None for player in others)
+    assert ask(journal, page=pages + 1, bots=bots, people=people).leaders == []
+    assert ask(journal, page=10_000, bots=bots, people=people).leaders == []
+
+
+def test_a_list_of_neither_people_nor_bots_is_refused(journal: sqlite3.Connection) -> None:
+    with pytest.raises(Refusal, match="a list of ratings has people, bots or both"):
+        ask(journal, bots=False, people=False)
+
+
+def test_a_list_of_bots_looks_only_at_standings_that_have_some(journal: sqlite3.Connection) -> None:
+    (statement,) = (
+        each for each in traced(journal, lambda: (club(journal, 50), ask(journal, people=False))) if "CROSS" in each
+    )
+    plan = [row[-1] for row in journal.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert [line.partition(" USING ")[0] for line in plan][:2] == ["SEARCH standings", "SEARCH ratings"]
+    assert "leaders (game=? AND speed=? AND standing=?)" in plan[1]
+    assert not [line for line in plan if "SCAN" in line or "TEMP B-TREE" in line]
 
 
 def test_settled_ratings_come_first_and_are_marked(journal: sqlite3.Connection) -> None:

@@ -167,15 +167,22 @@ def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -
 # Ratings.
 
 
-_COUNTS = "SELECT standing, people + ? * bots FROM standings WHERE game = ? AND speed = ? ORDER BY standing DESC"
+_COUNTS = (
+    "SELECT standing, ? * people + ? * bots FROM standings WHERE game = ? AND speed = ?"
+    " AND ? * people + ? * bots > 0 ORDER BY standing DESC"
+)
 _LEADERS = (
     "SELECT name, bot, rating, deviation, volatility, games, rated_ms FROM ratings JOIN players ON id = player"
-    " WHERE game = ? AND speed = ? AND standing <= ?{people} ORDER BY standing DESC, player LIMIT ? OFFSET ?"
+    " WHERE game = ? AND speed = ? AND standing <= ?{who} ORDER BY standing DESC, player LIMIT ? OFFSET ?"
 )
-_BEFORE_IN_STANDING = (
-    "SELECT count(*) FROM ratings WHERE game = ? AND speed = ? AND standing = ? AND player < ?{people}"
+_LEADING_BOTS = (  # bots are few among many people: only the standings that have some are looked at
+    "SELECT name, bot, rating, deviation, volatility, games, rated_ms FROM standings CROSS JOIN ratings"
+    " ON ratings.game = standings.game AND ratings.speed = standings.speed AND ratings.standing = +standings.standing"
+    " JOIN players ON id = player WHERE standings.game = ? AND standings.speed = ? AND standings.standing <= ?"
+    " AND bots > 0{who} ORDER BY standings.standing DESC, player LIMIT ? OFFSET ?"
 )
-_PEOPLE = " AND NOT is_bot"
+_BEFORE_IN_STANDING = "SELECT count(*) FROM ratings WHERE game = ? AND speed = ? AND standing = ? AND player < ?{who}"
+_PEOPLE, _BOTS = " AND NOT is_bot", " AND is_bot"
 _MINE = "SELECT standing, is_bot FROM ratings WHERE player = ? AND game = ? AND speed = ?"
 
 
@@ -187,20 +194,27 @@ def leaderboard(
     Its cost does not grow with the number of ratings, but with that of different standings (at most some thousand),
     and of those who share one.
     """
-    counts = connection.execute(_COUNTS, (said.bots, game, said.speed)).fetchall()
+    if not said.people and not said.bots:
+        raise Refusal(Code.BAD_MESSAGE, "a list of ratings has people, bots or both; `people` and `bots` are false")
+    listed = (said.people, said.bots)
+    counts = connection.execute(_COUNTS, (*listed, game, said.speed, *listed)).fetchall()
     total = sum(count for _, count in counts)
     skipped = (said.page - 1) * PAGE
     leaders: list[wire.Leader] = []
     if skipped < total:
         standing, before = _standing_at(counts, skipped)
         rows = connection.execute(
-            _LEADERS.format(people="" if said.bots else _PEOPLE),
+            (_LEADERS if said.people else _LEADING_BOTS).format(who=_listed(said)),
             (game, said.speed, standing, PAGE, skipped - before),
         )
         leaders = [_leader(skipped + number, row, now_ms) for number, row in enumerate(rows, 1)]
     pages = max(1, -(-total // PAGE))
     you = _rank(connection, said, game, asker, counts)
     return wire.LeaderboardReply(game, said.speed, said.page, pages, leaders, you)
+
+
+def _listed(said: wire.LeaderboardRequest) -> str:
+    return ("" if said.bots else _PEOPLE) + ("" if said.people else _BOTS)
 
 
 def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
@@ -221,10 +235,10 @@ def _rank(
     counts: Sequence[tuple[int, int]],
 ) -> int | None:
     mine = connection.execute(_MINE, (asker, game, said.speed)).fetchone()
-    if mine is None or (mine[1] and not said.bots):
+    if mine is None or not (said.bots if mine[1] else said.people):
         return None
     (beside,) = connection.execute(
-        _BEFORE_IN_STANDING.format(people="" if said.bots else _PEOPLE), (game, said.speed, mine[0], asker)
+        _BEFORE_IN_STANDING.format(who=_listed(said)), (game, said.speed, mine[0], asker)
     ).fetchone()
     return 1 + sum(count for standing, count in counts if standing > mine[0]) + int(beside)
 

@@ -133,15 +133,23 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
 
     def may_be_rated(self, sessions: Sequence[Session], games: tuple[str, ...]) -> bool:
-        """Tell whether players, one or two of them, may play these games for ratings, which people do by default."""
+        """Tell whether players, one or two of them, may play these games for ratings where a casual match will do, too.
+
+        A person and a bot play casually then, so a bot that asks its like for rated matches changes no person's rating.
+        """
         try:
             for session in sessions:
                 self.must_be_ratable(session, games)
         except Refusal:
             return False
-        return not any(session.is_bot for session in sessions) and (
-            len(sessions) == 1 or self.are_elsewhere(*(session.player for session in sessions))
-        )
+        if len(sessions) == 1:
+            return True
+        return self.are_rivals(*(session.player for session in sessions))
+
+    def are_rivals(self, one: PlayerId, other: PlayerId) -> bool:
+        """Tell whether two are of one kind, people or bots, and may have a rated match."""
+        sessions = self._services.players.sessions
+        return sessions[one].is_bot == sessions[other].is_bot and self.are_elsewhere(one, other)
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether two may have the match that both seek."""
@@ -149,8 +157,10 @@ class Eligibility:
             return False
         if self._services.players.have_blocked(one.player, other.player):
             return False
-        may_both = self._suits(one, other) and self._suits(other, one) and self._leaves_places(one, other)
         is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)
+        if is_rated and (one.or_casual or other.or_casual) and one.is_bot != other.is_bot:
+            return False  # one wants a rated match, which the other wants with its like alone
+        may_both = self._suits(one, other) and self._suits(other, one) and self._leaves_places(one, other)
         return may_both and (not is_rated or self.are_elsewhere(one.player, other.player))
 
     def _leaves_places(self, one: Seek, other: Seek) -> bool:

@@ -336,6 +336,7 @@ export interface LeaderboardRequest {
   speed?: "blitz" | "bullet" | "rapid" | "untimed";
   bots?: boolean;
   page?: number;
+  people?: boolean;
 }
 
 export interface ListedPlayer {
