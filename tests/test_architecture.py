@@ -340,6 +340,7 @@ def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
 LAZY = {
     "ttt_net.client.options": "the rules of all games, where one was named",
     "ttt_net.client.server_search": "a library for networks that lead nowhere else",
+    "ttt_net.commands.export": "an optional library",
     "ttt_net.commands.journal_files": "an optional library",
     "ttt_net.commands.play": "the server, for --host",
     "ttt_net.server.serving": "a cluster, whose library is optional",

@@ -24,7 +24,7 @@ VERBS = {
     "demo": ("ttt_net.commands.demo", "play a whole networked match between two bots in this terminal"),
     "games": ("ttt_net.commands.games", "list the games: size, rule, winning lines, known value"),
     "replay": ("ttt_net.commands.replay", "step through a recorded match"),
-    "export": ("ttt_net.commands.recorded_matches", "write recorded matches as text"),
+    "export": ("ttt_net.commands.export", "write recorded matches as text, JSON, CSV or Parquet"),
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
     "arena": ("ttt_net.laboratory.strategy_arena", "let strategies play one another, and print a cross table"),

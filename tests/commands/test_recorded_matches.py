@@ -8,7 +8,7 @@ import pytest
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
 from ttt_net.client.saved_matches import keep_record
-from ttt_net.commands import recorded_matches
+from ttt_net.commands import export
 from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.players import Player
 
@@ -66,7 +66,7 @@ def test_finished_matches_are_exported_all_together(held: Path, home: Path, caps
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a machine on which nothing was played yet, at the keyboard or on its server."""
     monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "client"))
-    monkeypatch.setattr(recorded_matches, "DEFAULT_DATA", tmp_path / "server")
+    monkeypatch.setattr(export, "DEFAULT_DATA", tmp_path / "server")
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""Find recorded matches, in files of records and in the journal of a server on this machine; `export` writes them."""
+"""Find recorded matches for other verbs: in files of records, and in the journal of a server on this machine."""
 
 import argparse
 import contextlib
@@ -10,12 +10,13 @@ from pathlib import Path
 
 from ttt_net.client.saved_matches import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
-from ttt_net.games.records import Record, read_each, write_records
+from ttt_net.games.records import Record, read_each
 from ttt_net.matches.match import record_of
-from ttt_net.server.journal import JOURNAL_FILE, finished_matches, open_readonly, read_match
+from ttt_net.server.journal import JOURNAL_FILE, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 
-_MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
+MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
+"""The form of the ids of matches."""
 MAX_FILE_BYTES = 20_000_000
 LOCAL = "local"
 """The source name for the file of matches played at this keyboard."""
@@ -41,7 +42,7 @@ def load_records(source: str, data: Path) -> list[Record]:
 def load_each(source: str, data: Path) -> list[Record | Refusal]:
     """Return the same, and in place of a record that cannot be read the refusal that says why."""
     path = records_file() if source == LOCAL else Path(source)
-    if source != "-" and not path.exists() and _MATCH_ID.fullmatch(source):
+    if source != "-" and not path.exists() and MATCH_ID.fullmatch(source):
         return [*_from_journal(data, [source])]
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
@@ -79,27 +80,6 @@ def chosen(records: list[Record], number: int | None, source: str) -> Record:
     return records[number - 1]
 
 
-def load_all(data: Path) -> list[Record]:
-    """Return all finished matches of this machine: of the server's journal in `data`, then those of this keyboard.
-
-    Raises `ConfigurationError` if there are none, or the journal cannot be read.
-    """
-    journal, local = data / JOURNAL_FILE, records_file()
-    records = load_finished(data) if journal.exists() or data != DEFAULT_DATA else []
-    if local.exists():
-        records += load_records(LOCAL, data)
-    if not records:
-        raise ConfigurationError(f"no match has ended on this machine yet: none is in {journal} or {local}")
-    return records
-
-
-def load_finished(data: Path) -> list[Record]:
-    """Return all finished matches in the journal of the folder `data`, in the order in which they began."""
-    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
-        ids = finished_matches(connection)
-    return _from_journal(data, ids)
-
-
 def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
     with closing(open_readonly(data / JOURNAL_FILE)) as connection:
         records = []
@@ -112,31 +92,3 @@ def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
                 sentence = f"there is no file and no match {match}; matches are looked up in {data}"
                 raise ConfigurationError(sentence) from None
     return records
-
-
-def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument(
-        "sources", nargs="*", metavar="FILE|ID", help="files of records, ids of matches on this machine's server"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="all finished matches of this machine: of its server, and at this keyboard"
-    )
-    parser.add_argument("--to", metavar="FILE", help="where to write; else to the screen")
-    add_data(parser)
-
-
-def run_export(args: argparse.Namespace) -> int:
-    """Write all records, in the order of the sources; nothing is written if one of them cannot be read."""
-    if not args.sources and not args.all:
-        raise ConfigurationError("name files or matches to export, or --all")
-    records = [record for source in args.sources for record in load_records(source, args.data)]
-    text = write_records([*records, *load_all(args.data)] if args.all else records)
-    if args.to is None:
-        sys.stdout.write(text)
-        return 0
-    try:
-        Path(args.to).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"cannot write {args.to}: {error.strerror}") from None
-    return 0

@@ -233,7 +233,7 @@ def record_text(
     Nothing is checked, so that a match can be written whose rules are not known here.
     """
     (first, first_bot), (second, second_bot) = players
-    day, limit = date and date.isoformat(), time and _write_time(time)
+    day, limit = date and date.isoformat(), time and write_time(time)
     values = (game, event, day, first, first_bot, second, second_bot, limit, start, result, reason)
     tags = [f"{tag}: {value}\n" for tag, value in zip(_TAGS, values, strict=True) if value is not None]
     lines = [_move_line(number, *made) for number, made in enumerate(moves, start=1)]
@@ -397,7 +397,8 @@ def _read_clock(number: int, text: str) -> int:
     return (hours * 3600 + minutes * 60 + seconds) * 1000 + _thousandths(found[4])
 
 
-def _write_time(time: TimeLimit) -> str:
+def write_time(time: TimeLimit) -> str:
+    """Return a time control as `180+2` or `10/move`, in seconds."""
     initial = _seconds(time.initial_ms)
     return f"{initial}/move" if time.per_move else f"{initial}+{_seconds(time.increment_ms)}"
 

@@ -16,7 +16,7 @@ from ttt_net.ratings import Rating
 from ttt_net.server.journal import Database
 from ttt_net.server.journal.apply import apply
 from ttt_net.server.journal.entries import AppendEvents, UnsettleRatings
-from ttt_net.server.journal.past import history, leaderboard, profile
+from ttt_net.server.journal.past import KeptMatches, history, leaderboard, profile, record
 from ttt_net.server.journal.queries import ratings_of
 from ttt_net.server.process.maintenance import BITE
 
@@ -139,6 +139,19 @@ def test_a_profile_counts_results_and_how_the_asker_fared(journal: sqlite3.Conne
     stranger = profile(journal, wire.ProfileRequest(1, "alphabeta"), BOB, None, [], NOW_MS)
     assert stranger.against == wire.HeadToHead(0, 0, 0)
     assert stranger.player.bot == "alphabeta"
+
+
+def test_the_record_of_a_game_that_is_not_installed_has_the_numbers_of_its_moves(journal: sqlite3.Connection) -> None:
+    started = wire.Started(
+        match="k3V9pCD5", seq=1, at_ms=0, game="marbles", players=(wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    )
+    played = wire.Played(match="k3V9pCD5", seq=2, at_ms=5, side=0, ply=1, move=17)
+    ended = wire.Ended(match="k3V9pCD5", seq=3, at_ms=9, winner=0, reason="resign")
+    apply(journal, AppendEvents((started, played, ended), (ANN, BOB)))
+    answer = record(journal, KeptMatches(), wire.RecordRequest(1, "k3V9pCD5"), BOT)
+    assert isinstance(answer.message, wire.RecordReply)
+    assert answer.message.text.startswith("Game: marbles\n")
+    assert answer.message.text.endswith("\n1. 17\n")
 
 
 def test_who_is_not_known_has_no_profile_and_no_history(journal: sqlite3.Connection) -> None:

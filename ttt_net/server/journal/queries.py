@@ -301,9 +301,21 @@ def with_names(started: Started, first: str, second: str) -> Started:
     return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
 
 
-def finished_matches(connection: sqlite3.Connection) -> list[str]:
-    """Return the ids of all finished matches, in the order of their starts."""
-    rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
+def finished_matches(
+    connection: sqlite3.Connection,
+    game: str | None = None,
+    player: str | None = None,
+    since_ms: int = 0,
+    is_rated: bool | None = None,
+) -> list[str]:
+    """Return the ids of all finished matches, in the order of their starts; of some of them, if that is asked for."""
+    key = None if player is None else name_key(player)
+    rows = connection.execute(
+        "SELECT id FROM matches WHERE is_over AND ended_ms >= :since_ms AND (:game IS NULL OR game = :game)"
+        " AND (:is_rated IS NULL OR is_rated = :is_rated) AND (:key IS NULL"
+        " OR EXISTS (SELECT 1 FROM players WHERE name_key = :key AND id IN (first, second))) ORDER BY started_ms, id",
+        {"since_ms": since_ms, "game": game, "is_rated": is_rated, "key": key},
+    )
     return [match for (match,) in rows]
 
 
