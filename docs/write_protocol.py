@@ -58,6 +58,10 @@ SHARED: tuple[type[Struct], ...] = (
     TimeControl,
     wire.SeekInfo,
     wire.LiveMatch,
+    wire.ListedTournament,
+    wire.TournamentPlace,
+    wire.TournamentStanding,
+    wire.TournamentBoard,
     wire.ListedPlayer,
 )
 REASONS = {

@@ -7,6 +7,7 @@ from ttt_net.clock import TimeControl
 
 text = st.text(max_size=80)
 names = st.text(min_size=1, max_size=32)
+codes = st.text(min_size=1, max_size=16)
 ids = st.integers(0, 2**53 - 1)
 small = st.integers(0, 100_000)
 sides = st.sampled_from([0, 1])
@@ -54,6 +55,28 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.InviteRequest: st.builds(wire.InviteRequest, id=ids, game=st.text(max_size=40), time=st.none() | times),
     wire.JoinRequest: st.builds(wire.JoinRequest, id=ids, code=text),
     wire.MatchesRequest: st.builds(wire.MatchesRequest, id=ids),
+    wire.TournamentsRequest: st.builds(wire.TournamentsRequest, id=ids),
+    wire.OrganiseRequest: st.builds(
+        wire.OrganiseRequest,
+        id=ids,
+        name=text,
+        kind=st.sampled_from(["swiss", "round_robin", "knockout"]),
+        time=times,
+        rounds=st.integers(1, 30),
+        pause_s=st.none() | st.integers(0, 3_600),
+        full=st.none() | st.integers(2, 1_000),
+    ),
+    wire.AttendRequest: st.builds(wire.AttendRequest, id=ids, tournament=codes, on=st.booleans()),
+    wire.EnterRequest: st.builds(wire.EnterRequest, id=ids, tournament=codes),
+    wire.WithdrawRequest: st.builds(wire.WithdrawRequest, id=ids, tournament=codes),
+    wire.DirectRequest: st.builds(
+        wire.DirectRequest,
+        id=ids,
+        tournament=codes,
+        act=st.sampled_from(["start", "next", "correct", "end"]),
+        result=st.sampled_from([None, "1-0", "0-0"]),
+        note=text,
+    ),
     wire.WatchRequest: st.builds(wire.WatchRequest, id=ids, match=names, code=st.none() | text),
     wire.ChatRequest: st.builds(
         wire.ChatRequest,

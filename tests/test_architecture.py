@@ -43,6 +43,7 @@ ALLOWED: dict[str, set[str]] = {
         "ratings",
         "names",
         "private_files",
+        "tournaments",
     },
     "sdk": {"errors", "text", "clock", "command_line", "networks", "messages", "private_files"},
     "client": {

@@ -36,9 +36,6 @@ UNREACHED: dict[Code, str] = {
     Code.NO_CONNECTION: "clients refuse with it themselves",
     Code.GAME_FAULT: "no built-in game fails; see tests/games/test_outside.py",
     Code.TOO_MANY_BLOCKED: "200 other players are too many for a walk; see the tests of the journal",
-    Code.BAD_TOURNAMENT: "see the tests of tournaments",
-    Code.TOURNAMENT_FULL: "see the tests of tournaments",
-    Code.TOURNAMENT_OVER: "see the tests of tournaments",
     Code.UNKNOWN_OUTCOME: "clients refuse with it themselves, after a lost connection",
 }
 """Codes that no walk can reach, each with the reason."""
@@ -160,6 +157,8 @@ class Walk:
         self.admin = AdminCommands(self.hub, lambda: None, lambda _: 0)
         self.matches = ["nonesuch"]
         self.invitations = ["BCDFGH"]
+        self.tournaments = ["BCDFG"]
+        self.hub.recall()
         self.strangers: list[Line] = []
 
     def run(self) -> None:
@@ -274,7 +273,12 @@ class Walk:
             "game": lambda: rng.choice([*_GAMES, "nonesuch"]),
             "games": lambda: rng.sample(_GAMES, rng.randrange(3)),
             "time": lambda: rng.choice([None, {"initial_ms": 5_000, "increment_ms": 100}]),
-            "kind": lambda: rng.choice(["draw", "takeback", "rematch", "win", "adjourn"]),
+            "kind": lambda: rng.choice(["draw", "takeback", "rematch", "win", "adjourn", "swiss", "knockout"]),
+            "tournament": lambda: rng.choice([*self.tournaments, "?"]),
+            "act": lambda: rng.choice(["start", "pause", "next", "add", "remove", "correct", "end"]),
+            "result": lambda: rng.choice(["1-0", "0-0", None]),
+            "note": lambda: "seen",
+            "begin_s": lambda: rng.choice([5, 60]),
             "text": lambda: rng.choice([None, "hello", "\u202e x" * 9]),
             "phrase": lambda: rng.choice([None, "hello", "oops"]),
             "opponents": lambda: rng.choice(["any", "people", "bots"]),
@@ -294,7 +298,7 @@ class Walk:
         }
         if field in values:
             return values[field]()
-        flags = ("on", "reveal", "accept", "rated", "bots", "any_level", "on_request")
+        flags = ("on", "private", "reveal", "accept", "rated", "bots", "any_level", "on_request")
         return rng.random() < 0.5 if field in flags else rng.choice([0, 1, 2, 5])
 
 
@@ -535,6 +539,30 @@ def lessons(walk: Walk) -> None:
     one.refused(Code.NO_PUZZLE, "puzzle", day=walk.rng.choice(["yesterday", "2999-01-01"]))
 
 
+def tournaments(walk: Walk) -> None:
+    one, other = walk.player(), walk.player()
+    terms = {"name": "Friday", "kind": "swiss", "time": {"initial_ms": 60_000}}
+    walk.limits.allow_tournaments = False
+    one.refused(Code.NO_TOURNAMENTS, "organise", **terms)
+    walk.limits.allow_tournaments = True
+    one.refused(Code.BAD_TOURNAMENT, "organise", **terms | {"kind": "round_robin"})
+    walk.limits.tournament_players = 2
+    one.ok("organise", **terms)
+    walk.limits.tournament_players = 200
+    code = one.heard("tournament")["tournament"]
+    walk.tournaments.append(code)
+    other.refused(Code.NOT_ORGANISER, "direct", tournament=code, act="start")
+    other.refused(Code.UNKNOWN_TOURNAMENT, "enter", tournament="?")
+    for each in (one, other):
+        each.ok("enter", tournament=code)
+    walk.player().refused(Code.TOURNAMENT_FULL, "enter", tournament=code)
+    one.ok("direct", tournament=code, act="start")
+    walk.pass_s(0)
+    one.refused(Code.NOT_IN_TOURNAMENT, "abort", match=one.heard("snapshot")["match"])
+    one.ok("direct", tournament=code, act="end")
+    other.refused(Code.TOURNAMENT_OVER, "withdraw", tournament=code)
+
+
 SITUATIONS: tuple[Callable[[Walk], None], ...] = (
     strange_words,
     no_guests,
@@ -557,6 +585,7 @@ SITUATIONS: tuple[Callable[[Walk], None], ...] = (
     opponent_gone,
     analyses,
     lessons,
+    tournaments,
 )
 
 

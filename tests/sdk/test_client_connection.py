@@ -239,7 +239,7 @@ async def test_nonsense_is_left_out_and_said_and_unknown_messages_are_left_out_i
         link = await server.accepts()
         await link.lets_in()
         await client.hears(Welcome)
-        for frame in (b"\x00\x01", '{"type":"tournament","id":5}'):
+        for frame in (b"\x00\x01", '{"type":"lottery","id":5}'):
             await link.sends(frame)
         for frame in ("", "[]", "{", '{"type":"ok"}', '{"type":"snapshot"}', '{"type":5}', "[" * 100_000, "1" * 9999):
             await link.sends(frame)

@@ -23,11 +23,7 @@ _BEFORE = SCHEMA_VERSION - 1
 _TABLES_BEFORE = Path(__file__).parent.parent / "server" / "journal" / f"schema_{_BEFORE}.sql"
 """A journal of the schema before, of which the tables are needed."""
 _FORMATS = slice(18, 20)
-_ONLY_NOW = (
-    "SELECT 1 FROM blocks",
-    "SELECT 1 FROM reports WHERE weight <> 1 OR network <> ''",
-    "SELECT 1 FROM sqlite_sequence WHERE name = 'reports' AND seq <> (SELECT coalesce(max(number), 0) FROM reports)",
-)
+_ONLY_NOW = ("SELECT 1 FROM tournaments",)
 """A query for rows that the last schema but one cannot hold."""
 _OF_CLUSTER = ("place", "nodes", "connected")
 
@@ -37,7 +33,7 @@ def of_release_before(now: sqlite3.Connection) -> bytes:
 
     Beside the journal's they are the cluster's own, which were the same.
     """
-    if any(now.execute(query).fetchone() for query in _ONLY_NOW):
+    if holds_newer(now):
         old = now
     else:
         old = fill_as_before(now)
@@ -69,6 +65,11 @@ def contents(replica: Replica) -> tuple[int, str]:
     connection = replica.database.connection
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return version, canonical(connection)
+
+
+def holds_newer(now: sqlite3.Connection) -> bool:
+    """Tell whether there is something that the tables before cannot hold."""
+    return any(now.execute(query).fetchone() for query in _ONLY_NOW)
 
 
 @cache

@@ -13,7 +13,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.tournaments import director
 from ttt_net.tournaments.matching import matched
 from ttt_net.tournaments.schedules import Entrant
-from ttt_net.tournaments.tournament import AnyFact, Closed, Opened, Terms, Tournament, TournamentKind, points_of
+from ttt_net.tournaments.tournament import AnyFact, Closed, Terms, Tournament, TournamentKind, points_of
 
 MINUTE = TimeControl(60_000)
 
@@ -52,17 +52,9 @@ class Evening:
     def rebuilt(self) -> Tournament:
         """Return the tournament from its facts alone, with all results, some of which come twice."""
         facts = [msgspec.json.decode(each, type=AnyFact) for each in self.facts]
-        first = facts[0]
-        assert isinstance(first, Opened)
-        found = Tournament("ABCDEF", first)
-        ended = {match: (winner, reason) for match, winner, reason in self.ends}
-        for fact in facts[1:]:
-            found.evolve(fact)
-            for boards in found.rounds:  # results stand in the tables, so they are there before what follows from them
-                for board in boards.values():
-                    if board.matches and board.matches[-1] in ended:
-                        found.settle(board.matches[-1], *ended[board.matches[-1]])
-                        found.settle(board.matches[-1], *ended[board.matches[-1]])
+        found = Tournament.from_facts("ABCDEF", facts, {match: end for match, *end in self.ends})  # type: ignore[misc]
+        for match, winner, reason in self.ends:
+            assert not found.settle(match, winner, reason), "a result counts once"
         return found
 
     def next_round(self) -> None:

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     ABANDON = "abandon"
     ABORT = "abort"
     AGREEMENT = "agreement"
+    FORFEIT = "forfeit"
 
 
 _BY_WORD: Mapping[str, Reason] = {reason.value: reason for reason in Reason}

@@ -43,6 +43,14 @@ CHANGE_MS = 5_000
 """A player who goes on with another connection within this time has changed devices, which is no absence."""
 
 
+@dataclass(frozen=True, slots=True)
+class FirstMoves:
+    """The time that each player of a tournament's match has for the first move, which no clock counts."""
+
+    budget_ms: int
+    since_ms: int
+
+
 class Match:
     """A live or finished play: the rules, the events so far, the clock, the offers and the outcome."""
 
@@ -58,6 +66,9 @@ class Match:
         self.time = started.time
         self.game: Game[Any] = find_game(started.game)
         self.start = started.start
+        self.tournament = started.tournament
+        self.first_moves: FirstMoves | None = None
+        """Until when the first moves are due, where somebody sees to that."""
         self.state: Any = self.game.initial if started.start is None else read_start(self.game, started.start)
         self.clock = None if started.time is None else Clock.fresh(started.time)
         self.outcome: Outcome | None = None
@@ -195,6 +206,15 @@ class Match:
         """Let the time that runs begin now, when its player hears of it, and not when it was decided."""
         if self.clock and self.clock.running is not None:
             self.clock = replace(self.clock, since_ms=now_ms)
+        if self.first_moves is not None:
+            self.first_moves = replace(self.first_moves, since_ms=now_ms)
+
+    @property
+    def first_move_due_ms(self) -> int | None:
+        """When the side to move has to have made its first move; None if that does not matter."""
+        if self.first_moves is None or self.is_over or len(self.moves) >= OPENING_PLIES:
+            return None
+        return self.first_moves.since_ms + self.first_moves.budget_ms
 
     def told(self, event: wire.MatchEvent) -> wire.MatchEvent:
         """Return the newest event as clients hear it: a move carries the position after it."""
@@ -270,6 +290,7 @@ class Match:
             score=self.score,
             code=None if you is None else self.code,
             start=self.start,
+            tournament=self.tournament,
         )
 
     def away(self, side: Side, now_ms: int) -> wire.AwayInfo | None:

@@ -79,9 +79,23 @@ def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.
     return [_ended(match, Outcome(1 - side, Reason.TIME), now_ms, now_ms if at_ms is None else at_ms)]
 
 
+def no_show(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
+    """Return the end of a tournament's match whose first move is overdue, else nothing: a forfeit.
+
+    Nobody wins if the other player is not here either, and has not moved.
+    """
+    due_ms = match.first_move_due_ms
+    if due_ms is None or due_ms > now_ms:
+        return []
+    late = match.game.to_move(match.state)
+    is_nobody_here = not match.moves and match.absences.of(1 - late) is not None
+    outcome = Outcome(None if is_nobody_here else 1 - late, Reason.FORFEIT)
+    return [_end(match.id, match.seq + 1, outcome, now_ms, now_ms if at_ms is None else at_ms, match.clock)]
+
+
 def forsaken_at_ms(match: Match) -> int | None:
     """Return when the seat of a bot will be freed whose opponent is away; None if no bot waits."""
-    if match.is_over or match.is_adjourned:
+    if match.is_over or match.is_adjourned or match.tournament is not None:
         return None
     waited_for = (match.absences.of(side) for side in SIDES if match.players[1 - side].bot is not None)
     claims_ms = (absence.claim_at_ms for absence in waited_for if absence is not None)
@@ -176,6 +190,7 @@ def _play(
 
 def _abort(match: Match, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
+    _must_be_free(match)
     if len(match.moves) >= OPENING_PLIES:
         raise Refusal(Code.TOO_LATE, "both players have moved; you can resign or offer a draw")
     return [_ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)]
@@ -183,6 +198,8 @@ def _abort(match: Match, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
 
 def _offer(match: Match, side: Side, offer: wire.OfferRequest, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     kind = offer.kind
+    if kind != "draw":
+        _must_be_free(match)
     if kind != "rematch":
         _must_be_live(match)
     elif not match.is_over:
@@ -311,6 +328,8 @@ def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int, at_ms: i
         raise Refusal(Code.OPPONENT_HERE, "your opponent is here; there is nothing to claim")
     if absence.left_ms(now_ms):
         raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.left_ms(now_ms))
+    if kind != "win":
+        _must_be_free(match)
     if kind == "adjourn":
         if match.is_rated:
             raise Refusal(Code.ONLY_CASUAL, "a rated match is not adjourned; claim the win or a draw, or wait")
@@ -324,14 +343,22 @@ def _must_not_wait_for(match: Match, side: Side) -> None:
         raise Refusal(Code.ADJOURNED, "the match is adjourned until your opponent is back")
 
 
+def _must_be_free(match: Match) -> None:
+    if match.tournament is not None:
+        raise Refusal(Code.NOT_IN_TOURNAMENT, "in a tournament a match is played once, and to its end")
+
+
 def _must_be_live(match: Match) -> None:
     if match.outcome is not None:
         raise Refusal(Code.MATCH_OVER, f"match {match.id} has ended ({match.outcome.reason})")
 
 
 def _ended(match: Match, outcome: Outcome, now_ms: int, at_ms: int) -> wire.Ended:
-    """Return the end of a match that the board did not decide; a rated one is aborted before `RATED_PLIES`."""
-    if match.is_rated and len(match.moves) < RATED_PLIES:
+    """Return the end of a match that the board did not decide; a rated one is aborted before `RATED_PLIES`.
+
+    Not so in a tournament, where a result is needed.
+    """
+    if match.is_rated and len(match.moves) < RATED_PLIES and match.tournament is None:
         outcome = Outcome(None, Reason.ABORT)
     return _end(match.id, match.seq + 1, outcome, now_ms, at_ms, match.clock)
 

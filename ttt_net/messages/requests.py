@@ -6,9 +6,12 @@ from msgspec import Meta, Struct
 
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages.types import (
+    BeginSeconds,
+    BoardNumber,
     ChatText,
     ClaimKind,
     DeclineReason,
+    Entrants,
     GameName,
     HintKind,
     Level,
@@ -17,6 +20,7 @@ from ttt_net.messages.types import (
     OfferKind,
     Opponents,
     Page,
+    PauseSeconds,
     Phrase,
     Places,
     Ply,
@@ -24,10 +28,17 @@ from ttt_net.messages.types import (
     Rating,
     ReportReason,
     RequestId,
+    RoundNumber,
+    Rounds,
     SeekNumber,
     Seq,
     ShortText,
     Side,
+    StartSeconds,
+    TournamentAct,
+    TournamentCode,
+    TournamentKind,
+    TournamentResult,
 )
 
 
@@ -422,6 +433,74 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
     reveal: bool = False
 
 
+class OrganiseRequest(Request, frozen=True, omit_defaults=True):
+    """Make a tournament, on servers with the feature `tournaments`; you hear its `tournament`, with its code.
+
+    `rounds` is for a `swiss`; of a `round_robin` it is 1 or 2, how often each meets each other. A player who does not
+    make their own first move within `begin_s` loses by forfeit. The next round begins `pause_s` after the last result;
+    with null, by your word. The tournament begins by your word, with `full` players, or `starts_in_s` from now. A
+    `private` one is in no list.
+    """
+
+    name: ShortText
+    kind: TournamentKind
+    time: TimeControl
+    game: GameName = "tictactoe"
+    rounds: Rounds = 5
+    rated: bool = False
+    private: bool = False
+    begin_s: BeginSeconds = 60
+    pause_s: PauseSeconds | None = 15
+    full: Entrants | None = None
+    starts_in_s: StartSeconds | None = None
+
+
+class TournamentsRequest(Request, frozen=True):
+    """Ask for the list of open and running tournaments, and of those that ended lately: `tournaments`."""
+
+
+class AttendRequest(Request, frozen=True, omit_defaults=True):
+    """Hear a `tournament` now, and again when it changes, until off or the connection ends.
+
+    It is told at most once a second, and whole: a page has 100 rows of the standings and 100 boards.
+    """
+
+    tournament: TournamentCode
+    on: bool = True
+    page: Page = 1
+
+
+class EnterRequest(Request, frozen=True):
+    """Enter a tournament by its code, or come back to it. `join` does the same with such a code.
+
+    When a round begins you are seated at once, wherever you are: you hear the `snapshot` of your match.
+    """
+
+    tournament: TournamentCode
+
+
+class WithdrawRequest(Request, frozen=True):
+    """Leave a tournament: you are paired no more. Your match of the round goes on."""
+
+    tournament: TournamentCode
+
+
+class DirectRequest(Request, frozen=True, omit_defaults=True):
+    """Direct a tournament of yours: start it, pause and resume it, begin the `next` round, or end it.
+
+    `add` and `remove` take the `name` of a player. `correct` puts a `result` in place of that of a `board` of a
+    `round`, with a `note`; the match stays as it was.
+    """
+
+    tournament: TournamentCode
+    act: TournamentAct
+    name: ShortText | None = None
+    round: RoundNumber | None = None
+    board: BoardNumber | None = None
+    result: TournamentResult | None = None
+    note: ShortText = ""
+
+
 class PingRequest(Request, frozen=True):
     """Measure latency: the reply is `ok`."""
 
@@ -464,5 +543,11 @@ AnyRequest = (
     | AnalyseRequest
     | HintRequest
     | PuzzleRequest
+    | OrganiseRequest
+    | TournamentsRequest
+    | AttendRequest
+    | EnterRequest
+    | WithdrawRequest
+    | DirectRequest
     | PingRequest
 )

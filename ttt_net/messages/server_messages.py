@@ -20,6 +20,7 @@ from ttt_net.messages.types import (
     Leader,
     Level,
     ListedPlayer,
+    ListedTournament,
     LiveMatch,
     MatchLesson,
     OfferInfo,
@@ -36,6 +37,11 @@ from ttt_net.messages.types import (
     SanctionAct,
     SeekInfo,
     ServerMessage,
+    TournamentBoard,
+    TournamentKind,
+    TournamentPlace,
+    TournamentStanding,
+    TournamentState,
 )
 
 
@@ -43,6 +49,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
     """Event: the match began. `start` is its first position (ply 0), if not the usual one.
 
     `previous` is the match of which this is the rematch, and `score` that of the series so far.
+    `tournament` is the match's place in a tournament.
     """
 
     match: str
@@ -57,6 +64,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
     score: tuple[float, float] = UNSCORED
     code: str | None = None
     start: str | None = None
+    tournament: TournamentPlace | None = None
 
 
 class Played(ServerMessage, frozen=True, omit_defaults=True):
@@ -168,7 +176,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     if the server is one: if this node is gone, try another, but never go from an encrypted node to an unencrypted one.
     `games` are games added to this server by other packages. `features` lists what not every server has:
 
-    - `guests`, `analyse`, `hint`, `puzzle`, `blocks`: these requests, and guests
+    - `guests`, `analyse`, `hint`, `puzzle`, `blocks`, `tournaments`: these requests, and guests
     - `or_casual`: the field in `seek` and `challenge`
     - `seats`: `side` in `mute` and `report`
     - `chat`: texts; without it only phrases, and the field `chat` is false
@@ -192,7 +200,8 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     `players`, `present` (who is connected) and `score` are by side. `score` is that of the series before this match: 1
     for a win, 0.5 for a draw. `moves` are all moves so far, and `last` is the latest. `previous` and `next` are the
     neighbouring matches of the series. `code`, sent only to players, lets others watch a private match. `start` is the
-    first position, if not the usual one.
+    first position, if not the usual one. In a match with a `tournament` nothing is taken back, aborted or
+    played again.
     """
 
     match: str
@@ -218,6 +227,7 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     score: tuple[float, float] = UNSCORED
     code: str | None = None
     start: str | None = None
+    tournament: TournamentPlace | None = None
 
 
 class Presence(ServerMessage, frozen=True, omit_defaults=True):
@@ -468,6 +478,45 @@ class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
     everybody: bool = False
 
 
+class TournamentList(ServerMessage, frozen=True, tag="tournaments"):
+    """Tournaments that are open or running, the newest first, then those that ended lately: 50 of `count`."""
+
+    count: int
+    tournaments: list[ListedTournament]
+
+
+class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_defaults=True):
+    """A tournament as it stands: a page of its standings, and of the boards of the current round.
+
+    `seq` counts what has happened, so a larger one is newer. `ended` says why an `over` one is. `tie_breaks` names
+    the `breaks` of the standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the
+    time until the next round begins by itself. `organiser` is null for the host.
+    """
+
+    tournament: str
+    seq: int
+    name: str
+    kind: TournamentKind
+    game: str
+    time: TimeControl
+    state: TournamentState
+    round: int
+    rounds: int
+    players: int
+    page: int
+    pages: int
+    tie_breaks: list[str]
+    standings: list[TournamentStanding]
+    boards: list[TournamentBoard]
+    open_boards: int
+    organiser: str | None = None
+    rated: bool = False
+    private: bool = False
+    ended: str | None = None
+    starts_in_ms: int | None = None
+    next_in_ms: int | None = None
+
+
 class Suggestion(ServerMessage, frozen=True):
     """You have waited alone for some seconds: bots that would play your game, nearest in strength first.
 
@@ -533,6 +582,8 @@ AnyServerMessage = (
     | ReplayReply
     | RecordReply
     | BlockList
+    | TournamentList
+    | TournamentReply
     | AnalysisReply
     | HintReply
     | PuzzleReply

@@ -43,6 +43,18 @@ ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "gene
 Opponents = Literal["any", "people", "bots"]
 ReportReason = Literal["chat", "name", "cheating", "other"]
 SanctionAct = Literal["ban", "mute"]
+TournamentCode = Annotated[str, Meta(min_length=1, max_length=16)]
+TournamentKind = Literal["swiss", "round_robin", "knockout"]
+TournamentState = Literal["open", "running", "paused", "over"]
+TournamentAct = Literal["start", "pause", "resume", "next", "add", "remove", "correct", "end"]
+TournamentResult = Literal["1-0", "0-1", "1/2-1/2", "0-0"]
+Rounds = Annotated[int, Meta(ge=1, le=30)]
+RoundNumber = Annotated[int, Meta(ge=1, le=100)]
+BoardNumber = Annotated[int, Meta(ge=1, le=1_000)]
+Entrants = Annotated[int, Meta(ge=2, le=1_000)]
+BeginSeconds = Annotated[int, Meta(ge=5, le=3_600)]
+PauseSeconds = Annotated[int, Meta(ge=0, le=3_600)]
+StartSeconds = Annotated[int, Meta(ge=0, le=7 * 86_400)]
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
@@ -228,6 +240,59 @@ class SeekInfo(Struct, frozen=True, omit_defaults=True):
     max_rating: Rating | None = None
     level: Level | None = None
     or_casual: bool = False
+
+
+class TournamentPlace(Struct, frozen=True):
+    """The place of a match: the code of its tournament, the round and the board."""
+
+    tournament: str
+    round: int
+    board: int
+
+
+class ListedTournament(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of tournaments; `organiser` is null for the host, `rounds` 0 while it is not known."""
+
+    tournament: str
+    name: str
+    kind: TournamentKind
+    game: str
+    time: TimeControl
+    state: TournamentState
+    round: int
+    rounds: int
+    players: int
+    organiser: str | None = None
+    rated: bool = False
+    starts_in_ms: int | None = None
+
+
+class TournamentStanding(Struct, frozen=True, omit_defaults=True):
+    """One row of the standings: `score` in half points, `breaks` the tie-breaks in their order, larger is better.
+
+    Players who are equal in all share a place. `gone`: they are not paired any more.
+    """
+
+    place: int
+    player: str
+    score: int
+    breaks: list[int] = []
+    gone: bool = False
+
+
+class TournamentBoard(Struct, frozen=True, omit_defaults=True):
+    """One board of a round: `first` moved first. Without a `second` it is a bye; without a `match`, nobody played.
+
+    `result` is null while the board is open. `corrected`: the organiser has put it there.
+    """
+
+    board: int
+    first: str
+    second: str | None = None
+    match: str | None = None
+    result: TournamentResult | None = None
+    corrected: bool = False
+    forfeit: bool = False
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):

@@ -27,13 +27,16 @@ from ttt_net.messages import (
     Adjourned,
     AgreeRequest,
     AnswerRequest,
+    AttendRequest,
     Challenged,
     ChallengeOver,
     ChatRequest,
+    ClaimKind,
     ClaimRequest,
     DeclineReason,
     DeclineRequest,
     Ended,
+    EnterRequest,
     GameInfo,
     MatchEvent,
     Offered,
@@ -51,6 +54,7 @@ from ttt_net.messages import (
     ServerMessage,
     Snapshot,
     Tookback,
+    TournamentReply,
     UnseekRequest,
     Welcome,
 )
@@ -241,11 +245,15 @@ class BotPlan:
     """How long a move takes at least, so that people can follow."""
     ladder_s: float | None = None
     """How many seconds after the start of a rated match with a bot the next one is sought; None: none is sought."""
+    tournament: str | None = None
+    """The code of the tournament that the bot plays in, and nothing else; the bot ends with it."""
     objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
     """Returns why a challenge in our games, by the opponents that we seek, is declined all the same."""
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
         """Return why a challenge is not for this bot, whether or not it has a place."""
+        if self.tournament is not None:
+            return "later"
         games, opponents = self.seek.games, self.seek.opponents
         if games and challenged.game not in games:
             return "another_game"
@@ -346,6 +354,8 @@ class Bot:
         """The matches that wait for a choice."""
         self.asked: dict[str, int] = {}
         """By match, the ply at which our move is to be chosen, or was chosen."""
+        self._is_over = False
+        """Whether the tournament of the plan is over."""
         self._is_seeking = False
         self._unseen: set[str] = set()
         """The unfinished matches that the server has named, and has not shown yet."""
@@ -365,7 +375,8 @@ class Bot:
     @property
     def _is_done(self) -> bool:
         has_played = self._plan.games is not None and self.tally.games >= self._plan.games
-        return has_played or self.farewell is not None
+        is_playing = any(match.outcome is None for match in self.matches.values()) or bool(self._unseen)
+        return has_played or self.farewell is not None or (self._is_over and not is_playing)
 
     async def play(self, inbox: BotInbox) -> None:
         """Play until the games are played, the server says farewell, or `Stop` is in the inbox."""
@@ -389,6 +400,9 @@ class Bot:
                 self._may_ladder = "or_casual" in event.features
                 self._unseen = set(event.matches)
                 self._accepting = 0
+                if self._plan.tournament is not None:
+                    self._say(EnterRequest(0, self._plan.tournament))
+                    self._say(AttendRequest(0, self._plan.tournament))
             case Snapshot():
                 self._unseen.discard(event.match)
                 if event.match not in known and event.outcome is None:
@@ -430,6 +444,8 @@ class Bot:
                 if kept is None or kept.outcome is not None:
                     self._kept = event.match
                 self._forget_ended()
+            case TournamentReply(state="over"):
+                self._is_over = True
             case Presence() | PlayerRenamed() if event.match in self.matches:
                 self.matches[event.match] = follow(self.matches[event.match], event)
             case Answered(SeekRequest(), Refused(code=code)) if code != Code.NOT_SEEKING:
@@ -468,11 +484,12 @@ class Bot:
         """Claim a match whose opponent has not come back within their grace: a rated one is won, a casual one drawn."""
         match = self.matches.get(name)
         if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
-            self._say(ClaimRequest(0, match=name, kind="win" if match.rated else "draw"))
+            kind: ClaimKind = "win" if match.rated or match.tournament is not None else "draw"
+            self._say(ClaimRequest(0, match=name, kind=kind))
 
     def _seek(self) -> None:
         """Look for an opponent while a place is free."""
-        if self._is_seeking or self._free_places <= 0:
+        if self._is_seeking or self._free_places <= 0 or self._plan.tournament is not None:
             return
         self._is_seeking = True
         self._say(self._wanted)
@@ -600,6 +617,12 @@ class Bot:
                 if refusal.code == Code.TOO_MANY_MATCHES:
                     self._claim_oldest()
                 loop.call_later(wait_s, self._seek)
+            case EnterRequest() if refusal.code in (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE):
+                loop.call_later(wait_s, self._say, request)
+            case EnterRequest() if refusal.code != Code.TOURNAMENT_OVER:
+                self.farewell = Farewell(Parting.REJECTED, refusal.message, refusal.code)
+            case AttendRequest():
+                loop.call_later(wait_s, self._say, request)
             case ResumeRequest():
                 self._unseen.discard(request.match)
                 self._seek()

@@ -26,11 +26,13 @@ from ttt_net.messages import (
     AgreeRequest,
     AnalyseRequest,
     AnyServerMessage,
+    AttendRequest,
     BlockRequest,
     BlocksRequest,
     ClaimRequest,
     DeclineRequest,
     Ended,
+    EnterRequest,
     GameInfo,
     HelloRequest,
     HintRequest,
@@ -59,11 +61,13 @@ from ttt_net.messages import (
     SeekRequest,
     Snapshot,
     Tookback,
+    TournamentsRequest,
     UnseekRequest,
     UnwatchRequest,
     WatchRequest,
     Welcome,
     WhoRequest,
+    WithdrawRequest,
 )
 from ttt_net.sdk.received import Answered, ConnectionEvent, Garbled, check_clock, check_played, check_snapshot
 
@@ -97,6 +101,10 @@ _QUESTION = (
     | BlockRequest
     | BlocksRequest
     | PingRequest
+    | TournamentsRequest
+    | AttendRequest
+    | EnterRequest
+    | WithdrawRequest
 )
 """Requests that may be carried out twice."""
 _WISH = SeekRequest | UnseekRequest | WatchRequest | UnwatchRequest

@@ -143,6 +143,7 @@ def play(
     move_ms: int = MOVE_MS,
     matches: int | None = None,
     ladder: float | None = None,
+    tournament: str | None = None,
     fingerprint: str | None = None,
     is_insecure: bool = False,
     sandbox: bool = False,
@@ -158,6 +159,8 @@ def play(
     resumes its matches, seeks opponents in `games` (none are all) while one of its `places` is free, accepts challenges
     and rematches, and answers offers. `write` gets a line for each event of note; by default it prints to the standard
     error.
+
+    With the code of a `tournament`, the bot plays its matches alone, and ends when the tournament is over.
 
     `time` is the clock to seek, such as "3+2" for 3 minutes and 2 seconds a move. `level` (1 to 8), `label` and `about`
     are shown to others. `fingerprint` is the SHA-256 of the server's certificate, if no authority has signed it.
@@ -175,7 +178,7 @@ def play(
     order = _Order(
         think=partial(think_by, choose, write),
         name=name,
-        plan=BotPlan(seek, matches, move_ms, places, ladder_s=ladder),
+        plan=BotPlan(seek, matches, move_ms, places, ladder_s=ladder, tournament=tournament),
         profile=BotProfile(label, level, places, about=about),
         is_remembered=not sandbox,
         story=Story(write),

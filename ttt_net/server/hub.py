@@ -27,6 +27,7 @@ from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker, MatchmakingRequest
+from ttt_net.server.matchmaking.tournament_service import TournamentRequest, Tournaments
 from ttt_net.server.readiness import COME_BACK_MS
 from ttt_net.server.rooms.chat import Chat, SocialRequest
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach
@@ -148,6 +149,7 @@ class Hub:
         self.coach = Coach(services, rooms)
         self.analysis = AnalysisQueue(services, self.coach)
         self._rooms = rooms
+        self.tournaments = Tournaments(services, self.registry, eligibility)
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.act_in_lobby: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
         """Carries out what is asked of the lobby; in a cluster, on the node that keeps it."""
@@ -157,7 +159,7 @@ class Hub:
         self.chat.parted = self.matchmaker.blocks_changed
         self._history = HistoryService(services, self.registry)
         self.sessions = SessionService(
-            services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
+            services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach, self.tournaments
         )
         self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions)
         self._login = Login(services, self.sessions.begin)
@@ -173,8 +175,9 @@ class Hub:
         return self.services.players.people, sum(match is not None and not match.is_over for match in matches)
 
     def recall(self) -> None:
-        """Read what was promised before a restart and is not of a match: invitations."""
+        """Read what was promised before a restart and is not of a match: invitations and tournaments."""
         self.matchmaker.invitations.recall()
+        self.tournaments.recall()
 
     def settings_changed(self, keys: Collection[str]) -> None:
         """Let what was made of the settings of these keys follow them; all else reads them when it needs them."""
@@ -232,6 +235,7 @@ class Hub:
         self._login.forget(connection)
         if isinstance(connection.session, Session):
             self._history.left(connection.session)
+            self.tournaments.left(connection.session)
             self.sessions.end(connection.session)
             connection.session = None
         if self.services.shutdown.is_draining and not self.services.connections:
@@ -306,6 +310,7 @@ class Hub:
         guard.attempt("matchmaker", self.matchmaker.tick)
         guard.attempt("lobby feed", self.services.feed.tick)
         guard.attempt("streams", partial(self.api.tick, now_s))
+        guard.attempt("tournaments", self.tournaments.tick)
 
     def _look_after_some(self, now_s: float) -> None:
         """Look after the next few connections, and after the others in further turns, between requests."""
@@ -393,7 +398,12 @@ class Hub:
         elif isinstance(request, wire.PingRequest):
             session.ok(request.id)
         elif isinstance(request, MatchmakingRequest):
-            self.act_in_lobby(session, request)
+            if isinstance(request, wire.JoinRequest) and self.tournaments.has(request.code):
+                self.tournaments.enter(session, request.id, request.code)
+            else:
+                self.act_in_lobby(session, request)
+        elif isinstance(request, TournamentRequest):
+            self.tournaments.act(session, request)
         elif isinstance(request, SocialRequest):
             self.chat.act(session, request)
         elif isinstance(request, PastRequest):

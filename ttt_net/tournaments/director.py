@@ -181,7 +181,7 @@ def correct(tournament: Tournament, round_number: int, board: int, result: str, 
 
 
 def end(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """End the tournament early. Matches that are played go on, and do not count any more."""
+    """End the tournament early. Matches that are being played go on, and count."""
     return [] if tournament.is_over else [Closed(at_ms, "ended")]
 
 

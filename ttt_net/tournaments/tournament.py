@@ -234,13 +234,19 @@ class Tournament:
         self._boards: dict[str, tuple[int, BoardState]] = {}
 
     @classmethod
-    def from_facts(cls, code: str, facts: Iterable[AnyFact]) -> "Tournament":
-        """Return the tournament that these facts are, without results."""
+    def from_facts(
+        cls, code: str, facts: Iterable[AnyFact], ends: Mapping[str, tuple[int | None, str]]
+    ) -> "Tournament":
+        """Return the tournament that these facts are, with the winner and reason of each end of a match."""
         first, *others = facts
         assert isinstance(first, Opened), "the first fact of a tournament is Opened"
         tournament = cls(code, first)
         for fact in others:
             tournament.evolve(fact)
+            if isinstance(fact, BoardsBegan):
+                for board in fact.boards:
+                    if board.match is not None and board.match in ends:
+                        tournament.settle(board.match, *ends[board.match])
         return tournament
 
     @property

@@ -19,13 +19,13 @@ from ttt_net.server.journal.entries import AuditNote, CloseReports, FileReport, 
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
-SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10)}
+SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10), 3: ("45b66bfd74bd0f64", 11)}
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 UPGRADING = "the servers are being renewed, and cannot do that yet; try again later"
 
 
-MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd"}
+MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd", 3: "490767aba7428dbd"}
 """The hash of the schema of messages beside the log, for each form so far."""
 
 

@@ -98,7 +98,7 @@ def test_the_walk_has_every_entry_accepted_and_refused_for_many_reasons() -> Non
     assert {type(entry) for walk in walks for entry in accepted(walk)} == set(get_args(AnyEntry))
     refusals = [answer for walk in walks for answer in walk.answers if isinstance(answer, Refusal)]
     codes = {each.code.value for each in refusals}
-    known = "name_taken still_playing unknown_player bad_message too_fast storage too_many_blocked"
+    known = "name_taken still_playing unknown_player bad_message too_fast storage blocked tournament_over"
     assert codes == set(known.split())
     causes = {each.cause for each in refusals if isinstance(each, StorageError)}
     assert {"the journal expects another fact number", "FOREIGN KEY constraint failed"} <= causes

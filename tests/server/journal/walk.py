@@ -13,6 +13,7 @@ from ttt_net.server.admission.sanctions import Act, Sanction, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AnyEntry, AuditNote, ChatLine
+from ttt_net.tournaments.tournament import AnyFact, Board, BoardsBegan, Closed, Entered, Opened, Terms
 
 _NAMES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "abcdefghij"]
 _GAMES = ["tictactoe", "connect4"]
@@ -23,6 +24,7 @@ _STEPS = (
     ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
     + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
     + ["report", "block"] * 3 + ["close", "close_all"]
+    + ["open", "enter", "round"] * 3
     + ["appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
 )  # fmt: skip
 
@@ -148,6 +150,42 @@ class Walk:
     def _close_all(self) -> AnyEntry:
         note = AuditNote(self._now_ms, "close", ": all", None, "anna")
         return entries.CloseReports(self._player(), self.rng.random() < 0.5, "done", note)
+
+    def _open(self) -> AnyEntry:
+        terms = Terms("Friday", "swiss", "tictactoe", TimeControl(60_000))
+        code = self.rng.choice(["BCDFG", f"t{next(self._numbers)}"])
+        return entries.AppendTournament(code, 1, (Opened(self._now_ms, terms, self._player()),))
+
+    def _enter(self) -> AnyEntry | None:
+        tournament = self._tournament()
+        if tournament is None:
+            return None
+        code, seq = tournament
+        facts: list[AnyFact] = [Entered(self._now_ms, seq, self._player())]
+        if self.rng.random() < 0.1:
+            facts.append(Closed(self._now_ms, "ended"))
+        return entries.AppendTournament(code, seq + self.rng.choice([0, 0, 0, 1]), tuple(facts))
+
+    def _round(self) -> AnyEntry | None:
+        tournament = self._tournament()
+        if tournament is None:
+            return None
+        code, seq = tournament
+        seats = self._player(), self._player()
+        match = f"m{next(self._numbers)}"
+        board = Board(1, 1, 2, match)
+        started = self._started(match, 1, previous="unspent")
+        began = BoardsBegan(self._now_ms, self.rng.choice([1, seq]), (board,))
+        return entries.BeginBoards(code, seq, began, (entries.AppendEvents((started,), seats),))
+
+    def _tournament(self) -> tuple[str, int] | None:
+        """Return the code of a tournament, and the next number of its facts."""
+        query = "SELECT id, (SELECT max(seq) FROM tournament_facts WHERE tournament = number) FROM tournaments"
+        known = self._rows(query)
+        if not known:
+            return None
+        code, last = self.rng.choice(known)
+        return code, last + 1
 
     def _appoint(self) -> AnyEntry:
         name = self.rng.choice(["anna", "ben"])

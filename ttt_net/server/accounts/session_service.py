@@ -15,6 +15,7 @@ from ttt_net.server.cluster.log import Came
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
+from ttt_net.server.matchmaking.tournament_service import Tournaments
 from ttt_net.server.players import FORGOTTEN, Player, PlayerId
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.services import Services
@@ -172,8 +173,10 @@ class SessionService:
         limiter: ConnectionLimiter,
         analysis: AnalysisQueue,
         coach: Coach,
+        tournaments: Tournaments,
     ) -> None:
         self._services = services
+        self._tournaments = tournaments
         self._registry = registry
         self._matchmaker = matchmaker
         self._limiter = limiter
@@ -269,6 +272,7 @@ class SessionService:
             "puzzle": True,
             "seats": True,
             "blocks": True,
+            "tournaments": self._tournaments.is_open,
             "or_casual": True,  # an older server knows no such field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]

@@ -31,7 +31,15 @@ from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.journal.database import Done, Failed
-from ttt_net.server.journal.entries import AnyEntry, CloseReports, FileReport, JournalEntry, SetBlock
+from ttt_net.server.journal.entries import (
+    AnyEntry,
+    AppendTournament,
+    BeginBoards,
+    CloseReports,
+    FileReport,
+    JournalEntry,
+    SetBlock,
+)
 from ttt_net.server.players import PlayerId
 
 log = logging.getLogger(__name__)
@@ -49,7 +57,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer where no node answers the subject; real answers have a length."""
-FORM = 2
+FORM = 3
 """The newest form of what is in the log that this release knows: see `docs/developing/cluster.md`, on releases.
 
 It is one more for a release that adds an entry or a field, or applies one in another way; that release still applies
@@ -355,11 +363,14 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
 
     Raises `Refusal` if that form has no such entry, until all nodes run the release that has.
     """
-    if form >= 2:
-        return entry
-    if isinstance(entry, SetBlock | CloseReports):
+    unknown = _SINCE_3 if form == 2 else (*_SINCE_2, *_SINCE_3)
+    if form < FORM and isinstance(entry, unknown):
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
-    return restruct(entry, network=None) if isinstance(entry, FileReport) else entry
+    return restruct(entry, network=None) if form < 2 and isinstance(entry, FileReport) else entry
+
+
+_SINCE_2, _SINCE_3 = (SetBlock, CloseReports), (AppendTournament, BeginBoards)
+"""The entries that a form was the first to have."""
 
 
 class Batch(msgspec.Struct, frozen=True):

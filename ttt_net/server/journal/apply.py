@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import msgspec
 
 from ttt_net.clock import Speed, TimeControl, speed
-from ttt_net.errors import Code, Refusal
+from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.games import Reason
 from ttt_net.messages import Ended, MatchEvent, Played, RatingChange, Started, Tookback, decode_event, encode
 from ttt_net.ratings import PROVISIONAL_STANDING, SETTLING_OPPONENTS, Rating, rated
@@ -23,6 +23,7 @@ from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Ch
 from ttt_net.server.journal.queries import blocks_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import FORGOTTEN, Blocks, Player, PlayerId, still_playing
+from ttt_net.tournaments.tournament import AnyFact, Closed, Opened
 
 MAX_NOTES = 100_000
 """The oldest notes of the audit log beyond these are deleted."""
@@ -32,6 +33,8 @@ SEEN_MS = 3_600_000
 """The least time between two notes of a guest's visits."""
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
 """The score of the first player, by the winner."""
+_UNRATED = (Reason.ABORT.value, Reason.FORFEIT.value)
+"""Reasons of ends by which nobody has shown how they play."""
 _MARK = "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over"
 """Marks a match as over, which triggers count for both players."""
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
@@ -76,6 +79,10 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             _appoint(connection, entry)
         case entries.DismissModerator():
             _dismiss(connection, entry)
+        case entries.AppendTournament():
+            _append_facts(connection, entry.tournament, entry.seq, entry.facts)
+        case entries.BeginBoards():
+            _begin_boards(connection, entry)
         case entries.ForgetMatches():
             return _forget_matches(connection, entry)
         case entries.ForgetGuests():
@@ -176,7 +183,7 @@ def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str,
 
 def _rated_matches(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Sequence[Any]]:
     """Return game, time and players of the matches among these whose results are rated."""
-    results = [match for match, end in ends.items() if end.reason != Reason.ABORT.value]
+    results = [match for match, end in ends.items() if end.reason not in _UNRATED]
     return {
         match: row
         for match, *row in connection.execute(
@@ -246,6 +253,64 @@ def unsettle_ratings(connection: sqlite3.Connection, entry: UnsettleRatings) -> 
         [(PROVISIONAL_STANDING, *key) for key in stale],
     )
     return stale
+
+
+# Tournaments. A trigger puts the end of a match into its row of `pairings`, so a result is never carried anywhere.
+
+
+def _append_facts(connection: sqlite3.Connection, code: str, seq: int, facts: Sequence[AnyFact]) -> int:
+    """Append facts to a tournament, and return its number. Raises `Overtaken` if `seq` is not the next of it."""
+    if isinstance(facts[0], Opened):
+        known = connection.execute("SELECT 1 FROM tournaments WHERE id = ?", (code,)).fetchone()
+        if known is not None:
+            raise Overtaken
+        row = connection.execute(
+            "INSERT INTO tournaments (id, opened_ms) VALUES (?, ?) RETURNING number", (code, facts[0].at_ms)
+        ).fetchone()
+    else:
+        row = connection.execute("SELECT number FROM tournaments WHERE id = ?", (code,)).fetchone()
+        if row is None:
+            raise Refusal(Code.UNKNOWN_TOURNAMENT, f"no tournament has the code {code}")
+    number = int(row[0])
+    (last,) = connection.execute(
+        "SELECT coalesce(max(seq), 0) FROM tournament_facts WHERE tournament = ?", (number,)
+    ).fetchone()
+    if seq != last + 1:
+        raise Overtaken
+    rows = [(number, seq + offset, msgspec.json.encode(fact)) for offset, fact in enumerate(facts)]
+    connection.executemany("INSERT INTO tournament_facts (tournament, seq, fact) VALUES (?, ?, ?)", rows)
+    if isinstance(facts[-1], Closed):
+        connection.execute("UPDATE tournaments SET closed_ms = ? WHERE number = ?", (facts[-1].at_ms, number))
+    return number
+
+
+def _begin_boards(connection: sqlite3.Connection, entry: entries.BeginBoards) -> None:
+    row = connection.execute(
+        "SELECT number, (SELECT coalesce(max(round), 0) FROM pairings WHERE tournament = number),"
+        " (SELECT coalesce(max(seq), 0) FROM tournament_facts WHERE tournament = number)"
+        " FROM tournaments WHERE id = ? AND closed_ms IS NULL",
+        (entry.tournament,),
+    ).fetchone()
+    if row is None:
+        raise Refusal(Code.TOURNAMENT_OVER, "that tournament is over")
+    number, newest, seq = row
+    query = "SELECT first, second FROM pairings WHERE tournament = ? AND NOT is_over"
+    playing = {player for pair in connection.execute(query, (number,)) for player in pair}
+    seats = [player for start in entry.starts for player in start.seats or ()]
+    is_next_round = entry.began.round > newest
+    if seq + 1 != entry.seq or len(set(seats)) < len(seats) or (playing if is_next_round else playing & set(seats)):
+        raise Overtaken
+    _append_facts(connection, entry.tournament, entry.seq, [entry.began])
+    append_events(connection, entry.starts)
+    boards = {board.match: board.board for board in entry.began.boards}
+    connection.executemany(
+        "INSERT INTO pairings (match, tournament, round, board, first, second) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (start.events[0].match, number, entry.began.round, boards[start.events[0].match], *start.seats)
+            for start in entry.starts
+            if start.seats is not None
+        ],
+    )
 
 
 # Players.

@@ -12,6 +12,7 @@ from ttt_net.messages import Ended, MatchEvent, RatingChange, ReportReason, Star
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.sanctions import HOST, Act, Sanction
 from ttt_net.server.players import PlayerId
+from ttt_net.tournaments.tournament import AnyFact, BoardsBegan
 
 Changes = tuple[RatingChange, RatingChange]
 """Changes of both players' ratings by a rated match, by side."""
@@ -56,6 +57,33 @@ class AppendEvents(JournalEntry, frozen=True, tag=True):
         """Whether this is a single event that neither starts nor ends its match, as a move is: one statement."""
         kind = type(self.events[0])  # `isinstance` asks the metaclass of structs, for half a microsecond
         return len(self.events) == 1 and kind is not Started and kind is not Ended
+
+
+# Tournaments.
+
+
+class AppendTournament(JournalEntry, frozen=True, tag=True):
+    """Append facts to a tournament, the first of them as number `seq`; with `Opened`, begin it.
+
+    Refused as `Overtaken` if that is not the next number.
+    """
+
+    tournament: str
+    seq: int
+    facts: tuple[AnyFact, ...]
+
+
+class BeginBoards(JournalEntry, frozen=True, tag=True):
+    """Begin a round, or boards of it anew: the fact as number `seq`, with the starts of all its matches.
+
+    All or nothing. Refused as `Overtaken` if that is not the next number, if one of the players has an open match in
+    the tournament, or if a round would begin while another is open: so a repeat changes nothing.
+    """
+
+    tournament: str
+    seq: int
+    began: BoardsBegan
+    starts: tuple[AppendEvents, ...]
 
 
 # Players.
@@ -298,6 +326,8 @@ AnyEntry = (
     | CloseReports
     | AppointModerator
     | DismissModerator
+    | AppendTournament
+    | BeginBoards
     | MaintenanceEntry
     | Probe
 )

@@ -18,9 +18,10 @@ from ttt_net.server.journal import entries, queries
 from ttt_net.server.journal.database import Done, unheard
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth, Read, Tell
-from ttt_net.server.journal.queries import Moderator, PlayerReport, StoredMatch, with_names
+from ttt_net.server.journal.queries import Moderator, PlayerReport, StoredMatch, StoredTournament, with_names
 from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
+from ttt_net.tournaments.tournament import AnyFact, BoardsBegan
 
 Failed = Callable[[Refusal], None]
 """The callback instead of `done` if nothing changed: the request was refused, or the disk failed."""
@@ -62,6 +63,33 @@ class Journal:
     def read(self, match: str, done: Callable[[StoredMatch], None], failed: Failed) -> None:
         """Read a match; an id that no match has is refused with `UNKNOWN_MATCH`."""
         self._ledger.ask(queries.MatchQuery(match), done, failed)
+
+    # Tournaments.
+
+    def direct(
+        self, tournament: str, seq: int, facts: Sequence[AnyFact], done: Callable[[], None], failed: Failed
+    ) -> None:
+        """Append facts to a tournament; refused as `Overtaken` if `seq` is not the next number of it."""
+        entry = entries.AppendTournament(tournament, seq, tuple(facts))
+        self._ledger.append(entry, lambda _: done(), failed)
+
+    def begin_boards(
+        self,
+        tournament: str,
+        seq: int,
+        began: BoardsBegan,
+        starts: Sequence[tuple[Started, tuple[PlayerId, PlayerId]]],
+        done: Callable[[], None],
+        failed: Failed,
+    ) -> None:
+        """Begin a round of a tournament, or boards anew, with all its matches; see `BeginBoards`."""
+        appends = tuple(entries.AppendEvents((_as_kept(started),), seats) for started, seats in starts)
+        entry = entries.BeginBoards(tournament, seq, began, appends)
+        self._ledger.append(entry, lambda _: done(), failed)
+
+    def tournaments(self, code: str | None, done: Callable[[list[StoredTournament]], None], failed: Failed) -> None:
+        """Read the tournaments that are not over, or the one of a code."""
+        self._ledger.ask(queries.TournamentsQuery(code), done, failed)
 
     # Players.
 

@@ -23,7 +23,9 @@ from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal.entries import AuditNote
 from ttt_net.server.players import Blocks, Player, PlayerId
 from ttt_net.text import name_key
+from ttt_net.tournaments.tournament import AnyFact, Entered, Opened
 
+_fact_decoder: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 MAX_UNFINISHED = 50
 """The most unfinished matches of one player that are looked up, newest first."""
 MAX_RATINGS_AT_HAND = 100
@@ -53,6 +55,12 @@ class InvitationsQuery(NamedTuple):
     """The invitations that have not expired."""
 
     now_ms: int
+
+
+class TournamentsQuery(NamedTuple):
+    """The tournaments that are not over, as `StoredTournament`s; with a code, the one that has it, or none."""
+
+    code: str | None = None
 
 
 class SpareQuery(NamedTuple):
@@ -198,7 +206,9 @@ class Reading(NamedTuple):
     read: Callable[[sqlite3.Connection], object]
 
 
-AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | ModerationQuery | Reading
+AnyQuery = (
+    TournamentsQuery | MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | ModerationQuery | Reading
+)
 
 
 def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
@@ -214,6 +224,8 @@ def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
             return player_named(connection, *query)
         case InvitationsQuery():
             return read_invitations(connection, *query)
+        case TournamentsQuery():
+            return read_tournaments(connection, query.code)
         case SpareQuery():
             return spare_bytes(connection)
         case SanctionsQuery():
@@ -377,6 +389,43 @@ def read_invitations(connection: sqlite3.Connection, now_ms: int) -> list[Invita
         Invitation(code, by, game, None if time is None else msgspec.json.decode(time, type=TimeControl), *rest)
         for code, by, game, time, *rest in rows
     ]
+
+
+class StoredTournament(NamedTuple):
+    """A tournament in the journal: its facts, the ends of its matches, and the present names of its players."""
+
+    code: str
+    facts: list[AnyFact]
+    ends: dict[str, tuple[int | None, str]]
+    """The winner, if there is one, and the reason, by match."""
+    names: dict[PlayerId, str]
+
+
+def read_tournaments(connection: sqlite3.Connection, code: str | None) -> list[StoredTournament]:
+    """Return the tournaments that are not over, or the one of that code. Raises `StorageError` if one is unreadable."""
+    which = "closed_ms IS NULL" if code is None else "id = ?"
+    found = connection.execute(
+        f"SELECT number, id FROM tournaments WHERE {which} ORDER BY number",  # noqa: S608 - ours
+        () if code is None else (code,),
+    ).fetchall()
+    return [_read_tournament(connection, number, each) for number, each in found]
+
+
+def _read_tournament(connection: sqlite3.Connection, number: int, code: str) -> StoredTournament:
+    kept = connection.execute("SELECT fact FROM tournament_facts WHERE tournament = ? ORDER BY seq", (number,))
+    try:
+        facts = [_fact_decoder.decode(fact) for (fact,) in kept]
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"tournament {code} cannot be read: {error}") from None
+    ends = connection.execute("SELECT match, winner, reason FROM pairings WHERE tournament = ? AND is_over", (number,))
+    players = {fact.player for fact in facts if isinstance(fact, Entered)}
+    opened = facts[0]
+    if isinstance(opened, Opened) and opened.organiser is not None:
+        players.add(opened.organiser)
+    names = connection.execute(
+        "SELECT id, name FROM players WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(players)),)
+    )
+    return StoredTournament(code, facts, {match: (winner, reason) for match, winner, reason in ends}, dict(names))
 
 
 # Moderation.

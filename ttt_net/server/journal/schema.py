@@ -13,7 +13,7 @@ from ttt_net.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 SCHEMA = """
 CREATE TABLE players (
@@ -92,7 +92,7 @@ BEGIN
         (NEW.second, NEW.is_private, NEW.ended_ms, NEW.id, NEW.game);
 END;
 CREATE TRIGGER an_end_is_counted AFTER UPDATE OF is_over ON matches
-WHEN NEW.is_over AND NOT OLD.is_over AND NEW.reason <> 'abort'
+WHEN NEW.is_over AND NOT OLD.is_over AND NEW.reason NOT IN ('abort', 'forfeit')
 BEGIN
     UPDATE players SET
         won = won + (NEW.winner IS 0), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 1)
@@ -104,6 +104,40 @@ BEGIN
         (NEW.first, NEW.second, NEW.winner IS 0, NEW.winner IS NULL, NEW.winner IS 1),
         (NEW.second, NEW.first, NEW.winner IS 1, NEW.winner IS NULL, NEW.winner IS 0)
         ON CONFLICT DO UPDATE SET won = won + excluded.won, drawn = drawn + excluded.drawn, lost = lost + excluded.lost;
+END;
+
+CREATE TABLE tournaments (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- the code by which players enter
+    opened_ms INTEGER NOT NULL,
+    closed_ms INTEGER                   -- null: it is not over
+) STRICT;
+CREATE INDEX open_tournaments ON tournaments (number) WHERE closed_ms IS NULL;
+CREATE TABLE tournament_facts (
+    tournament INTEGER NOT NULL REFERENCES tournaments (number),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,                 -- JSON, as tournaments.tournament has it; players are numbers in it
+    PRIMARY KEY (tournament, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tournament_facts_are_numbered_without_a_gap BEFORE INSERT ON tournament_facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM tournament_facts WHERE tournament = NEW.tournament)
+BEGIN SELECT raise(ABORT, 'the journal expects another number of this fact'); END;
+CREATE TABLE pairings (                 -- the matches of tournaments, with their results; a match may be forgotten
+    match TEXT PRIMARY KEY,
+    tournament INTEGER NOT NULL REFERENCES tournaments (number),
+    round INTEGER NOT NULL,
+    board INTEGER NOT NULL,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    is_over INTEGER NOT NULL DEFAULT 0,
+    winner INTEGER,
+    reason TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pairings_of_tournament ON pairings (tournament, round);
+CREATE INDEX open_pairings ON pairings (tournament) WHERE NOT is_over;
+CREATE TRIGGER an_end_settles_its_board AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
+BEGIN
+    UPDATE pairings SET is_over = 1, winner = NEW.winner, reason = NEW.reason WHERE match = NEW.id AND NOT is_over;
 END;
 
 CREATE TABLE ratings (
@@ -303,7 +337,68 @@ def from_schema_9(connection: sqlite3.Connection) -> None:
     run(connection, _FROM_9)
 
 
-CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {8: from_schema_8, 9: from_schema_9}
+_FROM_10 = """
+DROP TRIGGER an_end_is_counted;
+CREATE TRIGGER an_end_is_counted AFTER UPDATE OF is_over ON matches
+WHEN NEW.is_over AND NOT OLD.is_over AND NEW.reason NOT IN ('abort', 'forfeit')
+BEGIN
+    UPDATE players SET
+        won = won + (NEW.winner IS 0), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 1)
+        WHERE id = NEW.first;
+    UPDATE players SET
+        won = won + (NEW.winner IS 1), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 0)
+        WHERE id = NEW.second;
+    INSERT INTO meetings (player, opponent, won, drawn, lost) VALUES
+        (NEW.first, NEW.second, NEW.winner IS 0, NEW.winner IS NULL, NEW.winner IS 1),
+        (NEW.second, NEW.first, NEW.winner IS 1, NEW.winner IS NULL, NEW.winner IS 0)
+        ON CONFLICT DO UPDATE SET won = won + excluded.won, drawn = drawn + excluded.drawn, lost = lost + excluded.lost;
+END;
+CREATE TABLE tournaments (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    opened_ms INTEGER NOT NULL,
+    closed_ms INTEGER
+) STRICT;
+CREATE INDEX open_tournaments ON tournaments (number) WHERE closed_ms IS NULL;
+CREATE TABLE tournament_facts (
+    tournament INTEGER NOT NULL REFERENCES tournaments (number),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,
+    PRIMARY KEY (tournament, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER tournament_facts_are_numbered_without_a_gap BEFORE INSERT ON tournament_facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM tournament_facts WHERE tournament = NEW.tournament)
+BEGIN SELECT raise(ABORT, 'the journal expects another number of this fact'); END;
+CREATE TABLE pairings (
+    match TEXT PRIMARY KEY,
+    tournament INTEGER NOT NULL REFERENCES tournaments (number),
+    round INTEGER NOT NULL,
+    board INTEGER NOT NULL,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    is_over INTEGER NOT NULL DEFAULT 0,
+    winner INTEGER,
+    reason TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pairings_of_tournament ON pairings (tournament, round);
+CREATE INDEX open_pairings ON pairings (tournament) WHERE NOT is_over;
+CREATE TRIGGER an_end_settles_its_board AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
+BEGIN
+    UPDATE pairings SET is_over = 1, winner = NEW.winner, reason = NEW.reason WHERE match = NEW.id AND NOT is_over;
+END;
+"""
+
+
+def from_schema_10(connection: sqlite3.Connection) -> None:
+    """Add tournaments. Schema 10 was written until 2026-11-24; kept until 0.3."""
+    run(connection, _FROM_10)
+
+
+CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    8: from_schema_8,
+    9: from_schema_9,
+    10: from_schema_10,
+}
 """Conversions from each schema to the next one."""
 OLDEST = min(CONVERSIONS)
 """The oldest schema that is read. Older ones were written in the two days before it, and by no release."""

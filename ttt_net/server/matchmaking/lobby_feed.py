@@ -1,4 +1,4 @@
-"""Send the lists of the lobby: three, each encoded once however many look at it.
+"""Send the lists of the lobby, or the page of a tournament: each encoded once however many look at it.
 
 Subscribers get all three at once, and then each that has changed, as it is by then: changes that are close together
 are told as one. A list is told whole, so readers who are behind are left out until they have caught up, and miss
@@ -18,9 +18,9 @@ from ttt_net.server.players import PlayerId
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.frames import frame
 
-Subject = Literal["seeks", "players", "live"]
+Subject = Literal["seeks", "players", "live", "tournament"]
 
-PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000}
+PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000, "tournament": 1_000}
 """For how long the changes of a list are gathered before it is told again."""
 MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""

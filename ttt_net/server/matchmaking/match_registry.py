@@ -35,6 +35,10 @@ class MatchRegistry:
         self._lobby = lobby
         self._beginning: list[Session] = []
         """Those whose match is about to start; some may have left, or come again, meanwhile."""
+        self.on_ended: Callable[[str, wire.Ended], None] = lambda match, ended: None
+        """Called with the end of each match of a tournament, once it is written down."""
+        self.on_renamed: Callable[[PlayerId, str], None] = lambda player, name: None
+        """Called with the new name of a player."""
         self._unseated: dict[str, MatchRoom] = {}
         """Rooms whose players are not known yet: their match is still to be read."""
         self._rooms_of: dict[PlayerId, dict[str, MatchRoom]] = {}
@@ -55,7 +59,7 @@ class MatchRegistry:
         services.feed.changed("seeks", "players")
         first, second = (services.players.sessions[player] for player in (pairing.first, pairing.second))
         started = wire.Started(
-            match="".join(services.rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
+            match=self.new_id(),
             seq=1,
             at_ms=services.wall_ms(),
             game=pairing.game,
@@ -94,6 +98,15 @@ class MatchRegistry:
 
         services.journal.append([started], done, refused, players)
 
+    def begin_board(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int) -> None:
+        """Seat the players of a tournament's match that has been written down, and hold it until it is over."""
+        self._seat(started, players)
+        self.room(started.match).hold(begin_ms)
+
+    def new_id(self) -> str:
+        """Return an id for a new match."""
+        return "".join(self._services.rng.choices(_ID_LETTERS, k=_ID_LENGTH))
+
     def hear(self, entry: AppendEvents, names: tuple[str, str] | None, ratings: Changes | None) -> None:
         """Let happen in memory what another node of the cluster has written about matches."""
         for match_id, group in groupby(entry.events, key=lambda event: event.match):
@@ -120,6 +133,7 @@ class MatchRegistry:
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Rename a player in their matches, including those that are about to start or are being read."""
+        self.on_renamed(player, name)
         for room in (*self._unseated.values(), *self._rooms_of.get(player, {}).values()):
             room.rename(player, name)
         for session in self._beginning:
@@ -234,6 +248,8 @@ class MatchRegistry:
         match event:
             case wire.Ended():
                 self._ended(room, by)
+                if room.match is not None and room.match.tournament is not None:
+                    self.on_ended(room.id, event)
                 self._look_again(room.seats.players or ())
             case wire.Adjourned():
                 self._look_again(room.seats.players or ())

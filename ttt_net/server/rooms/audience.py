@@ -224,6 +224,8 @@ class Seats:
         """
         if self.players is None or match.clock is None or match.clock.running is None:
             return False
+        if match.tournament is not None and self._services.membership is None:
+            return True
         mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
         here, elsewhere = self._audience.players, self._audience.elsewhere
         is_nowhere = mover not in elsewhere and not self._is_mover_arriving(match)
@@ -269,7 +271,7 @@ class Seats:
     def set_clock(self, match: Match, now_ms: int, look: Callable[[], None]) -> None:
         """Run the clock while a player is here, and call `look` when a time or a grace will be used up."""
         self.stop_timer()
-        if any(self.present()):
+        if any(self.present()) or match.first_moves is not None:
             match.run_clock(now_ms)
         else:
             match.halt_clock(now_ms)
@@ -290,6 +292,7 @@ class Seats:
             yield now_ms + _ARRIVES_MS
         if not self.is_abandoned:
             yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
+        yield match.first_move_due_ms
         if self.frees_seat(match):
             yield referee.forsaken_at_ms(match)
 

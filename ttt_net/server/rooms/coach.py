@@ -385,3 +385,19 @@ async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Proc
     with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
         os.setpriority(os.PRIO_PROCESS, process.pid, nice)
     return process
+
+
+async def answer_of(command: Sequence[str], nice: int, question: bytes, limit_s: float) -> bytes:
+    """Return all that a process prints for a question on its standard input; it does not outlive the call.
+
+    Raises `OSError` if it does not start, and `TimeoutError` if it takes longer than `limit_s`.
+    """
+    process = await _started(command, nice)
+    try:
+        async with asyncio.timeout(limit_s):
+            answer, _ = await process.communicate(question)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return answer

@@ -14,7 +14,7 @@ from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Code, Overtaken, Refusal, UnknownOutcomeError
 from ttt_net.matches import referee
-from ttt_net.matches.match import Match
+from ttt_net.matches.match import FirstMoves, Match
 from ttt_net.messages import (
     AbortRequest,
     Adjourned,
@@ -101,6 +101,8 @@ class MatchRoom:
         """New names of players, while the match is not in memory: it may be read with their old ones."""
         self._decisions = 0
         """How often the request that is under way was decided before."""
+        self._begin_ms: int | None = None
+        """The time for each first move, where a tournament holds the match until it is over."""
         self.is_busy = False
         """Whether a write or a read is under way; requests wait meanwhile."""
 
@@ -133,7 +135,7 @@ class MatchRoom:
         self.match = match
         self._take_seats(match, players)
         self.seats.hold_bot_place(match)
-        self.seats.set_clock(match, self._services.now_ms(), self._look_at_clock)
+        self.seats.set_clock(match, self._services.now_ms(), self.look_at_clock)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
         self._settle()  # both may have left while it was being written down
@@ -141,6 +143,27 @@ class MatchRoom:
     def _take_seats(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
         self.seats.taken(match, players)
         self._hooks.seated(self)
+
+    def hold(self, begin_ms: int) -> None:
+        """Keep the match in memory until it is over, so that its time runs though nobody hears it: of a tournament.
+
+        Each player has `begin_ms` for the first move, from now on.
+        """
+        self._begin_ms = begin_ms
+        if self.match is not None:
+            self._expect_moves(self.match)
+        elif not self.is_busy:
+            self._read()
+
+    def _expect_moves(self, match: Match) -> None:
+        if self._begin_ms is not None and not match.is_over:
+            now_ms = self._services.now_ms()
+            match.first_moves = FirstMoves(self._begin_ms, now_ms)
+            self.seats.set_clock(match, now_ms, self.look_at_clock)
+
+    @property
+    def _is_held(self) -> bool:
+        return self._begin_ms is not None and not (self.match is not None and self.match.is_over)
 
     def seat_elsewhere(self, session: Session) -> None:
         """Seat a player who hears this match on another node, and tell those who hear it here."""
@@ -154,7 +177,7 @@ class MatchRoom:
             now_ms = self._services.now_ms()
             self.match.absences.returned(side, now_ms)
             has_gone_on = self.seats.take_up(self.match)
-            self.seats.set_clock(self.match, now_ms, self._look_at_clock)
+            self.seats.set_clock(self.match, now_ms, self.look_at_clock)
             if has_gone_on:
                 self.joining.show_again(self.match, session, now_ms)
             self.seats.tell(self.match, session.player, online=True)
@@ -175,7 +198,7 @@ class MatchRoom:
                 now_ms = self._services.now_ms()
                 on_purpose = session.connection.left_on_purpose and not is_replaced
                 self.match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
-                self.seats.set_clock(self.match, now_ms, self._look_at_clock)
+                self.seats.set_clock(self.match, now_ms, self.look_at_clock)
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self.seats.tell(self.match, session.player, online=False)
             self._settle()
@@ -227,7 +250,7 @@ class MatchRoom:
                 return
             match request:
                 case ResumeRequest():
-                    self.joining.resume(match, session, request, self._look_at_clock)
+                    self.joining.resume(match, session, request, self.look_at_clock)
                 case WatchRequest():
                     self.joining.watch(match, session, request)
                 case UnwatchRequest():
@@ -314,7 +337,7 @@ class MatchRoom:
             now_ms = self._services.now_ms()
             if isinstance(events[0], _MOVING):
                 match.count_from(now_ms)
-            self.seats.set_clock(match, now_ms, self._look_at_clock)
+            self.seats.set_clock(match, now_ms, self.look_at_clock)
         self._services.feed.changed("live", slightly=True)
         last = events[-1]
         if type(last) is Ended or type(last) is Adjourned:
@@ -360,7 +383,7 @@ class MatchRoom:
             if asked:
                 self._waiting.appendleft(asked)
             else:
-                self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+                self.seats.set_clock(self.match, self._services.now_ms(), self.look_at_clock)
             self._settle()
             return
         self._decisions = 0
@@ -370,7 +393,7 @@ class MatchRoom:
             asked[0].refuse(asked[1].id, Refusal(Code.STORAGE, reason, 1_000) if is_known else refusal)
         if self._services.membership is None:
             self.match = None
-        self.seats.look_later(self._look_at_clock)
+        self.seats.look_later(self.look_at_clock)
         self._settle()
 
     def _read(self) -> None:
@@ -423,7 +446,8 @@ class MatchRoom:
                 match.rename(side, name)
         self._renamed.clear()
         self.seats.take_up(self.match)
-        self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+        self.seats.set_clock(self.match, self._services.now_ms(), self.look_at_clock)
+        self._expect_moves(self.match)
         if self.is_listed:
             self._services.feed.changed("live")
 
@@ -433,8 +457,8 @@ class MatchRoom:
         while self._waiting:
             session, request, _ = self._waiting.popleft()
             session.refuse(request.id, refusal)
-        if self.audience:
-            self.seats.look_later(self._look_at_clock)
+        if self.audience or self._is_held:
+            self.seats.look_later(self.look_at_clock)
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
@@ -447,12 +471,12 @@ class MatchRoom:
                 self._read()
                 return
             self._serve(self.match, session, request, came_ms)
-        if not self.audience and not self.is_busy:
+        if not self.audience and not self.is_busy and not self._is_held:
             self.seats.stop_timer()
             self.audience.close()
             self._hooks.let_go(self)
 
-    def _look_at_clock(self) -> None:
+    def look_at_clock(self) -> None:
         """End the match if a flag falls or a bot has waited for too long, or read it again; the timer calls it."""
         if self.is_busy:
             return  # a write is under way; what it leads to sets the timer again
@@ -461,7 +485,7 @@ class MatchRoom:
             return
         membership = self._services.membership
         if membership is not None and not membership.is_fresh:
-            self.seats.look_later(self._look_at_clock)  # what is on its way to us may have stopped the clock
+            self.seats.look_later(self.look_at_clock)  # what is on its way to us may have stopped the clock
             return
         now_ms, at_ms = self._services.now_ms(), self.match.next_at_ms(self._services.wall_ms())
         events: list[MatchEvent] = []
@@ -469,7 +493,8 @@ class MatchRoom:
             events = referee.flag_fall(self.match, now_ms, at_ms)
         if not events and self.seats.frees_seat(self.match):
             events = referee.forsaken(self.match, now_ms, at_ms)
+        events = events or referee.no_show(self.match, now_ms, at_ms)
         if events:
             self._commit(self.match, events, None)
         else:
-            self.seats.set_clock(self.match, now_ms, self._look_at_clock)
+            self.seats.set_clock(self.match, now_ms, self.look_at_clock)

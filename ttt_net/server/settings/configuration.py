@@ -175,6 +175,7 @@ PlayerAct = Literal[
     "messages",
     "renames",
     "reports",
+    "tournaments",
     "writes",
 ]
 """Acts metered for each player, and for all players of an address together, by the names of their limits."""
@@ -228,6 +229,10 @@ class Limits:
     reports: Rate = setting(Rate(5, 3_600.0), "reports by one player")
     blocks: Rate = setting(Rate(60, 600.0), "mutes and blocks of other players by one player")
     challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
+    allow_tournaments: bool = setting(True, "allow players to make tournaments; the host always can")
+    tournaments: Rate = setting(Rate(3, 3_600.0), "tournaments that one player makes")
+    open_tournaments: int = setting(20, "tournaments that are not over, at a time", least=0, most=1_000)
+    tournament_players: int = setting(200, "players of one tournament", least=2, most=1_000)
     players_per_address: int = setting(
         20, "all players of one address together may do this many times as much as one player", least=1, most=10_000
     )

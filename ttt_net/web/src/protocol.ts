@@ -68,6 +68,13 @@ export interface AnswerRequest {
   reason?: "another_game" | "another_time" | "generic" | "later" | "no_bots";
 }
 
+export interface AttendRequest {
+  type: "attend";
+  tournament: string;
+  on?: boolean;
+  page?: number;
+}
+
 export interface AwayInfo {
   side: number;
   on_purpose: boolean;
@@ -179,6 +186,17 @@ export interface Declined {
   kind: "draw" | "rematch" | "takeback";
 }
 
+export interface DirectRequest {
+  type: "direct";
+  tournament: string;
+  act: "add" | "correct" | "end" | "next" | "pause" | "remove" | "resume" | "start";
+  name?: string | null;
+  round?: number | null;
+  board?: number | null;
+  result?: "0-0" | "0-1" | "1-0" | "1/2-1/2" | null;
+  note?: string;
+}
+
 export interface Ended {
   type: "ended";
   match: string;
@@ -188,6 +206,11 @@ export interface Ended {
   reason: string;
   clock?: ClockInfo;
   fault?: string;
+}
+
+export interface EnterRequest {
+  type: "enter";
+  tournament: string;
 }
 
 export interface ExplanationInfo {
@@ -352,6 +375,21 @@ export interface ListedPlayer {
   rating?: number;
 }
 
+export interface ListedTournament {
+  tournament: string;
+  name: string;
+  kind: "knockout" | "round_robin" | "swiss";
+  game: string;
+  time: TimeControl;
+  state: "open" | "over" | "paused" | "running";
+  round: number;
+  rounds: number;
+  players: number;
+  organiser?: string;
+  rated?: boolean;
+  starts_in_ms?: number;
+}
+
 export interface LiveList {
   type: "live";
   count: number;
@@ -433,6 +471,21 @@ export interface Offered {
 export interface Ok {
   type: "ok";
   id: number;
+}
+
+export interface OrganiseRequest {
+  type: "organise";
+  name: string;
+  kind: "knockout" | "round_robin" | "swiss";
+  time: TimeControl;
+  game?: string;
+  rounds?: number;
+  rated?: boolean;
+  private?: boolean;
+  begin_s?: number;
+  pause_s?: number | null;
+  full?: number | null;
+  starts_in_s?: number | null;
 }
 
 export interface OutcomeInfo {
@@ -742,6 +795,7 @@ export interface Snapshot {
   score?: [number, number];
   code?: string;
   start?: string;
+  tournament?: TournamentPlace;
 }
 
 export interface Started {
@@ -758,6 +812,7 @@ export interface Started {
   score?: [number, number];
   code?: string;
   start?: string;
+  tournament?: TournamentPlace;
 }
 
 export interface Suggestion {
@@ -791,6 +846,66 @@ export interface Tookback {
   ply: number;
   clock?: ClockInfo;
   position?: Position;
+}
+
+export interface TournamentBoard {
+  board: number;
+  first: string;
+  second?: string;
+  match?: string;
+  result?: "0-0" | "0-1" | "1-0" | "1/2-1/2";
+  corrected?: boolean;
+  forfeit?: boolean;
+}
+
+export interface TournamentList {
+  type: "tournaments";
+  count: number;
+  tournaments: ListedTournament[];
+}
+
+export interface TournamentPlace {
+  tournament: string;
+  round: number;
+  board: number;
+}
+
+export interface TournamentReply {
+  type: "tournament";
+  tournament: string;
+  seq: number;
+  name: string;
+  kind: "knockout" | "round_robin" | "swiss";
+  game: string;
+  time: TimeControl;
+  state: "open" | "over" | "paused" | "running";
+  round: number;
+  rounds: number;
+  players: number;
+  page: number;
+  pages: number;
+  tie_breaks: string[];
+  standings: TournamentStanding[];
+  boards: TournamentBoard[];
+  open_boards: number;
+  organiser?: string;
+  rated?: boolean;
+  private?: boolean;
+  ended?: string;
+  starts_in_ms?: number;
+  next_in_ms?: number;
+}
+
+export interface TournamentStanding {
+  place: number;
+  player: string;
+  score: number;
+  breaks?: number[];
+  gone?: boolean;
+}
+
+export interface TournamentsRequest {
+  type: "tournaments";
 }
 
 export interface UnseekRequest {
@@ -832,6 +947,11 @@ export interface WhoRequest {
   type: "who";
 }
 
+export interface WithdrawRequest {
+  type: "withdraw";
+  tournament: string;
+}
+
 export type Request =
   | HelloRequest
   | SeekRequest
@@ -870,6 +990,12 @@ export type Request =
   | AnalyseRequest
   | HintRequest
   | PuzzleRequest
+  | OrganiseRequest
+  | TournamentsRequest
+  | AttendRequest
+  | EnterRequest
+  | WithdrawRequest
+  | DirectRequest
   | PingRequest;
 
 export type ServerMessage =
@@ -906,6 +1032,8 @@ export type ServerMessage =
   | ReplayReply
   | RecordReply
   | BlockList
+  | TournamentList
+  | TournamentReply
   | AnalysisReply
   | HintReply
   | PuzzleReply

@@ -1,0 +1,328 @@
+"""A whole Swiss on a server that is killed in mid-round, checked by a program that knows the protocol alone.
+
+`python -m benchmarks.tournament --players 24 --rounds 5 --kills 2` takes about half a minute. The server is a process
+that is killed with SIGKILL; the players come back by their tokens and resume. Everything is counted from what they are
+told: the matches that began, the results in their histories, and the standings at the end. The exit code is 1 if a
+result was lost or counted twice, or if the standings are not what the results say.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import signal
+import sys
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+
+from benchmarks.soak import serving
+
+Message = dict[str, Any]
+TEACHER = "Teacher"
+_PATIENCE_S = 240.0
+_RETRY_S = 0.1
+_SETTINGS = (
+    "--rate",
+    "10000",
+    "--limits-matches",
+    "10000/s",
+    "--limits-writes",
+    "10000/s",
+    "--limits-work",
+    "1000000/s",
+)
+_LOST = (ConnectionClosed, OSError, InvalidHandshake, InvalidMessage, EOFError)
+
+
+class Course(NamedTuple):
+    """How large the tournament is, and how rough."""
+
+    players: int
+    rounds: int
+    kills: int
+    thought_s: float
+    """How long a move takes, on average."""
+
+
+class Book:
+    """Everything that the players were told about the tournament."""
+
+    def __init__(self) -> None:
+        self.code = asyncio.get_running_loop().create_future()
+        self.places: dict[str, tuple[int, int]] = {}
+        """Round and board of each match that began."""
+        self.seats: dict[str, tuple[str, str]] = {}
+        self.ended: Counter[int] = Counter()
+        """Ends that were heard, by round."""
+        self.heard_ends: set[str] = set()
+        self.something = asyncio.Event()
+        """Set whenever an end was heard, or the tournament has changed."""
+        self.told = asyncio.get_running_loop().create_future()
+        """The first message about the tournament."""
+        self.last: Message = {}
+        """The tournament as it was last told."""
+
+    def note(self, message: Message) -> None:
+        """Take note of a message."""
+        if message["type"] == "snapshot" and "tournament" in message:
+            place = message["tournament"]
+            self.places[message["match"]] = place["round"], place["board"]
+            first, second = (player["name"] for player in message["players"])
+            self.seats[message["match"]] = first, second
+            if "outcome" in message:
+                self._ended(message["match"])
+        elif message["type"] == "ended":
+            self._ended(message["match"])
+        elif message["type"] == "tournament":
+            self.last = message
+            if not self.told.done():
+                self.told.set_result(message)
+            self.something.set()
+
+    def _ended(self, match: str) -> None:
+        if match in self.places and match not in self.heard_ends:
+            self.heard_ends.add(match)
+            self.ended[self.places[match][0]] += 1
+            self.something.set()
+
+
+class Person:
+    """One player, who thinks a while about each move, and comes back after each loss of the connection."""
+
+    def __init__(self, name: str, port: int, book: Book, course: Course) -> None:
+        self.name = name
+        self.token = ""
+        self.socket: ClientConnection | None = None
+        self._port, self._book, self._course = port, book, course
+        self._rng = random.Random(name)
+        self._id = 0
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._positions: dict[str, Message] = {}
+        self._sides: dict[str, int] = {}
+        self.replies: asyncio.Queue[Message] = asyncio.Queue()
+        """Messages of other types, as they come."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def live(self) -> None:
+        """Play until cancelled."""
+        while True:
+            with suppress(*_LOST):
+                async with connect(f"ws://127.0.0.1:{self._port}/", proxy=None, compression=None) as socket:
+                    self.socket = socket
+                    try:
+                        await self._enter()
+                        async for frame in socket:
+                            await self._hear(json.loads(frame))
+                    finally:
+                        self.socket = None
+                        for waiting in self._waiting.values():
+                            waiting.cancel()
+                        self._waiting.clear()
+            await asyncio.sleep(_RETRY_S)
+
+    async def say(self, type: str, **fields: object) -> int:
+        """Send a request."""
+        assert self.socket is not None
+        self._id += 1
+        await self.socket.send(json.dumps({"type": type, "id": self._id, **fields}))
+        return self._id
+
+    async def ask(self, type: str, **fields: object) -> Message:
+        """Send a request until it has an answer, whatever becomes of the connection; return that."""
+        while True:
+            with suppress(asyncio.CancelledError, AssertionError, *_LOST):
+                number = await self.say(type, **fields)
+                self._waiting[number] = asyncio.get_running_loop().create_future()
+                answer = await self._waiting[number]
+                if answer["type"] == "ok" or answer["code"] not in ("too_fast", "restarting", "storage"):
+                    return answer
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError
+            await asyncio.sleep(_RETRY_S)
+
+    async def _enter(self) -> None:
+        who = {"token": self.token} if self.token else {"name": self.name}
+        await self.say("hello", protocols=[1], **who)
+        assert self.socket is not None
+        while (told := json.loads(await self.socket.recv()))["type"] != "welcome":
+            if told["type"] == "refused":
+                raise EOFError(told["message"])
+        self.token = told.get("token", self.token)
+        if self._book.code.done():
+            is_teacher = self.name == TEACHER
+            await self.say("attend" if is_teacher else "enter", tournament=self._book.code.result())
+        for match in told["matches"]:
+            await self.say("resume", match=match, seq=0)
+
+    async def _hear(self, message: Message) -> None:
+        self._book.note(message)
+        kind = message["type"]
+        if kind in ("ok", "refused"):
+            waiting = self._waiting.pop(message["id"], None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(message)
+        elif kind == "snapshot":
+            self._sides[message["match"]] = message["you"]
+            self._see(message["match"], message["position"])
+        elif kind == "played" and message["match"] in self._sides:
+            self._see(message["match"], message["position"])
+        else:
+            self.replies.put_nowait(message)
+
+    def _see(self, match: str, position: Message) -> None:
+        self._positions[match] = position
+        if position["to_move"] == self._sides[match]:
+            task = asyncio.ensure_future(self._move(match, position))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _move(self, match: str, position: Message) -> None:
+        await asyncio.sleep(self._rng.uniform(0, 2 * self._course.thought_s))
+        if self._positions[match]["ply"] == position["ply"] and self.socket is not None:
+            with suppress(*_LOST):  # it comes back, sees the position again, and moves
+                await self.say("play", match=match, ply=position["ply"], move=self._rng.choice(position["legal"]))
+
+    async def reply(self, type: str) -> Message:
+        """Return the next message of that type."""
+        while (message := await self.replies.get())["type"] != type:
+            pass
+        return message
+
+    async def history(self) -> dict[str, tuple[int | None, str]]:
+        """Return winner and reason of all finished matches."""
+        found: dict[str, tuple[int | None, str]] = {}
+        before: dict[str, object] = {}
+        while True:
+            await self.ask("history", **before)
+            page = await self.reply("history")
+            found |= {row["match"]: (row["winner"], row["reason"]) for row in page["matches"]}
+            if page["before"] is None:
+                return found
+            before = {"before": page["before"]}
+
+
+class Verdict(NamedTuple):
+    """The counts of one run, and its faults."""
+
+    matches: int
+    lost: int
+    twice: int
+    faults: list[str]
+
+
+def judge(book: Book, results: dict[str, tuple[int | None, str]], names: list[str], course: Course) -> Verdict:
+    """Compare the standings with the results of all matches, counted here."""
+    faults = []
+    lost = [match for match in book.places if match not in results]
+    scores = dict.fromkeys(names, 0)
+    met: Counter[frozenset[str]] = Counter()
+    boards = Counter(book.places.values())
+    for match, (round_number, _) in book.places.items():
+        pair = book.seats[match]
+        met[frozenset(pair)] += 1
+        if match in results:
+            winner, reason = results[match]
+            points = (1, 1) if winner is None else (2, 0) if winner == 0 else (0, 2)
+            for name, each in zip(pair, points, strict=True):
+                scores[name] += each
+            if reason in ("abort", "forfeit"):
+                faults.append(f"match {match} of round {round_number} ended by {reason}")
+    twice = sum(count - 1 for count in boards.values())
+    for round_number in range(1, course.rounds + 1):
+        seats = [name for match, (each, _) in book.places.items() if each == round_number for name in book.seats[match]]
+        if sorted(seats) != sorted(names):
+            faults.append(f"round {round_number} has not every player once")
+    faults += [f"{' and '.join(sorted(pair))} met {count} times" for pair, count in met.items() if count > 1]
+    told = {row["player"]: row["score"] for row in book.last["standings"]}
+    if told != scores:
+        wrong = {name: (told.get(name), score) for name, score in scores.items() if told.get(name) != score}
+        faults.append(f"standings are wrong: {wrong}")
+    ordered = [row["score"] for row in book.last["standings"]]
+    if ordered != sorted(ordered, reverse=True):
+        faults.append("standings are not in order")
+    extra = max(0, sum(told.values()) - 2 * len(book.places))
+    return Verdict(len(book.places), len(lost), twice + extra, faults)
+
+
+async def play(course: Course, folder: Path) -> Verdict:
+    """Run the tournament, with its kills, and judge it."""
+    book = Book()
+    names = [f"Player {number}" for number in range(1, course.players + 1)]
+    killed_in = {round(1 + (each + 1) * course.rounds / (course.kills + 1)) for each in range(course.kills)}
+    async with asyncio.timeout(_PATIENCE_S), asyncio.TaskGroup() as tasks:
+        port, teacher, people = 0, None, list[Person]()
+        living: list[asyncio.Task[None]] = []
+        killed = 0
+        while True:
+            async with serving(folder, *_SETTINGS, port=port) as (process, port):
+                if teacher is None:
+                    teacher = Person(TEACHER, port, book, course)
+                    people = [Person(name, port, book, course) for name in names]
+                    living = [tasks.create_task(each.live()) for each in (teacher, *people)]
+                    tasks.create_task(_open(teacher, people, course, book))
+                while book.last.get("state") != "over":
+                    await book.something.wait()
+                    book.something.clear()
+                    ended = book.ended[max(book.ended, default=0)]
+                    is_mid_round = 0 < ended < course.players // 2 and max(book.ended) in killed_in
+                    if is_mid_round and ended >= course.players // 6:
+                        killed_in.discard(max(book.ended))
+                        killed += 1
+                        print(f"killed in round {max(book.ended)} with {ended} boards ended", flush=True)
+                        process.send_signal(signal.SIGKILL)
+                        break
+                else:
+                    results: dict[str, tuple[int | None, str]] = {}
+                    for person in people:
+                        results |= await person.history()
+                    for task in living:
+                        task.cancel()
+                    verdict = judge(book, results, names, course)
+                    if killed != course.kills:
+                        verdict.faults.append(f"the server was killed {killed} times")
+                    return verdict
+
+
+async def _open(teacher: Person, people: list[Person], course: Course, book: Book) -> None:
+    """Make the tournament, wait until all have entered, and start it."""
+    terms = {"kind": "swiss", "rounds": course.rounds, "time": {"initial_ms": 60_000}, "pause_s": 1}
+    answer = await teacher.ask("organise", name="Friday", **terms)
+    assert answer["type"] == "ok", answer
+    code = (await book.told)["tournament"]
+    book.code.set_result(code)
+    await teacher.ask("attend", tournament=code)
+    for person in people:
+        answer = await person.ask("enter", tournament=code)
+        assert answer["type"] == "ok", answer
+    await teacher.ask("direct", tournament=code, act="start")
+
+
+def main() -> int:
+    """Run it and print the verdict."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tournament", description=__doc__)
+    parser.add_argument("--players", type=int, default=24)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kills", type=int, default=2, help="how often the server is killed in mid-round")
+    parser.add_argument("--thought", type=float, default=0.15, metavar="S", help="mean time of a move")
+    args = parser.parse_args()
+    course = Course(args.players, args.rounds, args.kills, args.thought)
+    with tempfile.TemporaryDirectory() as folder:
+        verdict = asyncio.run(play(course, Path(folder)))
+    for fault in verdict.faults:
+        print(fault)
+    is_right = not verdict.faults and not verdict.lost and not verdict.twice
+    print(
+        f"{course.players} players, {course.rounds} rounds, {verdict.matches} matches, {verdict.lost} lost,"
+        f" {verdict.twice} counted twice, standings {'right' if is_right else 'wrong'}"
+    )
+    return 0 if is_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,315 @@
+"""Tournaments over the wire: made, entered, played in rounds, corrected, and gone on with after a restart."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import Message, Peer
+from tests.server.running import Server, running
+from ttt_net.server.matchmaking import tournament_service
+from ttt_net.server.settings.configuration import Limits
+
+MINUTE = {"initial_ms": 60_000}
+
+
+async def organise(peer: Peer, **terms: object) -> str:
+    """Make a tournament and return its code."""
+    await peer.ok("organise", **({"name": "Friday", "kind": "swiss", "time": MINUTE, "pause_s": 0} | terms))
+    return str((await peer.hear("tournament"))["tournament"])
+
+
+async def players(server: Server, code: str, *names: str) -> list[Peer]:
+    peers = [await server.join(name) for name in names]
+    for peer in peers:
+        await peer.ok("enter", tournament=code)
+    return peers
+
+
+async def seated(*peers: Peer) -> list[Message]:
+    """Return the snapshots that players hear as a round begins."""
+    return [await peer.hear("snapshot") for peer in peers]
+
+
+async def give_up(peers: list[Peer], snapshots: list[Message]) -> None:
+    """Let the players who move second resign."""
+    for peer, snapshot in zip(peers, snapshots, strict=True):
+        if snapshot["you"] == 1:
+            await peer.ok("resign", match=snapshot["match"])
+
+
+async def state(peer: Peer, code: str) -> Message:
+    """Return the tournament as it stands."""
+    await peer.ok("attend", tournament=code)
+    told = await peer.hear("tournament")
+    await peer.ok("attend", tournament=code, on=False)
+    return told
+
+
+async def stands(peer: Peer, code: str, **fields: object) -> Message:
+    """Wait until the tournament stands like that, as one who follows it hears."""
+    await peer.ok("attend", tournament=code)
+    return await peer.hear("tournament", tournament=code, **fields)
+
+
+def scores(told: Message) -> dict[str, int]:
+    return {row["player"]: row["score"] for row in told["standings"]}
+
+
+async def test_four_players_play_a_swiss_to_its_end(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=2)
+        names = ("Ann", "Bob", "Cid", "Dan")
+        peers = await players(server, code, *names)
+        await teacher.ok("direct", tournament=code, act="start")
+        places, wins = [], dict.fromkeys(names, 0)
+        for number in (1, 2):
+            snapshots = await seated(*peers)
+            for snapshot in snapshots:
+                places.append((snapshot["tournament"]["round"], snapshot["tournament"]["board"]))
+                wins[snapshot["players"][0]["name"]] += snapshot["you"] == 0
+            assert {snapshot["tournament"]["round"] for snapshot in snapshots} == {number}
+            await give_up(peers, snapshots)
+            server.later(1_000)
+        told = await stands(teacher, code, state="over")
+        assert told["ended"] == "finished"
+        assert scores(told) == {name: 2 * count for name, count in wins.items()}
+        assert sorted(places) == [(1, 1), (1, 1), (1, 2), (1, 2), (2, 1), (2, 1), (2, 2), (2, 2)]
+        assert [board["result"] for board in told["boards"]] == ["1-0", "1-0"]
+
+
+async def test_a_restart_in_mid_round_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=2)
+        peers = await players(server, code, "Ann", "Bob", "Cid", "Dan")
+        tokens = [peer.token for peer in (teacher, *peers)]
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*peers)
+        loser = next(peer for peer, each in zip(peers, snapshots, strict=True) if each["you"] == 1)
+        match = next(each["match"] for peer, each in zip(peers, snapshots, strict=True) if peer is loser)
+        await loser.ok("resign", match=match)
+        before = await state(teacher, code)
+    async with running(tmp_path, seed=2) as server:
+        back = []
+        for token in tokens:
+            back.append(await server.connect())
+            welcome = await back[-1].hello(token=token)
+            assert "tournaments" in welcome["features"]
+        teacher, *peers = back
+        after = await state(teacher, code)
+        assert {**after, "seq": before["seq"]} == before
+        for peer in peers:
+            live = (await peer.ask("resume", match=match, seq=0))["type"]
+            assert live == "ok" or peer is not loser
+        open_match = next(board["match"] for board in after["boards"] if board.get("result") is None)
+        answers = [(await peer.ask("resume", match=open_match, seq=0))["type"] for peer in peers]
+        await peers[answers.index("ok")].ok("resign", match=open_match)
+        server.later(1_000)
+        told = await stands(teacher, code, round=2)
+        assert sum(scores(told).values()) == 4
+
+
+async def test_the_code_of_a_tournament_is_good_where_that_of_an_invitation_is(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        code = await organise(ann, private=True)
+        await bob.ok("join", code=code.lower())
+        assert [row["player"] for row in (await state(bob, code))["standings"]] == ["Bob"]
+        await bob.ok("tournaments")
+        assert await bob.hear("tournaments") == {"type": "tournaments", "count": 0, "tournaments": []}
+
+
+async def test_tournaments_are_listed(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        code = await organise(ann, name="Club evening", rounds=3)
+        await ann.ok("tournaments")
+        (row,) = (await ann.hear("tournaments"))["tournaments"]
+        assert row == {
+            "tournament": code, "name": "Club evening", "kind": "swiss", "game": "tictactoe", "time": MINUTE,
+            "state": "open", "round": 0, "rounds": 3, "players": 0, "organiser": "Ann",
+        }  # fmt: skip
+
+
+async def test_a_player_who_does_not_appear_loses_by_forfeit_and_is_paired_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=2, begin_s=20)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*peers)
+        first = next(peer for peer, each in zip(peers, snapshots, strict=True) if each["you"] == 0)
+        room = server.rooms[snapshots[0]["match"]]
+        server.later(19_000)
+        room.look_at_clock()  # as its timer does
+        assert room.match is not None
+        assert not room.match.is_over
+        server.later(1_500)
+        room.look_at_clock()
+        ended = await first.hear("ended")
+        assert (ended["winner"], ended["reason"]) == (1, "forfeit")
+        told = await stands(teacher, code, state="over")
+        assert told["ended"] == "nobody"
+        assert [row.get("gone", False) for row in told["standings"]] == [False, True]
+        assert told["boards"][0]["forfeit"]
+        await first.ok("profile")
+        profile = await first.hear("profile")
+        assert (profile["won"], profile["drawn"], profile["lost"]) == (0, 0, 0)
+
+
+async def test_a_match_goes_on_while_both_are_away_and_nobody_wins_where_neither_appears(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=1)
+        peers = await players(server, code, "Ann", "Bob")
+        for peer in peers:
+            await peer.close()
+        await teacher.ok("direct", tournament=code, act="start")
+        told = await stands(teacher, code, round=1)
+        room = server.rooms[told["boards"][0]["match"]]
+        server.later(60_500)
+        room.look_at_clock()
+        told = await teacher.hear("tournament", state="over")
+        assert (told["boards"][0]["result"], told["ended"]) == ("0-0", "finished")
+
+
+async def test_a_match_of_a_tournament_is_played_once_and_to_its_end(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=1)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*peers)
+        match = snapshots[0]["match"]
+        assert await peers[0].refused("abort", match=match) == "not_in_tournament"
+        assert await peers[0].refused("offer", match=match, kind="takeback") == "not_in_tournament"
+        await give_up(peers, snapshots)
+        assert await peers[0].refused("offer", match=match, kind="rematch") == "not_in_tournament"
+
+
+async def test_a_late_comer_plays_and_a_leaver_does_not(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=3)
+        peers = await players(server, code, "Ann", "Bob", "Cid")
+        await teacher.ok("direct", tournament=code, act="start")
+        told = await stands(teacher, code, round=1)
+        (bye,) = (board["first"] for board in told["boards"] if "second" not in board)
+        leaver = next(peer for peer in peers if peer.name == bye)
+        others = [peer for peer in peers if peer is not leaver]
+        await leaver.ok("withdraw", tournament=code)
+        (late,) = await players(server, code, "Eve")
+        await give_up(others, await seated(*others))
+        server.later(1_000)
+        told = await teacher.hear("tournament", round=2)
+        assert late.name in {name for board in told["boards"] for name in (board["first"], board.get("second"))}
+        assert leaver.name not in {name for board in told["boards"] for name in (board["first"], board.get("second"))}
+
+
+async def test_the_organiser_pauses_corrects_removes_and_ends(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=3, pause_s=None)
+        peers = await players(server, code, "Ann", "Bob", "Cid", "Dan")
+        assert await peers[0].refused("direct", tournament=code, act="start") == "not_organiser"
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*peers)
+        assert await teacher.refused("direct", tournament=code, act="next") == "match_not_over"
+        await give_up(peers, snapshots)
+        await teacher.ok("direct", tournament=code, act="correct", round=1, board=1, result="0-1", note="swapped seats")
+        told = await state(teacher, code)
+        assert (told["boards"][0]["result"], told["boards"][0]["corrected"]) == ("0-1", True)
+        await teacher.ok("direct", tournament=code, act="remove", name="Dan")
+        assert await peers[3].refused("enter", tournament=code) == "not_welcome"
+        assert await teacher.refused("direct", tournament=code, act="add", name="Zoe") == "unknown_player"
+        await teacher.ok("direct", tournament=code, act="pause")
+        assert (await state(teacher, code))["state"] == "paused"
+        await teacher.ok("direct", tournament=code, act="next")
+        told = await stands(teacher, code, round=2)
+        assert told["state"] == "running"
+        await teacher.ok("direct", tournament=code, act="end")
+        assert (await stands(teacher, code, state="over"))["ended"] == "ended"
+        assert await peers[0].refused("enter", tournament=code) == "tournament_over"
+
+
+async def test_bounds_of_organisers_players_and_codes(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(tournament_players=2, open_tournaments=2)) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        code = await organise(ann)
+        await players(server, code, "Cid", "Dan")
+        assert await bob.refused("enter", tournament=code) == "tournament_full"
+        assert await bob.refused("organise", name="x", kind="swiss", time=MINUTE, full=3) == "bad_tournament"
+        assert await bob.refused("organise", name=" ", kind="swiss", time=MINUTE) == "bad_name"
+        assert await bob.refused("organise", name="x", kind="round_robin", rounds=3, time=MINUTE) == "bad_tournament"
+        await organise(bob)
+        assert await bob.refused("organise", name="x", kind="swiss", time=MINUTE) == "bad_tournament"
+        answers = [await bob.refused("enter", tournament="WRONG") for _ in range(11)]
+        assert answers[0] == "unknown_tournament"
+        assert answers[-1] == "too_fast"
+    async with running(tmp_path / "closed", Limits(allow_tournaments=False)) as server:
+        ann = await server.join("Ann")
+        assert await ann.refused("organise", name="x", kind="swiss", time=MINUTE) == "no_tournaments"
+
+
+async def test_guests_enter_what_is_not_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        rated, casual = await organise(ann, game="connect4", rated=True), await organise(ann)
+        guest = await server.connect()
+        await guest.hello()
+        assert await guest.refused("enter", tournament=rated) == "always_casual"
+        await guest.ok("enter", tournament=casual)
+
+
+async def test_a_large_round_is_paired_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournament_service, "INLINE", 1)
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=1)
+        peers = await players(server, code, "Ann", "Bob", "Cid")
+        await teacher.ok("direct", tournament=code, act="start")
+        told = await stands(teacher, code, round=1)
+        assert len(told["boards"]) == 2
+        del peers
+
+
+async def test_a_process_that_fails_delays_a_round_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tournament_service, "INLINE", 1)
+    monkeypatch.setattr("ttt_net.tournaments.matching.COMMAND", ("false",))
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=1)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        await seated(*peers)
+    assert "gave no round" in caplog.text
+
+
+async def test_a_tournament_of_long_ago_is_read_from_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tournament_service, "MAX_ENDED", 1)
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        codes = [await organise(ann), await organise(ann)]
+        for code in codes:
+            await ann.ok("direct", tournament=code, act="end")
+        server.tick(0)
+        assert list(server.hub.tournaments.desks) == codes[1:]
+        await ann.ok("attend", tournament=codes[0])
+        assert (await ann.hear("tournament", tournament=codes[0], state="over"))["ended"] == "ended"
+        assert await ann.refused("attend", tournament="NNNNN") == "unknown_tournament"
+
+
+async def test_who_follows_hears_a_new_name(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        code = await organise(ann)
+        (bob,) = await players(server, code, "Bob")
+        await ann.ok("attend", tournament=code)
+        assert scores(await ann.hear("tournament")) == {"Bob": 0}
+        await bob.ok("rename", name="Robert")
+        assert scores(await ann.hear("tournament")) == {"Robert": 0}

@@ -1,0 +1,760 @@
+"""Hold tournaments: carry out requests, write what the director decides, seat the players of a round.
+
+A round begins by one entry, and a result counts in the transaction of its match's end. So all that is kept here can be
+read anew from the journal at any time; deadlines and pauses are time of play, and begin anew after a restart.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import assert_never
+
+from ttt_net import messages as wire
+from ttt_net.errors import Code, Overtaken, Refusal
+from ttt_net.games import game_name
+from ttt_net.messages import PlayerInfo, TournamentPlace
+from ttt_net.pairing.lobby import CODE_LETTERS
+from ttt_net.server.accounts.online_players import Session
+from ttt_net.server.admission.rate_limiter import MATCH_BYTES
+from ttt_net.server.journal.queries import StoredTournament
+from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
+from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.players import FORGOTTEN, PlayerId
+from ttt_net.server.rooms.coach import answer_of
+from ttt_net.server.services import Services
+from ttt_net.text import clean, name_key
+from ttt_net.tournaments import director, matching
+from ttt_net.tournaments.standings import ORDERS
+from ttt_net.tournaments.swiss import SwissRound, swiss_players
+from ttt_net.tournaments.tournament import (
+    AnyFact,
+    BoardsBegan,
+    BoardState,
+    Opened,
+    Terms,
+    Tournament,
+)
+
+TournamentRequest = (
+    wire.OrganiseRequest
+    | wire.TournamentsRequest
+    | wire.AttendRequest
+    | wire.EnterRequest
+    | wire.WithdrawRequest
+    | wire.DirectRequest
+)
+"""The requests about tournaments."""
+log = logging.getLogger(__name__)
+CODE_LENGTH = 5
+"""Shorter than the code of an invitation, so that neither is taken for the other."""
+MAX_NAME_CELLS = 40
+MAX_OF_ORGANISER = 3
+"""Tournaments of one player that are not over."""
+MAX_ATTENDED = 10
+"""Tournaments that one session hears."""
+MAX_ENDED = 50
+"""Tournaments that are kept in memory after their end; others are read when somebody asks."""
+MAX_QUEUED = 1_000
+"""Requests that wait for one tournament; each is a write."""
+MAX_ROWS = 50
+PAGE_ROWS = 100
+"""Rows of standings, and boards, on one page."""
+_SEATED_AT_ONCE = 20
+"""Matches whose players are seated in one turn of the event loop: a room takes about 40 us."""
+INLINE = 40
+"""Players of a Swiss round that is paired on the event loop, in about 5 ms; larger ones in a process."""
+_PAIRING_S, _PAIRING_NICE = 30.0, 10
+_MAX_TRIES = 3
+"""How often a round is paired anew because somebody came or went meanwhile; then it is done at once."""
+RETRY_S = 5.0
+_RESULT_WORDS: dict[tuple[int, int], wire.TournamentResult] = {
+    (2, 0): "1-0",
+    (0, 2): "0-1",
+    (1, 1): "1/2-1/2",
+    (0, 0): "0-0",
+}
+_Decide = Callable[[], list[AnyFact]]
+
+
+class Tournaments:
+    """All tournaments that are not over, and those that ended lately, by code."""
+
+    def __init__(self, services: Services, registry: MatchRegistry, eligibility: Eligibility) -> None:
+        self._services = services
+        self._registry = registry
+        self._eligibility = eligibility
+        self.desks: dict[str, TournamentDesk] = {}
+        self._attended: dict[Session, dict[str, int]] = {}
+        """The page of each tournament that a session hears."""
+        self._is_read = False
+        self.is_open = services.membership is None
+        """Whether there are tournaments here: a node of a cluster holds none yet."""
+        registry.on_ended = self._match_ended
+        registry.on_renamed = self._renamed
+
+    def recall(self) -> None:
+        """Read the tournaments that are not over, and hold their matches; try until it can be done."""
+        if not self.is_open:
+            return
+
+        def done(stored: list[StoredTournament]) -> None:
+            for each in stored:
+                desk = self._desk(each)
+                self.desks[desk.now.id] = desk
+                desk.take_up()
+            self._is_read = True
+
+        def failed(refusal: Refusal) -> None:
+            log.error("tournaments of before the start do not go on: %s", refusal)
+            self._services.loop.call_later(RETRY_S, self.recall)
+
+        self._services.journal.tournaments(None, done, failed)
+
+    def _desk(self, stored: StoredTournament) -> "TournamentDesk":
+        now = Tournament.from_facts(stored.code, stored.facts, stored.ends)
+        return TournamentDesk(now, dict(stored.names), self._services, self._registry, self._eligibility)
+
+    def tick(self) -> None:
+        """Take the next step of each tournament; to be called about once a second."""
+        guard = self._services.guard
+        for desk in list(self.desks.values()):
+            guard.attempt("a tournament", desk.look)
+        ended = [code for code, desk in self.desks.items() if desk.now.is_over and desk.now.is_between_rounds]
+        for code in ended[:-MAX_ENDED]:
+            del self.desks[code]
+
+    def left(self, session: Session) -> None:
+        """Tell a session no more."""
+        for code, page in self._attended.pop(session, {}).items():
+            desk = self.desks.get(code)
+            if desk is not None:
+                desk.unsubscribe(session, page)
+
+    def has(self, code: str) -> bool:
+        """Tell whether a tournament that is not over has that code."""
+        desk = self.desks.get(code.strip().upper())
+        return desk is not None and not desk.now.is_over
+
+    def act(self, session: Session, request: TournamentRequest) -> None:
+        """Carry out one request; it is answered once. Raises `Refusal` if it may not be."""
+        if not self.is_open:
+            raise Refusal(Code.NO_TOURNAMENTS, "this server is one of several, and they hold no tournaments yet")
+        if not self._is_read:
+            raise Refusal(Code.RESTARTING, "the server has just started; try again in a moment", 1_000)
+        match request:
+            case wire.OrganiseRequest():
+                self._organise(session, request)
+            case wire.TournamentsRequest():
+                self._spend(session, is_look=True)
+                session.ok(request.id)
+                session.tell(self.listed())
+            case wire.AttendRequest():
+                self._attend(session, request)
+            case wire.EnterRequest():
+                self.enter(session, request.id, request.tournament)
+            case wire.WithdrawRequest():
+                self._spend(session)
+                desk = self._found(session, request.tournament)
+                at = partial(director.leave, desk.now, session.player)
+                desk.ask(self._at(at), partial(session.ok, request.id), partial(session.refuse, request.id))
+            case wire.DirectRequest():
+                self._spend(session)
+                desk = self._found(session, request.tournament)
+                if desk.now.organiser != session.player:
+                    raise Refusal(Code.NOT_ORGANISER, "another player has made that tournament")
+                self.direct(desk, request, partial(session.ok, request.id), partial(session.refuse, request.id))
+            case _:
+                assert_never(request)
+
+    def _spend(self, session: Session, *, is_look: bool = False) -> None:
+        address = session.connection.metered_as
+        self._services.rate_limiter.spend("inquiries" if is_look else "challenges", session.player, address)
+        if not is_look:
+            self._services.disk.may_write()
+            self._services.rate_limiter.wrote(address, MATCH_BYTES)
+
+    def _at(self, decide: Callable[[int], list[AnyFact]]) -> _Decide:
+        return lambda: decide(self._services.wall_ms())
+
+    def find(self, code: str) -> "TournamentDesk":
+        """Return the desk of a tournament in memory. Raises `Refusal` if none has that code."""
+        desk = self.desks.get(code.strip().upper())
+        if desk is None:
+            raise Refusal(Code.UNKNOWN_TOURNAMENT, "no tournament has that code, or it is long over")
+        return desk
+
+    def _found(self, session: Session, code: str) -> "TournamentDesk":
+        """Return the desk of a tournament; a wrong code counts for the player, and never for a whole class."""
+        try:
+            return self.find(code)
+        except Refusal:
+            self._services.rate_limiter.spend("codes", session.player, None)
+            raise
+
+    # Making one.
+
+    def _organise(self, session: Session, request: wire.OrganiseRequest) -> None:
+        limits = self._services.limits
+        if not limits.allow_tournaments:
+            raise Refusal(Code.NO_TOURNAMENTS, "on this server only the host makes tournaments")
+        own = sum(desk.now.organiser == session.player for desk in self.desks.values() if not desk.now.is_over)
+        if own >= MAX_OF_ORGANISER:
+            raise Refusal(Code.BAD_TOURNAMENT, f"{own} tournaments of yours are not over; end one first")
+        game = game_name(request.game)
+        if request.rated:
+            self._eligibility.must_be_ratable(session, (game,))
+        starts_ms = None if request.starts_in_s is None else self._services.wall_ms() + 1_000 * request.starts_in_s
+        terms = Terms(
+            name=request.name,
+            kind=request.kind,
+            game=game,
+            time=request.time,
+            rounds=request.rounds,
+            rated=request.rated,
+            private=request.private,
+            begin_s=request.begin_s,
+            pause_s=request.pause_s,
+            full=request.full,
+            starts_ms=starts_ms,
+        )
+        opened = self.checked(terms, session.player)
+        self._services.rate_limiter.spend("tournaments", session.player, session.connection.metered_as)
+        self._spend(session)
+
+        def done(desk: TournamentDesk) -> None:
+            session.ok(request.id)
+            session.tell(desk.message(1))
+
+        self.open(opened, session.info.name, done, partial(session.refuse, request.id))
+
+    def checked(self, terms: Terms, organiser: PlayerId | None) -> Opened:
+        """Return the first fact of a tournament. Raises `Refusal` if it may not be."""
+        services = self._services
+        if sum(not desk.now.is_over for desk in self.desks.values()) >= services.limits.open_tournaments:
+            raise Refusal(Code.BAD_TOURNAMENT, "there are as many tournaments as may be; one has to end first")
+        name = clean(terms.name, MAX_NAME_CELLS)
+        if not name:
+            raise Refusal(Code.BAD_NAME, "a tournament needs a name")
+        services.words.check_name(name)
+        most = services.limits.tournament_players
+        if terms.full is not None and terms.full > most:
+            raise Refusal(Code.BAD_TOURNAMENT, f"here a tournament has {most} players at most")
+        kept = Terms(**{each: getattr(terms, each) for each in Terms.__struct_fields__} | {"name": name, "most": most})
+        return director.opened(kept, organiser, services.wall_ms())
+
+    def open(
+        self,
+        opened: Opened,
+        organiser: str | None,
+        done: Callable[["TournamentDesk"], None],
+        failed: Callable[[Refusal], None],
+    ) -> None:
+        """Write a new tournament down, under a new code; `organiser` is the name of its player, if it has one."""
+        code = ""
+        while not code or code in self.desks:
+            code = "".join(self._services.rng.choices(CODE_LETTERS, k=CODE_LENGTH))
+        names = {} if opened.organiser is None or organiser is None else {opened.organiser: organiser}
+        now = Tournament(code, opened)
+        desk = TournamentDesk(now, names, self._services, self._registry, self._eligibility)
+
+        def written() -> None:
+            self.desks[code] = desk
+            done(desk)
+
+        self._services.journal.direct(code, 1, [opened], written, failed)
+
+    # Playing in one.
+
+    def enter(self, session: Session, request: int, code: str) -> None:
+        """Let a player enter by the code. Raises `Refusal` if they may not."""
+        self._spend(session)
+        desk = self._found(session, code)
+        if desk.now.terms.rated:
+            self._eligibility.must_be_ratable(session, (desk.now.terms.game,))
+
+        def decide() -> list[AnyFact]:
+            return director.enter(desk.now, session.player, self._services.wall_ms())
+
+        desk.names[session.player] = session.info.name
+        desk.ask(decide, partial(session.ok, request), partial(session.refuse, request))
+
+    def direct(
+        self,
+        desk: "TournamentDesk",
+        asked: wire.DirectRequest,
+        done: Callable[[], None],
+        failed: Callable[[Refusal], None],
+        *,
+        is_host: bool = False,
+    ) -> None:
+        """Carry out an act of the organiser. Raises `Refusal` if it may not be."""
+        now = desk.now
+        match asked.act:
+            case "start":
+                desk.ask(self._at(partial(director.start, now)), done, failed)
+            case "pause":
+                desk.ask(self._at(partial(director.pause, now)), done, failed)
+            case "resume":
+                desk.ask(self._at(partial(director.resume, now)), done, failed)
+            case "end":
+                desk.ask(self._at(partial(director.end, now)), done, failed)
+            case "next":
+                director.must_be_ready(now)
+                desk.is_next_wanted = True
+                desk.ask(self._at(partial(director.resume, now)), done, failed)
+            case "correct":
+                if asked.round is None or asked.board is None or asked.result is None:
+                    raise Refusal(Code.BAD_TOURNAMENT, "name the round, the board and the result")
+                note = clean(asked.note, director.MAX_CORRECTIONS_NOTE)
+                parts = partial(director.correct, now, asked.round, asked.board, asked.result, note)
+                desk.ask(self._at(parts), done, failed)
+            case "add" | "remove":
+                self._change_player(desk, asked, done, failed, is_host=is_host)
+            case _:
+                assert_never(asked.act)
+
+    def _change_player(
+        self,
+        desk: "TournamentDesk",
+        asked: wire.DirectRequest,
+        done: Callable[[], None],
+        failed: Callable[[Refusal], None],
+        *,
+        is_host: bool,
+    ) -> None:
+        decide = director.add if asked.act == "add" else director.remove
+        player = desk.player_called(asked.name or "")
+        if player is not None:
+            desk.ask(self._at(partial(decide, desk.now, player)), done, failed)
+            return
+        if asked.act == "remove" or not is_host:
+            raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name has entered; players enter by the code themselves")
+
+        def found(known: tuple[PlayerId, str]) -> None:
+            desk.names[known[0]] = known[1]
+            desk.ask(self._at(partial(decide, desk.now, known[0])), done, failed)
+
+        self._services.journal.player_named(asked.name or "", found, failed)
+
+    # Seeing one.
+
+    def listed(self, *, has_private: bool = False) -> wire.TournamentList:
+        """Return the list of tournaments: open and running ones, the newest first, then those that ended lately."""
+        desks = [desk for desk in self.desks.values() if has_private or not desk.now.terms.private]
+        desks = sorted(desks, key=lambda desk: (desk.now.is_over, -desk.now.opened_ms))
+        return wire.TournamentList(len(desks), [desk.row() for desk in desks[:MAX_ROWS]])
+
+    def _attend(self, session: Session, request: wire.AttendRequest) -> None:
+        self._spend(session, is_look=True)
+        code = request.tournament.strip().upper()
+        attended = self._attended.get(session, {})
+        if not request.on:
+            if code in attended:
+                self.find(code).unsubscribe(session, attended.pop(code))
+            session.ok(request.id)
+            return
+        desk = self.desks.get(code)
+        if desk is None:
+            self._read(session, request, code)
+            return
+        if code in attended:
+            desk.unsubscribe(session, attended.pop(code))
+        elif len(attended) >= MAX_ATTENDED:
+            raise Refusal(Code.BUSY, f"you follow {len(attended)} tournaments; leave one first")
+        page = min(request.page, desk.pages)
+        self._attended.setdefault(session, {})[code] = page
+        session.ok(request.id)
+        desk.subscribe(session, page)
+
+    def _read(self, session: Session, request: wire.AttendRequest, code: str) -> None:
+        """Tell a tournament that is long over, once; an unknown code counts as an attempt."""
+        self._services.rate_limiter.check("codes", session.player)
+
+        def done(stored: list[StoredTournament]) -> None:
+            if not stored:
+                with contextlib.suppress(Refusal):
+                    self._services.rate_limiter.spend("codes", session.player, None)
+                session.refuse(request.id, Refusal(Code.UNKNOWN_TOURNAMENT, "no tournament has that code"))
+                return
+            desk = self._desk(stored[0])
+            session.ok(request.id)
+            session.tell(desk.message(min(request.page, desk.pages)))
+
+        self._services.journal.tournaments(code, done, partial(session.refuse, request.id))
+
+    # What happens elsewhere.
+
+    def _match_ended(self, match: str, ended: wire.Ended) -> None:
+        for desk in self.desks.values():
+            if desk.now.board_of(match) is not None:
+                desk.settle(match, ended)
+                return
+
+    def _renamed(self, player: PlayerId, name: str) -> None:
+        for desk in self.desks.values():
+            if player in desk.names:
+                desk.names[player] = name
+                desk.changed()
+
+
+class TournamentDesk:
+    """One tournament: its state, the requests that wait while it is written to, and those who look at it."""
+
+    def __init__(
+        self,
+        now: Tournament,
+        names: dict[PlayerId, str],
+        services: Services,
+        registry: MatchRegistry,
+        eligibility: Eligibility,
+    ) -> None:
+        self.now = now
+        self.names = names
+        """The present names of the players."""
+        self.is_next_wanted = False
+        """Whether the organiser wants the next round without a pause."""
+        self._services = services
+        self._registry = registry
+        self._eligibility = eligibility
+        self._queue: deque[tuple[_Decide, Callable[[], None], Callable[[Refusal], None]]] = deque()
+        self._is_busy = False
+        self._pairing: asyncio.Task[None] | None = None
+        self._tries = 0
+        self._rests_since_ms = services.now_ms()
+        self._feeds: dict[int, LobbyFeed] = {}
+
+    def take_up(self) -> None:
+        """Hold the open matches of a tournament that was read."""
+        self._hold([board.matches[-1] for board in self.now.open_boards() if board.awaits is None])
+
+    def _hold(self, matches: Sequence[str]) -> None:
+        for match in matches[:_SEATED_AT_ONCE]:
+            self._registry.room(match).hold(1_000 * self.now.terms.begin_s)
+        if matches[_SEATED_AT_ONCE:]:
+            self._services.turns.join(partial(self._hold, matches[_SEATED_AT_ONCE:]), "tournaments")
+
+    # Writing.
+
+    def ask(self, decide: _Decide, done: Callable[[], None], failed: Callable[[Refusal], None]) -> None:
+        """Decide and write facts when it is their turn; calls `done`, or `failed` if they may not be."""
+        if len(self._queue) >= MAX_QUEUED:
+            raise Refusal(Code.TOO_FAST, f"{len(self._queue)} requests wait for that tournament; try again", 1_000)
+        self._queue.append((decide, done, failed))
+        self._serve()
+
+    def _serve(self) -> None:
+        while self._queue and not self._is_busy:
+            decide, done, failed = self._queue.popleft()
+            try:
+                facts = decide()
+            except Refusal as refusal:
+                failed(refusal)
+                continue
+            if facts:
+                self._write(facts, done, failed)
+            else:
+                done()
+
+    def _write(self, facts: list[AnyFact], done: Callable[[], None], failed: Callable[[Refusal], None]) -> None:
+        self._is_busy = True
+
+        def written() -> None:
+            self._is_busy = False
+            for fact in facts:
+                self.now.evolve(fact)
+            done()
+            self._went_on()
+
+        self._services.journal.direct(self.now.id, self.now.seq + 1, facts, written, partial(self._failed, failed))
+
+    def _failed(self, failed: Callable[[Refusal], None], refusal: Refusal) -> None:
+        self._is_busy = False
+        failed(refusal)
+        self._serve()
+
+    def _went_on(self) -> None:
+        self.changed()
+        self._serve()
+        self._services.guard.attempt("a tournament", self.look)
+
+    def settle(self, match: str, ended: wire.Ended) -> None:
+        """Count the end of a match, which is in the tables by now."""
+        if self.now.settle(match, ended.winner, ended.reason):
+            self._rests_since_ms = self._services.now_ms()
+        at_ms = self._services.wall_ms()
+        self.changed()
+        with contextlib.suppress(Refusal):  # too much waits; who did not appear is paired once more
+            self.ask(
+                lambda: director.absent(self.now, match, ended.winner, ended.reason, at_ms),
+                lambda: None,
+                lambda refusal: log.warning("tournament %s: %s", self.now.id, refusal),
+            )
+        if not self._is_busy:
+            self.look()
+
+    # The next step.
+
+    def look(self) -> None:
+        """Take the next step, if one is due and nothing is under way."""
+        for feed in self._feeds.values():
+            feed.tick()
+        services, now = self._services, self.now
+        if self._is_busy or self._queue or self._pairing is not None or not services.shutdown.lets_begin:
+            return
+        at_ms, rested_ms = services.wall_ms(), services.now_ms() - self._rests_since_ms
+        due = director.due(now, at_ms, rested_ms)
+        is_ready = now.is_begun and now.is_between_rounds and not now.is_paused and not now.is_over
+        if due is None and self.is_next_wanted and is_ready:
+            due = "pair"
+        try:
+            services.disk.may_write()
+        except Refusal:
+            return  # rounds wait for room on the disk
+        match due:
+            case None:
+                pass
+            case "begin":
+                self._write(director.start(now, at_ms), _nothing, self._gave_up)
+            case "close":
+                self._write(director.closed(now, at_ms), _nothing, self._gave_up)
+            case "replay":
+                self._begin(director.replay_of(now, self._registry.new_id, at_ms))
+            case "pair":
+                self._pair()
+            case _:
+                assert_never(due)
+
+    def _gave_up(self, refusal: Refusal) -> None:
+        log.warning("tournament %s will try again: %s", self.now.id, refusal)
+
+    def _pair(self) -> None:
+        now = self.now
+        if not director.needs_matching(now) or len(now.present) <= INLINE or self._tries >= _MAX_TRIES:
+            self._begin_round(director.pairing(now, matching.matched))
+        else:
+            self._pairing = self._services.loop.create_task(self._pair_outside())
+
+    async def _pair_outside(self) -> None:
+        """Pair a large round in a process; if somebody came or went meanwhile, or it fails, try again."""
+        now, seq = self.now, self.now.seq
+        players = swiss_players(now.present, now.results(), now.offs())
+        played = len(now.rounds)
+        is_last = played + 1 == now.total_rounds
+        asked = matching.question(players, is_last=is_last, rounds_played=played)
+        self._tries += 1
+        proposal: SwissRound | None = None
+        try:
+            proposal = matching.answered(await answer_of(matching.COMMAND, _PAIRING_NICE, asked, _PAIRING_S))
+        except (TimeoutError, OSError, ValueError) as error:
+            log.warning("tournament %s: the process that pairs gave no round: %s", now.id, error or "it took too long")
+        finally:
+            self._pairing = None
+        if proposal is not None and seq == now.seq and not self._is_busy:
+            try:
+                director.check(now, proposal)
+            except ValueError as error:
+                log.error("tournament %s: %s", now.id, error)
+            else:
+                self._begin_round(director.swiss_pairing(proposal))
+                return
+        self._services.guard.attempt("a tournament", self.look)
+
+    def _begin_round(self, plan: director.RoundPlan) -> None:
+        self._tries = 0
+        self._begin(director.round_of(self.now, plan, self._registry.new_id, self._services.wall_ms()))
+
+    def _begin(self, began: BoardsBegan) -> None:
+        """Write a round down with all its matches, in one entry, and then seat the players."""
+        self._is_busy = True
+        starts = list(self._starts(began))
+
+        def written() -> None:
+            self._is_busy = False
+            self.is_next_wanted = False
+            self._rests_since_ms = self._services.now_ms()
+            self.now.evolve(began)
+            self._seat(starts)
+            self._went_on()
+
+        def failed(refusal: Refusal) -> None:
+            if isinstance(refusal, Overtaken):
+                log.error("tournament %s: round %d does not fit what is written", self.now.id, began.round)
+            self._failed(self._gave_up, refusal)
+
+        self._services.journal.begin_boards(self.now.id, self.now.seq + 1, began, starts, written, failed)
+
+    def _starts(self, began: BoardsBegan) -> Iterable[tuple[wire.Started, tuple[PlayerId, PlayerId]]]:
+        terms, entrants = self.now.terms, self.now.entrants
+        for board in began.boards:
+            if board.match is None or board.second is None:
+                continue
+            seats = entrants[board.first].player, entrants[board.second].player
+            started = wire.Started(
+                match=board.match,
+                seq=1,
+                at_ms=began.at_ms,
+                game=terms.game,
+                players=(self._info(seats[0]), self._info(seats[1])),
+                time=terms.time,
+                private=terms.private,
+                rated=terms.rated and self._may_rate(seats),
+                code=self.now.id if terms.private else None,
+                tournament=TournamentPlace(self.now.id, began.round, board.board),
+            )
+            yield started, seats
+
+    def _info(self, player: PlayerId) -> PlayerInfo:
+        session = self._services.players.get(player)
+        if session is None:
+            return PlayerInfo(self.names.get(player, FORGOTTEN))
+        return session.info_for(self.now.terms.game, self.now.terms.time, None)
+
+    def _may_rate(self, seats: tuple[PlayerId, PlayerId]) -> bool:
+        """Tell whether a match may be rated: for those who are here, by the rules of all matches."""
+        first, second = (self._services.players.get(player) for player in seats)
+        if first is None or second is None:
+            return False
+        return self._eligibility.may_be_rated((first, second), (self.now.terms.game,))
+
+    def _seat(self, starts: Sequence[tuple[wire.Started, tuple[PlayerId, PlayerId]]]) -> None:
+        for started, seats in starts[:_SEATED_AT_ONCE]:
+            self._registry.begin_board(started, seats, 1_000 * self.now.terms.begin_s)
+        if starts[_SEATED_AT_ONCE:]:
+            self._services.turns.join(partial(self._seat, starts[_SEATED_AT_ONCE:]), "tournaments")
+
+    # Telling.
+
+    def changed(self) -> None:
+        """Tell those who look, soon."""
+        for feed in self._feeds.values():
+            feed.changed("tournament")
+
+    def subscribe(self, session: Session, page: int) -> None:
+        """Tell a session a page now, and whenever it changes."""
+        if page not in self._feeds:
+            feed = LobbyFeed(self._services.loop, self._services.now_ms, self._services.guard)
+            feed.publish({"tournament": partial(self.message, page)})
+            self._feeds[page] = feed
+        self._feeds[page].subscribe(session)
+
+    def unsubscribe(self, session: Session, page: int) -> None:
+        """Tell a session a page no more."""
+        feed = self._feeds.get(page)
+        if feed is not None:
+            feed.unsubscribe(session)
+            if not feed.readers:
+                del self._feeds[page]
+
+    @property
+    def pages(self) -> int:
+        """How many pages the standings have."""
+        return max(1, -(-len(self.now.entrants) // PAGE_ROWS))
+
+    @property
+    def _state(self) -> wire.TournamentState:
+        now = self.now
+        return "over" if now.is_over else "paused" if now.is_paused else "running" if now.is_begun else "open"
+
+    def player_called(self, name: str) -> PlayerId | None:
+        """Return the player of that name who has entered, now or before; None if nobody has."""
+        key = name_key(name)
+        players = (state.player for state in self.now.entrants.values())
+        return next((player for player in players if name_key(self.names.get(player, "")) == key), None)
+
+    def name_of(self, entrant: int) -> str:
+        """Return the present name of an entrant."""
+        return self.names.get(self.now.entrants[entrant].player, FORGOTTEN)
+
+    def _organiser(self) -> str | None:
+        return None if self.now.organiser is None else self.names.get(self.now.organiser, FORGOTTEN)
+
+    def _starts_in_ms(self) -> int | None:
+        starts_ms = self.now.terms.starts_ms
+        if starts_ms is None or self.now.is_begun or self.now.is_over:
+            return None
+        return max(0, starts_ms - self._services.wall_ms())
+
+    def row(self) -> wire.ListedTournament:
+        """Return the row of the list of tournaments."""
+        now, terms = self.now, self.now.terms
+        return wire.ListedTournament(
+            tournament=now.id,
+            name=terms.name,
+            kind=terms.kind,
+            game=terms.game,
+            time=terms.time,
+            state=self._state,
+            round=len(now.rounds),
+            rounds=now.total_rounds,
+            players=len(now.present),
+            organiser=self._organiser(),
+            rated=terms.rated,
+            starts_in_ms=self._starts_in_ms(),
+        )
+
+    def message(self, page: int) -> wire.TournamentReply:
+        """Return the tournament as it stands, with one page of its rows."""
+        now, terms = self.now, self.now.terms
+        rows = now.standings()[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
+        boards = [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
+        settled = sum(board.is_settled for each in now.rounds for board in each.values())
+        return wire.TournamentReply(
+            tournament=now.id,
+            seq=now.seq + settled,
+            name=terms.name,
+            kind=terms.kind,
+            game=terms.game,
+            time=terms.time,
+            state=self._state,
+            round=len(now.rounds),
+            rounds=now.total_rounds,
+            players=len(now.entrants),
+            page=page,
+            pages=self.pages,
+            tie_breaks=list(ORDERS.get(terms.kind, ())),
+            standings=[
+                wire.TournamentStanding(
+                    place=row.place,
+                    player=self.name_of(row.entrant),
+                    score=row.score,
+                    breaks=list(row.breaks),
+                    gone=not now.entrants[row.entrant].is_here,
+                )
+                for row in rows
+            ],
+            boards=[self.board(each) for each in boards[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]],
+            open_boards=len(now.open_boards()),
+            organiser=self._organiser(),
+            rated=terms.rated,
+            private=terms.private,
+            ended=now.closed,
+            starts_in_ms=self._starts_in_ms(),
+            next_in_ms=self._next_in_ms(),
+        )
+
+    def _next_in_ms(self) -> int | None:
+        now = self.now
+        is_waiting = now.is_begun and now.is_between_rounds and not now.is_paused and not now.is_over
+        if not is_waiting or now.terms.pause_s is None or not now.rounds or director.is_finished(now):
+            return None
+        return max(0, self._rests_since_ms + 1_000 * now.terms.pause_s - self._services.now_ms())
+
+    def board(self, board: BoardState) -> wire.TournamentBoard:
+        """Return one board as clients see it."""
+        return wire.TournamentBoard(
+            board=board.board,
+            first=self.name_of(board.first),
+            second=None if board.second is None else self.name_of(board.second),
+            match=board.matches[-1] if board.matches else None,
+            result=None if board.points is None else _RESULT_WORDS[board.points],
+            corrected=board.is_corrected,
+            forfeit=board.is_settled and board.second is not None and not board.is_played,
+        )
+
+
+def _nothing() -> None:
+    """Do nothing: nobody waits for that."""
