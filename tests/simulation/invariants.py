@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tests.server.journal.walk import canonical
+from tests.simulation import tournaments
 from tests.simulation.pairings import could_meet
 from ttt_net import messages as wire
 from ttt_net.clock import GRACE_MS, TimeControl, speed
@@ -41,6 +42,8 @@ MOST_IN_MEMORY = 400
 
 def check(world: "World") -> None:
     """Check what holds at every moment."""
+    if world.swarm.has_tournaments:
+        tournaments.check(world)
     for server in world.running:
         check_server(world, server)
 
@@ -63,6 +66,7 @@ def check_at_rest(world: "World") -> None:
     assert server is not None
     everybody_is_back_and_answered(world)
     check_server_at_rest(world, server)
+    tournaments.check_at_rest(world, server)
     who_could_play_is_paired(world, server)
     results_and_ratings_agree(world)
     time_never_goes_back(world)
@@ -119,11 +123,15 @@ def nobody_is_here_twice(world: "World", server: "SimulatedServer") -> None:
 
 
 def nobody_plays_too_much(world: "World", server: "SimulatedServer") -> None:
-    """Nobody plays themselves; nobody has more matches than are allowed, those included that are about to begin."""
+    """Nobody plays themselves; nobody has more matches than are allowed, those included that are about to begin.
+
+    Matches of tournaments do not count: a round begins for all.
+    """
+    directed = {match for (match,) in world.truth.execute("SELECT match FROM pairings")}
     services = server.hub.services
     most = services.limits.max_live_matches + world.more_matches
     for player, session in services.players.sessions.items():
-        count = len(session.live) + services.players.starting[player]
+        count = len(session.live - directed) + services.players.starting[player]
         world.claim(count <= most, f"{session.info.name} has {count} matches, of {most} at most")
     for match_id, room in server.hub.registry.rooms.items():
         players = room.seats.players
@@ -188,8 +196,9 @@ def the_lobby_agrees_with_the_journal(world: "World", server: "SimulatedServer")
 def rooms_are_heard_and_flags_fall(world: "World", server: "SimulatedServer") -> None:
     """A room that nobody hears is let go; where somebody waits for it, a flag falls when it is due."""
     for match_id, room in server.hub.registry.rooms.items():
-        world.claim(bool(room.audience), f"nobody hears {match_id}, and it is in memory")
         match = room.match
+        is_held = match is not None and match.tournament is not None and not match.is_over
+        world.claim(is_held or bool(room.audience), f"nobody hears {match_id}, and it is in memory")
         if match is not None and match.clock is not None and not match.is_over and room.audience.players:
             due_ms = match.clock.flag_at_ms()
             now_ms = server.hub.services.now_ms()
@@ -359,7 +368,7 @@ def results_and_ratings_agree(world: "World") -> None:
     ends = _all(
         world,
         "SELECT first, second, winner, is_rated, game, time, ended_ms FROM facts JOIN matches ON facts.match = number"
-        " WHERE fact ->> 'type' = 'ended' AND reason <> 'abort' ORDER BY facts.id",
+        " WHERE fact ->> 'type' = 'ended' AND reason NOT IN ('abort', 'forfeit') ORDER BY facts.id",
     )
     ratings: dict[tuple[int, str, str], Rating] = {}
     tallies: dict[int, list[int]] = {}

@@ -400,6 +400,13 @@ class Peer:
                     self.world.loop.call_later(self.rng.random(), self._answer, answer)
             case wire.InvitationReply():
                 self.world.codes = [*self.world.codes[-5:], event.code]
+            case wire.TournamentReply():
+                if event.tournament not in self.world.tournaments:
+                    self.world.tournaments.append(event.tournament)
+            case wire.TournamentList():
+                for row in event.tournaments:
+                    if row.tournament not in self.world.tournaments:
+                        self.world.tournaments.append(row.tournament)
             case wire.Renamed():
                 self.name = event.you.name
             case wire.Welcome():

@@ -43,11 +43,14 @@ from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Invitations
+from ttt_net.server.matchmaking.tournament_service import TournamentDesk, Tournaments
 from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience, Seats
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.wire.connection import Connection
+from ttt_net.tournaments import director
+from ttt_net.tournaments.tournament import BoardState, Tournament
 
 MOST_SEEDS = 1_000
 """Within so many worlds each fault is found."""
@@ -109,6 +112,10 @@ def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..
         return replace(told, seq=max(1, told.seq - 1))
 
     return _every(15, snapshot, wrong)
+
+
+def _forget_who_met(players: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: [each._replace(met={}) for each in players(*args)]
 
 
 def _somebody_else(get: Callable[..., Any]) -> Callable[..., Any]:
@@ -214,7 +221,7 @@ def _keep_offers(follow: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
+PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "an ack before the commit": (Journal, "append", _acknowledge_before_the_commit),
     "a failed write taken for done": (Journal, "append", _take_a_failed_write_for_done),
     "events told in the wrong order": (Audience, "tell", _tell_in_the_wrong_order),
@@ -226,6 +233,12 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a lost wake-up": (MatchRoom, "_settle", lambda real: _every(60, real)),
     "a room that is never let go": (MatchRegistry, "_let_go", lambda real: _every(5, real)),
     "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms, at_ms: []),
+    "a result that its tournament does not hear of": (TournamentDesk, "settle", lambda real: _every(3, real)),
+    "a leaver who is paired": (Tournament, "present", lambda _: property(lambda each: list(each.entrants))),
+    "a rematch that could be avoided": (director, "swiss_players", _forget_who_met),
+    "a tournament that a restart forgets": (Tournaments, "recall", lambda real: _every(2, real)),
+    "a match of a tournament that nobody holds": (MatchRoom, "hold", lambda real: _every(2, real)),
+    "a board that is settled before its end": (BoardState, "is_settled", lambda _: property(lambda _: True)),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
     "a mute that is not looked at": (Chat, "_may_say", lambda real: _every(3, real)),
     "a forget that sheds a mute": (

@@ -79,6 +79,8 @@ class Stage(ABC):
         self._write_trace = trace
         self.names: dict[int, str] = {}
         self.codes: list[str] = []
+        self.tournaments: list[str] = []
+        """The codes of tournaments, as they were told."""
         self.started: list[str] = []
         self._new_names = 0
         self.processes = 0

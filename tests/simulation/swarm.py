@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace as replace_fields
 
+from tests.simulation import tournaments
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 
@@ -183,6 +184,8 @@ class Swarm:
     """Whether bots are the product's own, and not people with a label."""
     is_hot: bool = False
     """Whether something goes wrong three times as often."""
+    has_tournaments: bool = False
+    """Whether people make tournaments, and play in them."""
     life: float = 1.0
     """How long the world is troubled, as a share of the usual."""
 
@@ -211,7 +214,8 @@ class Swarm:
             is_choosy=aside.random() < 0.4,
             has_house_bots=aside.random() < 0.5,
         )
-        return replace(drawn, faults=drawn.faults + tuple(fault for fault in later_faults if aside.random() < 0.2))
+        faults_of_all = drawn.faults + tuple(fault for fault in later_faults if aside.random() < 0.2)
+        return replace(drawn, faults=faults_of_all, has_tournaments=aside.random() < 0.25)
 
     def heated(self, rng: random.Random, faults: Sequence[str]) -> "Swarm":
         """Return this world with three times the faults, and more kinds of them."""
@@ -226,7 +230,8 @@ class Swarm:
 
     def makers(self) -> list[Maker]:
         """Return what makes a request, each as often as its weight."""
-        return [maker for name in self.requests for weight, maker in [REQUESTS[name]] for _ in range(weight)]
+        usual = [maker for name in self.requests for weight, maker in [REQUESTS[name]] for _ in range(weight)]
+        return usual + (tournaments.MAKERS if self.has_tournaments else [])
 
     def smaller(self) -> Iterator["Swarm"]:
         """Yield worlds that have a little less each."""
@@ -248,6 +253,7 @@ class Swarm:
             {"is_strict": False},
             {"is_choosy": False},
             {"has_house_bots": False},
+            {"has_tournaments": False},
         ):
             if any(getattr(self, key) != value for key, value in change.items()):
                 yield replace(self, **change)

@@ -15,7 +15,7 @@ from tests.simulation.peer import Peer
 from tests.simulation.server import SimulatedServer
 from tests.simulation.stage import Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
-from tests.simulation.upgrade import fill_as_before, upgraded
+from tests.simulation.upgrade import fill_as_before, holds_newer, upgraded
 from ttt_net.server.admin import protocol
 from ttt_net.server.journal import Journal
 
@@ -154,7 +154,7 @@ class World(Stage):
 
     def _fault_upgrade(self, peer: Peer) -> None:
         """Let the journal be that of an older program, which a newer one brings up to date when it starts."""
-        if self.server is None or self.upgrades:
+        if self.server is None or self.upgrades or holds_newer(self.disk.connection):
             return
         self._kill()
         invariants.entries_are_all_there_is_to_know(self)
