@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
 import websockets
 
 import ttt_net
@@ -82,11 +83,14 @@ async def test_a_new_player_costs_few_bytecodes() -> None:
         assert spent.count < most
 
 
-async def test_a_move_costs_few_bytecodes() -> None:
+@pytest.mark.parametrize(
+    ("time", "most"), [(None, 2_730), ({"initial_ms": 180_000, "increment_ms": 2_000}, 2_980)], ids=["untimed", "timed"]
+)
+async def test_a_move_costs_few_bytecodes(time: dict[str, int] | None, most: int) -> None:
     hub = new_hub()
     first, second = await hello(hub, "Ann"), await hello(hub, "Bob")
     for client in (first, second):
-        await client.ok("seek", games=["connect4"], opponents="people")
+        await client.ok("seek", games=["connect4"], opponents="people", time=time)
     snapshot = await second.told("snapshot")
     if snapshot["you"] == 0:
         first, second = second, first
@@ -98,7 +102,7 @@ async def test_a_move_costs_few_bytecodes() -> None:
             continue
         with spent.counting():
             await client.ok("play", match=snapshot["match"], ply=ply, move=move)
-    assert spent.count < 2_730 * (len(MOVES) - 2)
+    assert spent.count < most * (len(MOVES) - 2)
 
 
 async def test_an_idle_connection_does_not_keep_its_request() -> None:

@@ -104,7 +104,7 @@ class Match:
                 match.run_clock(event.at_ms)
             match.evolve(event)
         if match.clock:
-            match.clock = replace(match.clock, running=None)
+            match.clock = restruct(match.clock, running=None)
         return match
 
     @property
@@ -205,7 +205,7 @@ class Match:
     def count_from(self, now_ms: int) -> None:
         """Let the time that runs begin now, when its player hears of it, and not when it was decided."""
         if self.clock and self.clock.running is not None:
-            self.clock = replace(self.clock, since_ms=now_ms)
+            self.clock = restruct(self.clock, since_ms=now_ms)
         if self.first_moves is not None:
             self.first_moves = replace(self.first_moves, since_ms=now_ms)
 
@@ -302,6 +302,8 @@ class Match:
 
     def is_abandoned(self, now_ms: int) -> bool:
         """Tell whether nobody plays the match on: both players are away, or one for longer than their grace."""
+        if not self.absences:
+            return False
         absences = [self.absences.of(side) for side in SIDES]
         return all(absences) or any(absence is not None and not absence.left_ms(now_ms) for absence in absences)
 
@@ -311,7 +313,7 @@ class Match:
 
     def _set_clock(self, info: wire.ClockInfo | None, now_ms: int) -> None:
         if self.clock and info:
-            self.clock = replace(self.clock, remaining_ms=info.remaining_ms, running=info.running, since_ms=now_ms)
+            self.clock = restruct(self.clock, remaining_ms=info.remaining_ms, running=info.running, since_ms=now_ms)
 
 
 def record_of(events: Iterable[wire.MatchEvent]) -> Record:
@@ -393,6 +395,9 @@ class Absences:
     def expect(self, side: int, abandoned: int) -> None:
         """Give less grace to the player of `side`, who has recently abandoned that many matches."""
         self._counts[side] += abandoned
+
+    def __bool__(self) -> bool:
+        return bool(self._away)
 
     def of(self, side: int) -> Absence | None:
         """Return the absence of `side`, or None if they are here."""

@@ -228,8 +228,9 @@ class Seats:
             return True
         mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
         here, elsewhere = self._audience.players, self._audience.elsewhere
-        is_nowhere = mover not in elsewhere and not self._is_mover_arriving(match)
-        return mover in here or (is_nowhere and other in here)
+        if mover in here:
+            return True
+        return other in here and mover not in elsewhere and not self._is_mover_arriving(match)
 
     def _is_mover_arriving(self, match: Match) -> bool:
         """Tell whether the player to move has just come to another node, and does not hear the match there yet."""
@@ -290,7 +291,7 @@ class Seats:
             yield flag_ms
         elif flag_ms is not None and self._is_mover_arriving(match):
             yield now_ms + _ARRIVES_MS
-        if not self.is_abandoned:
+        if match.absences and not self.is_abandoned:
             yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
         yield match.first_move_due_ms
         if self.frees_seat(match):
