@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "private_files": set(),
     "games": {"errors"},
     "testing": {"errors", "games", "messages"},
+    "environments": {"errors", "games"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
     "matches": {"errors", "games", "messages", "clock"},
