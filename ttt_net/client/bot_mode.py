@@ -4,13 +4,14 @@ import asyncio
 from contextlib import suppress
 
 from ttt_net.client.bot.bot_log import BotReporter, score
-from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
+from ttt_net.client.bot.engine_process import EngineProcess, knows_game, playable_games, require
 from ttt_net.client.bot.seats import SeatsOrder, engine_of, engines_in, play_seats
 from ttt_net.client.mailbox import Mailbox, delivered
 from ttt_net.client.options import EngineOptions, Options
 from ttt_net.client.server_link import FIRST_MS, LATER_MS, connection_of
 from ttt_net.client.user_io import Ending, writer_of
 from ttt_net.errors import Refusal
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import Opponents, SeekRequest
 from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.identity import Identity
@@ -42,6 +43,8 @@ async def _play(options: Options, mine: Identity) -> Ending:
         options.move_ms,
         options.places,
         pace_s=options.pace_ms / 1000,
+        knows=knows_game(options.bot, options.level),
+        known=NAMES,
     )
     mailbox = Mailbox()
     with delivered(mailbox):

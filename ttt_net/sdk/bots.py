@@ -78,6 +78,8 @@ APOLOGY = "Sorry, my engine cannot go on. You win."
 """The chat message of a bot that has no move, before it resigns."""
 MAX_EVENTS = 256
 """How many events may wait for a bot; then nothing more is read from the connection."""
+MOST_SOUGHT = 16
+"""The games that a seek can name."""
 _MARGIN_S = 0.01
 _ABORTABLE_PLIES = 2
 """With fewer moves a match can be broken off as if it had not been."""
@@ -247,6 +249,10 @@ class BotPlan:
     """How many seconds after the start of a rated match with a bot the next one is sought; None: none is sought."""
     tournament: str | None = None
     """The code of the tournament that the bot plays in, and nothing else; the bot ends with it."""
+    knows: Callable[[str], bool] = lambda game: True
+    """Tells whether the bot can play the game of that name."""
+    known: Sequence[str] = ()
+    """The games to seek instead of all, where a server has games that the bot cannot play."""
     objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
     """Returns why a challenge in our games, by the opponents that we seek, is declined all the same."""
 
@@ -255,11 +261,17 @@ class BotPlan:
         if self.tournament is not None:
             return "later"
         games, opponents = self.seek.games, self.seek.opponents
-        if games and challenged.game not in games:
+        if (games and challenged.game not in games) or not self.knows(challenged.game):
             return "another_game"
         if opponents != "any" and (opponents == "bots") != (challenged.by.bot is not None):
             return "no_bots" if opponents == "people" else "generic"
         return self.objects(challenged)
+
+    def games_at(self, welcome: Welcome) -> list[str]:
+        """Return the games to name in a seek for any, because the server has games that the bot cannot play."""
+        added = [game.name for game in welcome.games]
+        playable = [name for name in added if self.knows(name)]
+        return [] if len(playable) == len(added) else [*self.known, *playable][:MOST_SOUGHT]
 
 
 def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
@@ -367,6 +379,8 @@ class Bot:
         self._answered_offers: dict[str, int] = {}
         """By match, the number of the newest offer that was answered."""
         self._away_since_ms: dict[str, int] = {}
+        self._named: list[str] = []
+        """The games to seek instead of all, since the server has some that the bot cannot play."""
         self._may_ladder = False
         """Whether the server knows seeks for rated or casual matches."""
         self._ladder_from_ms = now_ms()
@@ -398,6 +412,7 @@ class Bot:
         match event:
             case Welcome():
                 self._may_ladder = "or_casual" in event.features
+                self._named = self._plan.games_at(event)
                 self._unseen = set(event.matches)
                 self._accepting = 0
                 if self._plan.tournament is not None:
@@ -498,6 +513,8 @@ class Bot:
     def _wanted(self) -> SeekRequest:
         """The seek that is due now; with a match of the ladder, also for other bots, and rated with them alone."""
         seek = self._plan.seek
+        if self._named and not seek.games:
+            seek = replace(seek, games=self._named)
         if self._plan.ladder_s is None or not self._may_ladder or self._now_ms() < self._ladder_from_ms:
             return seek
         return replace(

@@ -9,13 +9,15 @@ from msgspec.structs import replace
 
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot, welcome
+from tests.games.added import ENTRIES
 from tests.patience import PATIENCE_S
-from ttt_net.client.bot.engine_process import EngineProcess, Question, answer, playable_games
+from ttt_net.client.bot.engine_process import EngineProcess, Question, answer, knows_game, playable_games
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.games import Game
 from ttt_net.messages import (
     AbortRequest,
+    AddedGame,
     AgreeRequest,
     AnswerRequest,
     AwayInfo,
@@ -24,6 +26,7 @@ from ttt_net.messages import (
     ClaimRequest,
     DeclineRequest,
     Ended,
+    HelloRequest,
     Offered,
     OfferInfo,
     PlayerInfo,
@@ -74,6 +77,39 @@ async def seated(server: FakeServer, **changes: object) -> FakeLink:
     seek = await link.hears(SeekRequest)
     await link.tells(ok(seek.id), opponent_moves_first(**changes))
     return link
+
+
+async def test_a_bot_neither_seeks_nor_takes_a_game_of_a_package_that_it_lacks() -> None:
+    plan = BotPlan(SeekRequest(0), 1, 200, knows=lambda game: game != "hex", known=("tictactoe", "connect4"))
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        session = ClientSession("max", None, BotProfile("random"))
+        connection = ClientConnection(server.url, session, mailbox.put, FOREVER, lambda token: None)
+
+        async def think(turn: Turn) -> Thought:
+            raise AssertionError("it is never its turn")
+
+        playing = group.create_task(Bot(connection, think, plan, lambda text: None).play(mailbox))
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        added = [AddedGame("hex", "Hex", "connect your edges"), AddedGame("pente", "Pente", "five, or five pairs")]
+        await link.tells(ok(hello.id), replace(welcome(you=PlayerInfo("max", "random")), games=added))
+        seek = await link.grants(SeekRequest)
+        assert seek.games == ["tictactoe", "connect4", "pente"]
+        await link.tells(Challenged(1, ANN, PlayerInfo("max", "random"), "hex", 30_000))
+        answer = await link.grants(AnswerRequest)
+        assert (answer.accept, answer.reason) == (False, "another_game")
+        await link.tells(Challenged(2, ANN, PlayerInfo("max", "random"), "pente", 30_000))
+        assert (await link.grants(AnswerRequest)).accept
+        playing.cancel()
+
+
+def test_a_strategy_knows_the_games_of_packages_that_are_installed_here(install: Any) -> None:
+    install()
+    knows = knows_game("alphabeta")
+    assert [knows(game) for game in ("connect4", "mnk:9x9,5", "othello")] == [True, True, False]
+    install(*ENTRIES)
+    assert [knows(game) for game in ("othello", "nonesuch")] == [True, False]
 
 
 async def test_a_bot_seeks_rated_matches_with_bots_at_its_interval_and_nobody_else_for_ratings() -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ttt_net.command_line import beside_us
 from ttt_net.engines.external import ENGINE, find_player, settings_of
-from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.errors import ConfigurationError, Refusal, TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
@@ -61,6 +61,19 @@ def playable_games(strategy: str, level: int | None = None) -> list[str]:
     if not playable:
         raise ConfigurationError(next(filter(None, objections.values())))
     return [] if not named and len(playable) == len(NAMES) else playable
+
+
+def knows_game(strategy: str, level: int | None = None) -> Callable[[str], bool]:
+    """Return the function that tells whether a strategy can play a game; of other packages, those that are here."""
+    engine = find_player(strategy, level=level)
+
+    def knows(game: str) -> bool:
+        try:
+            return engine.objection(find_game(game)) is None
+        except Refusal:
+            return False
+
+    return knows
 
 
 def label_of(strategy: str) -> str:

@@ -14,10 +14,11 @@ from functools import partial
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from ttt_net.client.bot.engine_process import EngineProcess, playable_games
+from ttt_net.client.bot.engine_process import EngineProcess, knows_game, playable_games
 from ttt_net.client.bot.seats import SeatsOrder, engines_in, play_seats
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity
 from ttt_net.sdk.bots import Bot, BotPlan
@@ -125,7 +126,7 @@ async def _play_as(mine: identity.Identity, order: HouseTask, character: Charact
         order.url, session, mailbox.put, _LIMITS, mine.keep_token, trust=Trust(order.fingerprint, is_insecure=True)
     )
     seek = SeekRequest(0, playable_games(STRATEGY), None, "any" if character.bots else "people")
-    plan = BotPlan(seek, None, MOVE_MS, PLACES, pace_s=PACE_S)
+    plan = BotPlan(seek, None, MOVE_MS, PLACES, pace_s=PACE_S, knows=knows_game(STRATEGY), known=NAMES)
     bot = Bot(connection, partial(engine.choose, any_level=True), plan, lambda text: None)
     await bot.play(mailbox)
     return bot.farewell or Farewell(Parting.DONE, "")

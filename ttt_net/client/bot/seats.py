@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 
 from ttt_net.client.bot.bot_log import BotReporter, score
-from ttt_net.client.bot.engine_process import EngineProcess, playable_games, require
+from ttt_net.client.bot.engine_process import EngineProcess, knows_game, playable_games, require
 from ttt_net.client.mailbox import MAX_QUEUED_EVENTS, Event
 from ttt_net.clock import TimeControl, time_of
 from ttt_net.engines.external import as_word
 from ttt_net.engines.settings import EngineSettings, Seat, forty_moves_ms, read_engines
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import Challenged, DeclineReason, SeekRequest
 from ttt_net.names import fitting_name
 from ttt_net.sdk import identity
@@ -190,6 +191,8 @@ class _Seat:
             seat.move_ms,
             seat.places,
             pace_s=seat.pace_ms / 1000,
+            knows=knows_game(as_word(self._settings), seat.level),
+            known=NAMES,
             objects=_filter(seat).objection,
         )
         log = BotReporter(order.url, self._write)
