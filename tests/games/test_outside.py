@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.games.added import ENTRIES
 from ttt_net import messages as wire
@@ -21,6 +22,7 @@ from ttt_net.games.rules import find_rules
 from ttt_net.games.values import is_always_casual
 from ttt_net.matches.description import describe_game, describe_position, describe_rules
 from ttt_net.matches.match import Match, record_of
+from ttt_net.matches.match_data import match_data, write_text
 from ttt_net.matches.referee import decide
 from ttt_net.testing import check_game, count_plays
 
@@ -95,7 +97,7 @@ def test_a_reason_of_the_game_is_recorded_and_read() -> None:
     written = write_record(record_of(match.events))
     assert "Result: 1-0\nReason: connection\n" in written
     assert read_record(written).outcome == Outcome(0, "connection")
-    with pytest.raises(Refusal, match=r"reasons are line, draw, .*agreement, connection"):
+    with pytest.raises(Refusal, match=r"reasons are line, draw, .*agreement, .*connection"):
         read_record(written.replace("connection", "luck"))
 
 
@@ -288,3 +290,23 @@ def test_a_game_that_is_slow_again_and_again_is_stopped(monkeypatch: pytest.Monk
     state = game.advance(game.advance(game.initial, 0), 1)
     with pytest.raises(Refusal, match="moves take longer"):
         game.advance(state, 2)
+
+
+@pytest.mark.usefixtures("examples")
+def test_a_match_by_another_version_of_the_rules_shows_as_moves_and_is_not_continued() -> None:
+    players = wire.PlayerInfo("Ann"), wire.PlayerInfo("Ben")
+    started = wire.Started("m", 1, 0, "hex+swap", players)
+    assert Match(started).game.name == "hex+swap"
+    newer = structs.replace(started, rules=2)
+    with pytest.raises(Refusal, match=r"the match has version 2 of the rules of hex\+swap; here is 1") as refused:
+        Match(newer)
+    assert refused.value.code is Code.UNKNOWN_GAME
+    rest: list[wire.MatchEvent] = [
+        wire.Played("m", 2, 5, 0, 1, 24),
+        wire.Played("m", 3, 9, 1, 2, 25),
+        wire.Ended("m", 4, 9, 0, "resign"),
+    ]
+    assert match_data([started, *rest]).written == ["d4", "e4"]
+    data = match_data([newer, *rest])
+    assert (data.written, data.moves) == (None, [24, 25])
+    assert "1. 24\n2. 25\n" in write_text(data)

@@ -22,6 +22,7 @@ from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
 from ttt_net.clock import SIDES, Clock, TimeControl, grace_ms
+from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, Side, find_game
 from ttt_net.games.game import reason_of
 from ttt_net.games.notation import read_start, write_position
@@ -51,11 +52,23 @@ class FirstMoves:
     since_ms: int
 
 
+def find_game_of(started: wire.Started) -> Game[Any]:
+    """Return the game of a match. Raises `Refusal` if it is unknown, or has another version of its rules here."""
+    game = find_game(started.game)
+    if game.face.version != started.rules:
+        sentence = f"the match has version {started.rules} of the rules of {game.name}; here is {game.face.version}"
+        raise Refusal(Code.UNKNOWN_GAME, sentence)
+    return game
+
+
 class Match:
     """A live or finished play: the rules, the events so far, the clock, the offers and the outcome."""
 
     def __init__(self, started: wire.Started) -> None:
-        """Begin with the first event. Raises `Refusal` if its game is unknown, or its start impossible."""
+        """Begin with the first event.
+
+        Raises `Refusal` if its game is unknown or has another version of its rules here, or if its start is impossible.
+        """
         self.id = started.match
         self.players = started.players
         self.previous = started.previous
@@ -64,7 +77,7 @@ class Match:
         self.score = started.score
         self.code = started.code
         self.time = started.time
-        self.game: Game[Any] = find_game(started.game)
+        self.game: Game[Any] = find_game_of(started)
         self.start = started.start
         self.tournament = started.tournament
         self.first_moves: FirstMoves | None = None

@@ -12,12 +12,12 @@ from msgspec import Meta, Struct
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.games import Outcome, find_game
+from ttt_net.games import Outcome
 from ttt_net.games.game import reason_of
 from ttt_net.games.notation import write_move
 from ttt_net.games.records import record_text, result_of
 from ttt_net.matches.description import day_of
-from ttt_net.matches.match import time_limit
+from ttt_net.matches.match import find_game_of, time_limit
 
 Milliseconds = Annotated[int, Meta(ge=0)]
 
@@ -83,7 +83,7 @@ def match_data(events: Iterable[wire.MatchEvent]) -> MatchData:
         reason=ended.reason,
         moves=moves,
         times_ms=times_ms,
-        written=written_moves(started.game, moves),
+        written=written_moves(started, moves),
         clocks_ms=clocks if started.time is not None and len(clocks) == len(moves) else None,
         time=started.time,
         rated=started.rated,
@@ -92,10 +92,10 @@ def match_data(events: Iterable[wire.MatchEvent]) -> MatchData:
     )
 
 
-def written_moves(name: str, moves: Sequence[int]) -> list[str] | None:
-    """Return moves as people write them; None if the game is not installed, or its rules do not know one of them."""
+def written_moves(started: wire.Started, moves: Sequence[int]) -> list[str] | None:
+    """Return moves as people write them; None if the game is not installed with these rules, or lacks one of them."""
     try:
-        game = find_game(name)
+        game = find_game_of(started)
         return [write_move(game, move) for move in moves]
     except (Refusal, IndexError):
         return None

@@ -134,6 +134,7 @@ def rematch(match: Match, now_ms: int) -> wire.Started:
         score=score_after(match),
         code=match.code,
         start=match.start,
+        rules=match.game.face.version,
     )
 
 

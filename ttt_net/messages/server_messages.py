@@ -48,8 +48,8 @@ from ttt_net.messages.types import (
 class Started(ServerMessage, frozen=True, omit_defaults=True):
     """Event: the match began. `start` is its first position (ply 0), if not the usual one.
 
-    `previous` is the match of which this is the rematch, and `score` that of the series so far.
-    `tournament` is the match's place in a tournament.
+    `previous` is the match of which this is the rematch, and `score` that of the series so far. `rules` is the version
+    of the rules, which games of other packages may raise. `tournament` is the match's place in a tournament.
     """
 
     match: str
@@ -65,6 +65,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
     code: str | None = None
     start: str | None = None
     tournament: TournamentPlace | None = None
+    rules: int = 1
 
 
 class Played(ServerMessage, frozen=True, omit_defaults=True):

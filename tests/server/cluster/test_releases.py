@@ -7,19 +7,21 @@ from typing import get_args
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.messages import PlayerInfo, Started
 from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream, as_of_form
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.journal.entries import AuditNote, CloseReports, FileReport, SetBlock
+from ttt_net.server.journal.entries import AppendEvents, AuditNote, CloseReports, FileReport, SetBlock
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
 
-SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10), 3: ("45b66bfd74bd0f64", 11)}
+SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10), 3: ("677423c235a06ce5", 11)}
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 UPGRADING = "the servers are being renewed, and cannot do that yet; try again later"
@@ -68,6 +70,11 @@ def test_what_only_the_newer_release_knows_is_refused_or_written_as_before_until
     block = SetBlock(1, 2, "block", on=True, most=9)
     assert as_of_form(report, 1) == FileReport(1, 1, 2, "chat", "", None, (), "", 10, None)
     assert as_of_form(report, 2) is report
+    started = Started("m", 1, 0, "hex", (PlayerInfo(""), PlayerInfo("")), rules=2)
+    beginning = AppendEvents((started,), (1, 2))
+    for form in (1, 2):
+        assert as_of_form(beginning, form) == AppendEvents((replace(started, rules=1),), (1, 2))
+    assert as_of_form(beginning, 3) is beginning
     nodes = Nodes("a", "c", forms=(1, 1))
     newer = nodes.start("b", 2)
     for name in ("ann", "bob"):

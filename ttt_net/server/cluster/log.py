@@ -30,9 +30,11 @@ import msgspec
 from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Code, Refusal
+from ttt_net.messages import Started
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.entries import (
     AnyEntry,
+    AppendEvents,
     AppendTournament,
     BeginBoards,
     CloseReports,
@@ -366,6 +368,9 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
     unknown = _SINCE_3 if form == 2 else (*_SINCE_2, *_SINCE_3)
     if form < FORM and isinstance(entry, unknown):
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
+    if form < 3 and isinstance(entry, AppendEvents) and not entry.is_plain:
+        older = (restruct(event, rules=1) if isinstance(event, Started) else event for event in entry.events)
+        return restruct(entry, events=tuple(older))
     return restruct(entry, network=None) if form < 2 and isinstance(entry, FileReport) else entry
 
 

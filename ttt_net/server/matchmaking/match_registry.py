@@ -8,7 +8,7 @@ from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, UnknownOutcomeError
-from ttt_net.games import Reason
+from ttt_net.games import Reason, find_game
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
 from ttt_net.server.accounts.online_players import Session
@@ -72,6 +72,7 @@ class MatchRegistry:
             rated=pairing.is_rated,
             code=pairing.code,
             start=pairing.start,
+            rules=find_game(pairing.game).face.version,
         )
         players = (pairing.first, pairing.second)
         release = self._reserve(first, second)

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Overtaken, Refusal
-from ttt_net.games import game_name
+from ttt_net.games import find_game, game_name
 from ttt_net.messages import PlayerInfo, TournamentPlace
 from ttt_net.pairing.lobby import CODE_LETTERS
 from ttt_net.server.accounts.online_players import Session
@@ -604,6 +604,7 @@ class TournamentDesk:
                 rated=terms.rated and self._may_rate(seats),
                 code=self.now.id if terms.private else None,
                 tournament=TournamentPlace(self.now.id, began.round, board.board),
+                rules=find_game(terms.game).face.version,
             )
             yield started, seats
 

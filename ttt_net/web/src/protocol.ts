@@ -813,6 +813,7 @@ export interface Started {
   code?: string;
   start?: string;
   tournament?: TournamentPlace;
+  rules?: number;
 }
 
 export interface Suggestion {
