@@ -59,7 +59,7 @@ def refuse_faults(configuration: Configuration) -> None:
 
 
 def faults(configuration: Configuration) -> Iterator[str]:
-    """Yield what a server may not start with."""
+    """Yield the reasons why the server cannot start."""
     limits = configuration.limits
     if configuration.public and not configuration.tls.is_on and not configuration.behind_proxy:
         yield (
@@ -83,7 +83,7 @@ def faults(configuration: Configuration) -> Iterator[str]:
 
 
 def risks(configuration: Configuration) -> Iterator[str]:
-    """Yield what may be meant, and yet is told to one who asks."""
+    """Yield settings that are allowed but risky, for `--check`."""
     yield from _on_the_network(configuration)
     yield from _of_the_proxy(configuration)
     yield from _of_the_certificate(configuration)
@@ -99,7 +99,7 @@ def risks(configuration: Configuration) -> Iterator[str]:
 
 
 def named_for_nothing(configuration: Configuration) -> Iterator[str]:
-    """Yield the settings that name a missing file or no cluster: the server starts all the same, and says so."""
+    """Yield the settings that name a missing file or no cluster: the server starts anyway, and reports it."""
     if (words := configuration.filtered_words) is not None and not words.is_file():
         yield f"filtered_words: there is no file {words}; nothing is filtered until there is"
     if (engines := configuration.house_engines) is not None and configuration.house_bots and not engines.is_file():
@@ -189,7 +189,7 @@ def _is_global(host: str) -> bool:
 
 
 def file_limit() -> int | None:
-    """Return how many files the system lets a process open; None where it does not say."""
+    """Return how many files the system lets a process open; None if unknown."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1] if resource is not None else None
 
 

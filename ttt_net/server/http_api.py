@@ -1,8 +1,8 @@
-"""Answer programs that read over plain HTTP: players, ratings, finished matches and a stream of live ones.
+"""Answer programs over plain HTTP: players, ratings, finished matches, and a stream of live ones.
 
-`ROUTES` is the only list of what there is. Requests are dispatched by it, and the OpenAPI file is made of it. Questions
-about the past go the way of those of players, through the archive, as questions of nobody: so an answer has only what
-the protocol shows to every guest. Nothing here writes.
+`ROUTES` is the only list of addresses. Requests are dispatched by it, and the OpenAPI file is made from it. Queries
+about the past go through the archive like those of players, but as nobody's. So an answer contains only what the
+protocol shows to every guest. Nothing here writes.
 """
 
 import gzip
@@ -81,8 +81,8 @@ SinceMs = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 class MatchesParameters(Struct, frozen=True, forbid_unknown_fields=True):
     """Finished matches in the order of their ends.
 
-    `since_ms` is the earliest end, `most` the size of a page, and `after` the place to go on: `ended_ms` and `match` of
-    the last line, with a hyphen between.
+    `since_ms` is the earliest end, `most` the size of a page, and `after` the place to continue: `ended_ms` and `match`
+    of the last line, joined by a hyphen.
     """
 
     game: wire.GameName | None = None
@@ -99,7 +99,7 @@ class PlayersMatchesParameters(MatchesParameters, frozen=True, forbid_unknown_fi
 
 
 class ListedGame(Struct, frozen=True, omit_defaults=True):
-    """A game that has a name of its own. With `swap` it may be played by the pie rule too, as its name with `+swap`."""
+    """A game with a name. With `swap` it can also be played with the pie rule, under its name with `+swap`."""
 
     name: str
     title: str
@@ -137,7 +137,7 @@ class HttpApi:
         self._is_closed = is_closed
         """Whether the server is about to restart, or out of touch with its cluster."""
         self._secured = secured
-        """Adds what all answers of this server say."""
+        """Adds the headers of all answers of this server."""
         self._streams: dict[Connection, LiveStream] = {}
 
     @property
@@ -169,10 +169,10 @@ class HttpApi:
         route, parameters = parse_address(request.path)
         return route.act(self, connection, request, parameters)
 
-    # What is at hand.
+    # Answers from memory.
 
     def games(self, connection: Connection, request: Request, _: NoParameters) -> Response:
-        """Return the games that have a name of their own."""
+        """Return the games with a name."""
         return self._data(request, _games())
 
     def openapi(self, connection: Connection, request: Request, _: NoParameters) -> Response:
@@ -182,7 +182,7 @@ class HttpApi:
     def _data(self, request: Request, found: Asset) -> Response:
         return self._secured(answer_data(request, found, is_closed=self._is_closed()))
 
-    # What is to be looked up.
+    # Answers from the journal.
 
     def leaderboard(self, connection: Connection, request: Request, said: LeaderboardParameters) -> LaterAnswer:
         """Ask for a page of ratings."""
@@ -285,7 +285,7 @@ class LiveStream:
         self.send(line, self._sent_s)
 
     def wants(self, line: bytes, now_s: float) -> bool:
-        """Tell whether to send that line, or else an empty one. A reader who is behind is left out meanwhile."""
+        """Return whether to send that line, or an empty one. A slow reader is skipped meanwhile."""
         return not self._connection.is_behind and (line != self._last or now_s - self._sent_s > BEATS_S)
 
     def send(self, line: bytes, now_s: float) -> None:
@@ -403,7 +403,7 @@ def parse_address(address: str) -> tuple[Route, Struct]:
 
 
 def _matched(pattern: Sequence[str], words: Sequence[str]) -> dict[str, str] | None:
-    """Return the parameters that stand in a path; None if it is another route's."""
+    """Return the parameters in a path; None if it belongs to another route."""
     if len(pattern) != len(words):
         return None
     found = {}

@@ -1,7 +1,7 @@
-"""Dispatch: every event of a connection and every request of a client goes to the part that it concerns.
+"""Dispatch every event of a connection and every request of a client to the responsible part.
 
-Knows connections as things that can be sent to and closed. All of it runs on the event loop's thread, and nothing
-in it waits: what takes time (the journal) answers through a callback.
+Connections are seen only as things to send to and to close. Everything runs on the event loop's thread, and nothing
+waits: slow parts (the journal) answer through a callback.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ _SingleRequest = (
     | wire.PuzzleRequest
     | wire.HelloRequest
 )
-"""Requests in the union of no service, but for pings; mypy fails for one that is in none at all."""
+"""Requests in the union of no service, other than pings; mypy fails for a request that is in none at all."""
 _HARMLESS = (
     PastRequest
     | wire.PingRequest
@@ -79,15 +79,14 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
         wire.UnseekRequest,
     }
 )
-"""Requests that continue a match or end something. They are cheap or have limits of their own, so players whose address
-has used up its share of computing time may still send them.
-"""
+"""Requests that continue a match or end something. They are cheap or have separate limits, so players whose address has
+used up its share of computing time may still send them."""
 
 _REST_S, _REST_WITH_MATCH_S = 1.0, 0.1
 """How long a connection is not read that was refused a request because of its share."""
 _OVER_WITH_ADDRESS = 9
-"""For how many more a frame counts that comes though the address is over its limit: so a crowd that floods together is
-closed as soon as one who does so alone."""
+"""How many frames a frame counts as if its address is over the limit, so that a group that floods together is closed as
+soon as a single flooder."""
 
 MAX_HELD = 4_096
 """Requests that a node of a cluster holds while it has no contact with the others."""
@@ -109,7 +108,7 @@ def _not_in_touch() -> Refusal:
 
 
 class Hub:
-    """The owner of connections; what they ask is carried out by the parts that it builds."""
+    """The owner of connections. The parts that it builds carry out their requests."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -121,7 +120,7 @@ class Hub:
         services.journal.charge_to(services.shares)
         configuration = services.configuration
         self._stays_encrypted = configuration.public and configuration.tls.cert is not None
-        """Whether browsers are told to come encrypted from now on; a proxy in front tells them itself."""
+        """Whether to tell browsers to use only TLS in future; a proxy in front does that itself."""
         self._own_pages = own_pages(
             configuration.public_url, is_encrypted=configuration.tls.is_on, behind_proxy=configuration.behind_proxy
         )
@@ -152,9 +151,9 @@ class Hub:
         self.tournaments = Tournaments(services, self.registry, eligibility)
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.act_in_lobby: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
-        """Carries out what is asked of the lobby; in a cluster, on the node that keeps it."""
+        """Carries out requests to the lobby; in a cluster, on the node that keeps it."""
         self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
-        """Called with what the host did on another node of the cluster, where there is a listener for admins."""
+        """Called with the host's changes on another node of the cluster, if there is a listener for admins."""
         self.chat = Chat(services, rooms)
         self.chat.parted = self.matchmaker.blocks_changed
         self._history = HistoryService(services, self.registry)
@@ -170,7 +169,7 @@ class Hub:
         """Requests, with their time, that arrived while this node of a cluster was out of touch with the log."""
 
     def census(self) -> tuple[int, int]:
-        """Return how many people are connected, and how many matches go on."""
+        """Return how many people are connected, and how many matches are live."""
         matches = (room.match for room in self._rooms.values())
         return self.services.players.people, sum(match is not None and not match.is_over for match in matches)
 
@@ -180,7 +179,7 @@ class Hub:
         self.tournaments.recall()
 
     def settings_changed(self, keys: Collection[str]) -> None:
-        """Let what was made of the settings of these keys follow them; all else reads them when it needs them."""
+        """Update what was derived from the settings of these keys; all else reads them when needed."""
         limits = {key.partition("limits.")[2] for key in keys}
         self.services.rate_limiter.rates_changed(limits)
         if "work" in limits:
@@ -190,7 +189,7 @@ class Hub:
     # Connections.
 
     def is_shut_to(self, peer: str) -> bool:
-        """Tell whether a connection from that address is to be dropped before anything is made of it; it is counted."""
+        """Return whether to drop a connection from that address before allocating anything for it; it is counted."""
         reason = self.limiter.shut_to(peer)
         if reason:
             self.metrics.accepted += 1
@@ -229,7 +228,7 @@ class Hub:
         self.limiter.flooded(connection)
 
     def closed(self, connection: Connection) -> None:
-        """Let go of the connection, and of the session that it was."""
+        """Release the connection and its session."""
         self.services.connections.pop(connection, None)
         self.limiter.leave(connection)
         self._login.forget(connection)
@@ -283,18 +282,18 @@ class Hub:
         return answer and self._secured(answer)
 
     def _is_closed(self) -> bool:
-        """Tell whether nothing begins here any more, or not at the moment."""
+        """Return whether nothing starts here for now, or for good."""
         membership = self.services.membership
         return self.services.shutdown.is_draining or (membership is not None and membership.is_aside)
 
     def _secured(self, answer: Response) -> Response:
-        """Add what all answers of this server say."""
+        """Add the headers of all answers of this server."""
         if self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
         return answer
 
     def excuse(self, late_s: float) -> None:
-        """Blame nobody for a silence of ours: after a pause everybody has a fresh period to be heard in."""
+        """Blame nobody for a pause of this process: afterwards everybody has a fresh period to answer."""
         if late_s > _LATE_S:
             for connection in self.services.connections:
                 connection.excuse(late_s)
@@ -350,9 +349,9 @@ class Hub:
             shares.payer = None
 
     def _check_share(self, connection: Connection, request: wire.AnyRequest) -> None:
-        """Refuse a request of one who has used up their share of the server's time; such ones count as many frames.
+        """Refuse a request of a peer whose share of computing time is used up; such a request counts as many frames.
 
-        The first `hello` of a connection is let through: players who were thrown out by a neighbour's flood come back.
+        The first `hello` of a connection is accepted, so that players dropped by a neighbour's flood can return.
         """
         if isinstance(request, wire.HelloRequest) and not connection.has_said_hello:
             connection.has_said_hello = True
@@ -366,14 +365,14 @@ class Hub:
             raise
 
     def _hold(self, connection: Connection, text: str) -> None:
-        """Keep a request until this node knows what the others did; too many are turned away."""
+        """Hold a request until this node has the other nodes' writes; refuse it if too many are held."""
         if len(self._held) < MAX_HELD:
             self._held.append((connection, text, self.now_ms()))
         else:
             connection.refuse(wire.request_id(text), _not_in_touch())
 
     def release(self) -> None:
-        """Carry out what was held, if this node is fresh again; refuse what has waited for too long."""
+        """Carry out held requests if this node is fresh again; refuse those that have waited too long."""
         membership = self.services.membership
         while self._held and membership is not None:
             connection, text, came_ms = self._held[0]
@@ -381,7 +380,7 @@ class Hub:
             if not membership.is_fresh and not is_late:
                 return
             self._held.popleft()
-            if not connection.is_open:  # of one who was replaced, or sent away, meanwhile
+            if not connection.is_open:  # it was replaced or disconnected meanwhile
                 continue
             if is_late:
                 connection.refuse(wire.request_id(text), _not_in_touch())
@@ -452,6 +451,6 @@ class Hub:
             connection.close(closing)
 
     def abort_all(self) -> None:
-        """Drop the connections that have not closed by now."""
+        """Drop the connections that have not closed yet."""
         for connection in list(self.services.connections):
             connection.abort()

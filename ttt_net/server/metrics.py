@@ -1,6 +1,6 @@
 """Count what the server does, in plain integers, so that counting costs next to nothing; and contain faults.
 
-Figures that can be looked up, such as connections and matches, are looked up on request instead of counted here.
+Figures that can be looked up, such as connections and matches, are looked up on request and not counted.
 """
 
 import logging
@@ -77,19 +77,19 @@ class Metrics:
         self.moves = 0
         """Moves that were acknowledged."""
         self.faults = 0
-        """Exceptions that should not have been raised, in what a client asked or in what goes on by itself."""
+        """Unexpected exceptions in requests of clients or in periodic work."""
         self.refusals: Counter[str] = Counter()
         """By the code of the refusal."""
         self.endings: Counter[str] = Counter()
         """Connections that the server ended, by the reason: one of `ENDINGS`."""
         self.move_s = Histogram()
-        """From the moment in which a match takes up a move to that in which it has been told: the disk is in it."""
+        """From the start of a move's request in its room until it was sent, including the disk."""
         self.lag_s = Histogram()
         """By how much the event loop was late."""
 
 
 class Guard:
-    """Lets parts of the server have their turns, each by itself, so that a fault in one costs the others nothing."""
+    """Runs parts of the server in turn, each separately, so that a fault in one does not affect the others."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics

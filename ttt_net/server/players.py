@@ -1,4 +1,4 @@
-"""Declare players: the number that stands for one everywhere, and what their token brings with it."""
+"""Players: the number that stands for one everywhere, and what a token brings with it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,9 +13,9 @@ PlayerId = int
 """Given once, in the order of registration; kept when everything else of a player is forgotten."""
 
 NOBODY: PlayerId = 0
-"""Stands for somebody who is no player, such as a reader of the HTTP API."""
+"""Stands for somebody who is not a player, such as a reader of the HTTP API."""
 FORGOTTEN = "deleted"
-"""The name of players who asked to be forgotten; nobody else can have it."""
+"""The name of deleted players; nobody else can have it."""
 
 
 Blocks = Mapping[PlayerId | None, bool]

@@ -20,17 +20,17 @@ log = logging.getLogger(__name__)
 COME_BACK_MS = 50
 """How soon after a restart a client tries again."""
 TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
-"""With so much left it is said again."""
+"""The remaining times at which the announcement is repeated."""
 _CLOSED = "The host has closed the server; your matches are kept there."
 LAST_WORD_S = 0.2
-"""An end at once comes so much later: the admin who asked for it hears first that it comes."""
+"""The delay of an immediate end, so that the admin who asked for it gets the reply first."""
 _MB = 1_000_000
 _RETRY_MS = 10_000
 _ALMOST_FULL = "the server's disk is almost full"
 _FLOOR_FOR_MOVES = 1 / 4
-"""Matches that go on may use all but so small a part of what is kept free."""
+"""The fraction of the reserved disk space below which even running matches stop."""
 _CAP_FOR_MATCHES = 9 / 10
-"""New matches may fill so much of the journal's cap; the rest is for those that go on."""
+"""The fraction of the journal's cap that new matches may fill; the rest is for running ones."""
 
 
 class ShutdownNotice:
@@ -58,7 +58,7 @@ class ShutdownNotice:
             self._next = self._loop.call_later(LAST_WORD_S, stop)
 
     def call_off(self) -> bool:
-        """Go on as if nothing had been said; tell whether there was anything to call off."""
+        """Cancel the announced restart; return whether there was one."""
         was_on = self._restart_ms is not None
         self._cancel()
         if was_on:
@@ -88,7 +88,7 @@ class ShutdownNotice:
         return None if self._restart_ms is None else max(0, self._restart_ms - self._now_ms())
 
     def notice(self) -> Notice | None:
-        """Return the notice for a player who comes now; None if no restart is ahead."""
+        """Return the notice for a player who connects now; None if no restart is planned."""
         left_ms = self.left_ms()
         return None if left_ms is None else _notice(left_ms)
 
@@ -131,7 +131,7 @@ def _notice(left_ms: int) -> Notice:
 
 
 def spoken(seconds: float) -> str:
-    """Return a stretch of time in words, rounded to what matters: `90 seconds`, `5 minutes`."""
+    """Return a duration in words, rounded sensibly: `90 seconds`, `5 minutes`."""
     if seconds <= 90:
         return f"{seconds:.0f} second{'s' if round(seconds) != 1 else ''}"
     if seconds < 5_400:
@@ -158,7 +158,7 @@ class DiskSpace:
         """The resource that is too short for new matches."""
         self._short_for_moves: str | None = None
         self.usage: DiskUsage | None = None
-        """None before the first look, and where it cannot be told."""
+        """None before the first look, and where it is unknown."""
         self.spare_bytes = 0
         """Unused bytes in the journal's files, left by deleted data; they are reused before the files grow."""
 
@@ -195,12 +195,12 @@ class DiskSpace:
             raise _too_little(self._short_for_matches, "no new matches begin")
 
     def may_write(self) -> None:
-        """Raise `Refusal` if not even the matches that are played may go on."""
+        """Raise `Refusal` if not even running matches may continue."""
         if self._short_for_moves:
             raise _too_little(self._short_for_moves, "nothing can be written down; your match is safe")
 
     def _told(self) -> str:
-        """Return what the shortage means, beside the bounds, for the host."""
+        """Return what the shortage means, with the limits, for the host."""
         short = self._short_for_moves or self._short_for_matches
         if short is None or self.usage is None:
             return "there is space again"
@@ -213,7 +213,7 @@ class DiskSpace:
         return f"{short}: {what} ({figures})"
 
     def _shortage(self, of_floor: float, of_cap: float) -> str | None:
-        """Return what there is too little of, or None, with so large parts of both bounds."""
+        """Return what is short, or None, at these fractions of both limits."""
         if self.usage is None:
             return None
         if self.usage.free_bytes < self._limits.free_disk_mb * _MB * of_floor:

@@ -39,6 +39,6 @@ class ServerClock:
         return now_ms + self._offset_ms
 
     def beat(self) -> None:
-        """Note that the event loop turns; before the first time nothing is taken for a pause."""
+        """Note that the event loop runs; nothing counts as a pause before the first call."""
         self.play_ms()
         self._beat_ms = self._monotonic_ns() // 1_000_000

@@ -36,13 +36,13 @@ class Services:
     """The server's name as players see it."""
     journal: Journal
     archive: Archive
-    """Answers what players ask about the past."""
+    """Answers players' queries about the past."""
     loop: asyncio.AbstractEventLoop
     """The event loop that all of it runs on; timers and callbacks are asked of it."""
     now_ms: Callable[[], int]
     """The time of play: milliseconds since 1970, which never jump, and stand still while the process does."""
     wall_ms: Callable[[], int]
-    """The time of day: milliseconds since 1970, as the machine has them; for what is written down."""
+    """The machine's time of day in milliseconds since 1970, for everything that is stored."""
     beat: Callable[[], None]
     """Tells the clock that the event loop turns."""
     stopwatch_s: Callable[[], float]
@@ -70,7 +70,7 @@ class Services:
     disk: DiskSpace
     words: FilteredWords
     membership: Membership | None
-    """How the cluster hears of this node's players; None for a server that stands alone."""
+    """Tells the cluster about this node's players; None for a single server."""
 
 
 def build_services(
@@ -92,9 +92,9 @@ def build_services(
 ) -> Services:
     """Return the services of a server that has no connection yet.
 
-    `sanction_key` is the secret under which banned and muted people are known again; empty where nobody is.
-    `word_file` returns the file of words that are not wanted. `cost_s` measures what requests cost, in seconds of the
-    event loop's thread; by default they cost nothing.
+    `sanction_key` is the secret under which banned and muted people are recognised; empty where nobody is. `word_file`
+    returns the file of unwanted words. `cost_s` measures the cost of requests, in seconds of the event loop's thread;
+    by default they cost nothing.
     """
     metrics = Metrics()
     guard = Guard(metrics)

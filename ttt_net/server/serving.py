@@ -1,7 +1,7 @@
-"""Run and end the server, once it listens: as this process, or inside another program.
+"""Run and end the server once it listens: as this process, or inside another program.
 
-A server inside a program has a thread and a loop of its own, so that neither keeps the other waiting. It ends with the
-program, or sooner by its admin. Its matches are kept like those of any server.
+A server inside a program has its own thread and loop, so that neither delays the other. It ends with the program, or
+earlier by its admin. Its matches are kept like those of any server.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ _TICK_S = 1.0
 SAMPLE_S = 0.25
 """How often the lateness of the event loop is measured."""
 _MOST_FILES_ON_MACOS = 10_240
-"""There the limit is said to be endless, and who asks for as much is refused."""
+"""macOS reports no limit, and refuses a larger one."""
 _GC_THRESHOLDS = (10_000, 20, 50)
 """Reference counts free nearly everything; only faults leave cycles, and a search for them stops every match."""
 END_S = 15.0
@@ -98,10 +98,10 @@ def serve(
     listening: socket.socket,
     reread: Callable[[], Configuration] | None = None,
 ) -> bool:
-    """Serve on the socket until told to stop; return whether to serve anew, as a node of a cluster may have to.
+    """Serve on the socket until stopped; return whether to serve again, as a node of a cluster may have to.
 
-    `reread` reads the settings again; None where they are in no file. A folder that cannot be used raises
-    `ConfigurationError`. When the disk hangs at the end, the process exits from within with 1.
+    `reread` reads the settings again; None if they are in no file. Raises `ConfigurationError` if the folder cannot be
+    used. If the disk hangs at the end, the process exits with 1.
     """
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         if configuration.cluster.is_on:
@@ -121,7 +121,7 @@ async def _serve_node(
     listening: socket.socket,
     reread: Callable[[], Configuration] | None,
 ) -> bool:
-    """Serve as one node of a cluster, which only those need who have its extra; as `_serve`."""
+    """Serve as one node of a cluster, which needs the extra `cluster`; as `_serve`."""
     from ttt_net.server.cluster.process import RunningNode, joined
 
     async with joined(configuration, configuration.folder / JOURNAL_FILE) as parts:
@@ -140,7 +140,7 @@ async def _serve(
     reread: Callable[[], Configuration] | None,
     over: asyncio.Event,
 ) -> bool:
-    """Serve until told to stop, or until `over` is set; tell whether it was that, and is to begin anew."""
+    """Serve until stopped, or until `over` is set; return whether it was that, and the node starts again."""
     is_told = False
     loop = asyncio.get_running_loop()
 
@@ -156,7 +156,7 @@ async def _serve(
         had_terminal = _has_terminal()
 
         def hear_hangup() -> None:
-            if had_terminal and not _has_terminal():  # it was closed, and nobody means us to go on
+            if had_terminal and not _has_terminal():  # it was closed, so nobody wants the server to continue
                 stop()
             else:
                 reload_settings(hub, listeners.certificate, reread)
@@ -164,7 +164,7 @@ async def _serve(
         loop.add_signal_handler(signal.SIGHUP, hear_hangup)
     allow_many_files()
     outside()  # the search for games of other packages takes up to 100 ms, which nobody should wait for later
-    gc.freeze()  # what lives as long as the process needs no look from the collector
+    gc.freeze()  # the collector need not look at what lives as long as the process
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
     async with AsyncExitStack() as running:
@@ -192,7 +192,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(number)
-        if is_told:  # one more of them would end in another exit code what is over
+        if is_told:  # another signal would change the exit code of what has ended
             signal.signal(number, signal.SIG_IGN)
     if ledger.is_stuck:
         log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
@@ -244,7 +244,7 @@ def _put(configuration: Configuration, one: Setting, value: Value) -> None:
 
 
 def _has_terminal() -> bool:
-    """Tell whether standard input is a terminal that is there."""
+    """Return whether standard input is an open terminal."""
     return sys.stdin is not None and os.isatty(0)
 
 
@@ -300,9 +300,9 @@ async def serving(
     certificate: Certificate | None = None,
     closing: Closing = Closing.RESTART,
 ) -> AsyncIterator[None]:
-    """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long.
+    """Serve on the socket inside the block. At its end notify every client, and wait only briefly for each.
 
-    `closing` is what they are told: that the server restarts, or that its host has closed it.
+    `closing` is what they receive: the server restarts, or its host has closed it.
     """
     loop = asyncio.get_running_loop()
     hub.read_page()  # before anybody could wait for it
@@ -340,7 +340,7 @@ async def serving(
 
 
 def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None) -> Callable[[], Reader]:
-    """Return what makes the protocol of each new socket."""
+    """Return the factory of protocols for new sockets."""
     buffer = hub.services.read_buffer
     if certificate is None:
         return lambda: Connection(hub, loop, buffer)
@@ -441,7 +441,7 @@ class EmbeddedServer:
     def wait(self) -> None:
         """Wait until the server has ended: by its admin, or by a fault."""
         while self._thread.is_alive():
-            self._thread.join(_LOOK_AT_THREAD_S)  # signals are heard in between
+            self._thread.join(_LOOK_AT_THREAD_S)  # signals are handled in between
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Do what a command line asks for; to serve, listen first, and only then load what serves.
+"""Carry out a command line. To serve, listen first, and only then load what serves.
 
-Loading takes three times as long as all that comes before. Clients that come back to a server that restarts are in the
-kernel's queue meanwhile, and need not try again and again.
+Loading takes three times as long as everything before. Meanwhile, clients that return to a restarting server wait in
+the kernel's queue, and need not retry.
 """
 
 import gc
@@ -31,7 +31,7 @@ for _needed in ("msgspec", "websockets", "segno"):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for; return the exit code: 0, 2 if it cannot be done so, or `AGAIN`."""
+    """Carry out the command line; return the exit code: 0, 2 for a wrong command line, or `AGAIN`."""
     try:
         arguments = sys.argv[1:] if argv is None else argv
         return _carry_out(read_order(arguments, os.environ), lambda: read_order(arguments, os.environ).configuration)
@@ -69,4 +69,4 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
         if is_managed():
             return AGAIN  # the service manager has our port, and knows how long a start may take
         is_first = False
-        gc.collect()  # the node before left cycles, which would be frozen with what the next one keeps
+        gc.collect()  # the previous node left cycles, which would otherwise be frozen

@@ -1,4 +1,4 @@
-"""Carry out requests about accounts: `rename`, `forget`, and questions about what was played."""
+"""Carry out requests about accounts: `rename`, `forget`, and queries about past matches."""
 
 from functools import partial
 from typing import assert_never
@@ -113,7 +113,7 @@ class AccountService:
 
 
 class HistoryService:
-    """Takes questions about what was played; a player has one on its way at a time, and a rate."""
+    """Answers queries about past matches: one at a time for each player, at a limited rate."""
 
     def __init__(self, services: Services, registry: MatchRegistry) -> None:
         self._services = services

@@ -27,7 +27,7 @@ REMEMBERED_MS = 3_600_000
 MAX_REMEMBERED = 10_000
 """Players whose abandoned matches are counted; beyond them, the one with the oldest is forgotten."""
 WAITS_MS = 60_000
-"""For how long a person who was refused a busy bot counts as waiting for one."""
+"""How long a person who was refused a busy bot counts as waiting for one."""
 MAX_TURNED_AWAY = 100
 """Addresses that are remembered as waiting."""
 FREE_ABORTS = 3
@@ -50,10 +50,10 @@ _NEW = _Known(Rating().shown, is_provisional=True)
 
 
 class Session:
-    """One connected player, from their accepted `hello` to the end of the connection. Only its methods change it.
+    """One connected player, from the accepted `hello` to the end of the connection. Only its methods change it.
 
-    Nothing of value lives here: a player who connects again gets a new session, and their matches, which live in the
-    journal and in their rooms, take them back by their id.
+    Nothing of value lives here: a reconnecting player gets a new session, and resumes matches in the journal and in
+    their rooms by id.
     """
 
     __slots__ = (
@@ -113,7 +113,7 @@ class Session:
         self.plays: tuple[str, ...] | None = None
         """The games of a bot's last seek; empty for any game, None before the first seek."""
         self.blocks = blocks
-        """The players whom they have muted or blocked, as the journal has it."""
+        """The players whom they have muted or blocked, as in the journal."""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -156,7 +156,7 @@ class Session:
         self.places, self.reserved = places, reserved
 
     def describe(self, *, any_level: bool, on_request: bool, about: str | None) -> None:
-        """Set how a bot plays, and for whom."""
+        """Set how a bot plays, and with whom."""
         self.any_level, self.on_request, self.about = any_level, on_request, about
 
     def sought(self, games: tuple[str, ...]) -> None:
@@ -265,7 +265,7 @@ class OnlinePlayers:
             self._of_address.pop(address, None)
 
     def of_address(self, address: str) -> Collection[Session]:
-        """Return the sessions that come from what counts as one address."""
+        """Return the sessions of one address."""
         return self._of_address.get(address, ())
 
     def rename(self, player: PlayerId, name: str) -> None:
@@ -325,7 +325,7 @@ class OnlinePlayers:
     def by_leisure(self, most: int) -> Iterator[Session]:
         """Yield up to `most` sessions: free people, then bots, then people who play.
 
-        In each group the last to come, or to end a match, is first, so that everybody is listed for a while.
+        In each group the latest to come, or to end a match, is first, so that everybody is listed for a while.
         """
         shelves = (reversed(shelf.values()) for shelf in (self._free, self._bots, self._playing))
         return islice(chain.from_iterable(shelves), most)
@@ -352,7 +352,7 @@ class BotPlaces:
 
     def __init__(self) -> None:
         self.holders: dict[str, str] = {}
-        """By match, the address of the person who plays a bot there."""
+        """For each match against a bot, the address of the person."""
         self._held: Counter[str] = Counter()
         self._turned_away: OrderedDict[str, int] = OrderedDict()
         """The addresses that were refused a busy bot last, each with the time."""
@@ -360,7 +360,7 @@ class BotPlaces:
         """People whose seeks were not paired with a bot because their address holds enough places."""
 
     def hold(self, match: str, address: str | None) -> None:
-        """Count a match against a bot for the address of the person who plays it."""
+        """Count a match against a bot for the address of the person."""
         if address is not None and match not in self.holders:
             self.holders[match] = address
             self._held[address] += 1
@@ -392,7 +392,7 @@ class BotPlaces:
 
 
 class AbandonHistory:
-    """Counts abandoned matches: a player who has some gets less grace in the next match."""
+    """Counts abandoned matches: a player with some gets less grace in the next match."""
 
     def __init__(self, most: int = MAX_REMEMBERED) -> None:
         self._most = most
@@ -413,7 +413,7 @@ class AbandonHistory:
 
 
 class AbortHistory(AbandonHistory):
-    """Counts aborted matches: a person who aborts many waits for the next, and not for the same opponent."""
+    """Counts aborted matches: a person with many waits for the next one, and is not paired with the same opponent."""
 
     def __init__(self, most: int = MAX_REMEMBERED) -> None:
         super().__init__(most)

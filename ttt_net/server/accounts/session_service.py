@@ -1,4 +1,4 @@
-"""Let players in by `hello`, and begin and end their sessions."""
+"""Log players in by `hello`, and begin and end their sessions."""
 
 import base64
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
-"""Called with a player who is let in: their connection, hello, player, and the token if it is new."""
+"""Called with an admitted player: their connection, hello, player, and the token if it is new."""
 
 MIN_TOKEN = 32
 """The shortest token that a client may choose: 192 bits, if it is base64."""
@@ -37,7 +37,7 @@ MAX_ABOUT_CELLS = 60
 
 
 class Login:
-    """Lets players in, with one `hello` of each connection at a time."""
+    """Logs players in, one `hello` per connection at a time."""
 
     def __init__(self, services: Services, admit: Admit) -> None:
         self._services = services
@@ -45,7 +45,7 @@ class Login:
         self._entering: set[Connection] = set()
 
     def enter(self, connection: Connection, request: wire.AnyRequest) -> None:
-        """Let a player in by their token, or a new one by their name. The answer follows that of the journal."""
+        """Log a player in by token, or a new one by name. The reply follows the journal's answer."""
         if not isinstance(request, wire.HelloRequest) or connection in self._entering:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
         if wire.PROTOCOL not in request.protocols:
@@ -286,15 +286,15 @@ class SessionService:
         self._matchmaker.returned(session)
 
     def replaced(self, player: PlayerId) -> None:
-        """End the previous session of a player who has connected again, here or elsewhere."""
+        """End the previous session of a player who has reconnected, here or elsewhere."""
         before = self._services.players.get(player)
         if before:
-            if not before.is_elsewhere:  # else their node closes the connection, where it hears of the same
+            if not before.is_elsewhere:  # otherwise the other node closes the connection
                 before.connection.close(Closing.REPLACED)
             self.end(before, is_replaced=True)
 
     def end(self, session: Session, *, is_replaced: bool = False) -> None:
-        """Remove a player whose connection is gone from the lobby, and from every match that they heard.
+        """Remove a disconnected player from the lobby and from every match they received.
 
         `is_replaced`: a new connection of the player took its place.
         """
@@ -377,7 +377,7 @@ def _session(
 
 @cache
 def _added_games() -> list[wire.AddedGame]:
-    """Return the games of other packages, as clients are told of them."""
+    """Return the games of other packages, as sent to clients."""
     added = outside()
     return [
         wire.AddedGame(name, game.title, game.rule, swap=name + SWAP in added)

@@ -1,1 +1,1 @@
-"""Administration: a listener of its own, out of the players' reach."""
+"""Administration: a separate listener, out of the players' reach."""

@@ -68,10 +68,10 @@ class AdminListener(NamedTuple):
 
 
 def open_listener(wanted: str, folder: Path) -> AdminListener | None:
-    """Listen where the setting says; None if it says `off`. The folder must be held by this server alone.
+    """Listen on the configured address; return None if it is `off`. This server must hold the lock of the folder.
 
-    Empty is a Unix socket in the folder, or a free port of the loopback where there can be none. Where another server
-    listens, or nobody can, `ConfigurationError` says so.
+    Empty means a Unix socket in the folder, or a free loopback port where Unix sockets do not exist. Raises
+    `ConfigurationError` if another server listens there, or listening fails.
     """
     if wanted == OFF:
         return None
@@ -126,7 +126,7 @@ def _listen_unix(path: Path) -> socket.socket:
 
 
 def _leave_to_others(path: Path) -> None:
-    """Refuse a Unix socket that is in use, even if who listens is busy or speaks otherwise, or that is not for us."""
+    """Refuse a Unix socket that another process uses, even a busy or foreign one, or that we may not use."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         found = probe.connect_ex(str(path))
@@ -137,7 +137,7 @@ def _leave_to_others(path: Path) -> None:
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file at a path from all others there are at this moment; None if there is none."""
+    """Return a value that identifies the file at a path among all present files; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -196,10 +196,10 @@ class AdminServer:
             raise Refusal(Code.TOO_FAST, "too fast")
 
     def flooded(self, connection: Connection) -> None:
-        """Do nothing: an admin who floods is closed, and may come again."""
+        """Do nothing: the connection of a flooding admin is closed, and may come back."""
 
     def closed(self, connection: Connection) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         self._connections.pop(connection, None)
 
     def excuse(self, late_s: float) -> None:
@@ -214,14 +214,14 @@ class AdminServer:
             guard.attempt("looking after an admin", partial(connection.tick, now_s), connection.abort)
 
     def close_all(self) -> None:
-        """Drop all connections, and what they had asked for."""
+        """Drop all connections and their pending requests."""
         self._commands.stop()
         for connection in list(self._connections):
             connection.close(Closing.RESTART)
             connection.abort()
 
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
-        """Answer a plain request; let a handshake pass that brings the token."""
+        """Answer a plain request; accept a handshake with the token."""
         is_plain = "Upgrade" not in request.headers
         if is_plain and request.path == "/healthz":
             return protocol.reject(200, "ok\n")

@@ -1,7 +1,7 @@
 """Kick, ban and mute players, settle reports, and keep the list of moderators.
 
-The host may do everything. A moderator has a token of their own, of which the journal keeps a hash, and may ban or mute
-players for a limited time. Players concerned receive what happened, why, and until when.
+The host may do everything. A moderator has a personal token, of which the journal keeps a hash, and may ban or mute
+players for a limited time. The players receive what happened, why, and until when.
 """
 
 import base64
@@ -43,7 +43,7 @@ _REASONS: dict[ReportReason, str] = {
     "cheating": "cheating",
     "other": "what other players report",
 }
-"""The reason shown to a player who is banned or muted for a report, if none is given."""
+"""The default reason shown to a player who is banned or muted for a report."""
 
 
 class Admin(NamedTuple):
@@ -141,10 +141,10 @@ class Moderators:
 
 
 def load_sanctions(services: Services) -> None:
-    """Read the bans and mutes of the journal and put them in force.
+    """Read the bans and mutes from the journal and put them in force.
 
-    The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
-    until it can: it is tried again and again, and closes their connections then. Nobody chats meanwhile.
+    The journal answers this before any later `hello`. If it cannot be read, banned players may enter until it can: this
+    is retried, and then closes their connections. Nobody chats meanwhile.
     """
 
     def done(found: list[Sanction]) -> None:
@@ -161,9 +161,9 @@ def load_sanctions(services: Services) -> None:
 
 
 def put_in_force(services: Services, sanctions: Sequence[Sanction]) -> int:
-    """Put sanctions that have been written down in force; return how many players are banned now who were connected.
+    """Put written sanctions in force; return how many connected players are banned by them.
 
-    Those concerned are told, or sent away, by the node that they are connected to.
+    The players concerned are notified or disconnected by their own node.
     """
     muted = held_by(services, "mute")
     services.sanctions.impose(sanctions)
@@ -176,7 +176,7 @@ def put_in_force(services: Services, sanctions: Sequence[Sanction]) -> int:
 
 
 def end_sanction(services: Services, act: Act, whom: str, player: PlayerId | None) -> None:
-    """Let a sanction that was deleted hold no more, and tell those who are free of it by that."""
+    """End a deleted sanction, and notify the players it held."""
     held = held_by(services, act)
     services.sanctions.lift(act, whom, player)
     still_held = held_by(services, act)
@@ -186,7 +186,7 @@ def end_sanction(services: Services, act: Act, whom: str, player: PlayerId | Non
 
 
 def close_banned(services: Services) -> int:
-    """Close the connections of players who are banned; return how many there were, on all nodes of a cluster."""
+    """Close the connections of banned players; return how many there were on all nodes of a cluster."""
     held = held_by(services, "ban")
     for session, ban in held.items():
         if not session.is_elsewhere:
@@ -196,7 +196,7 @@ def close_banned(services: Services) -> int:
 
 
 def held_by(services: Services, act: Act) -> dict[Session, Sanction]:
-    """Return the connected players who are banned, or muted, and by what."""
+    """Return the connected players who are banned or muted, and the sanctions."""
     found = {
         session: services.sanctions.on(act, session.subject, session.connection.address)
         for session in services.players.sessions.values()
@@ -257,7 +257,7 @@ class ModerationCommands:
     def _impose_on_player(
         self, wanted: _Wanted, answer: ReplyTo, then: Callable[[str], None], player: tuple[PlayerId, str]
     ) -> None:
-        """Impose it on a player; `then` gets the sentence that says so, `answer` why it cannot be."""
+        """Impose a sanction on a player. `then` gets a sentence that confirms it, `answer` the reason for a failure."""
         number, name = player
         own = self._sanction(wanted, of_player(number), name, number)
 
@@ -286,7 +286,7 @@ class ModerationCommands:
         return Sanction(wanted.act, whom, shown, reason, now_ms, until_ms, player, wanted.admin.name)
 
     def _impose(self, wanted: _Wanted, sanctions: list[Sanction], answer: ReplyTo, then: Callable[[str], None]) -> None:
-        """Keep the sanctions with their note in one transaction; then put them in force and tell who is concerned."""
+        """Store the sanctions and their note in one transaction, then put them in force and notify the players."""
         first, services = sanctions[0], self._services
         if not wanted.admin.is_host and self._is_hosts(first):
             answer(protocol.Failed(f"the host has {_VERBS[first.act]} {first.shown} already"))
@@ -296,7 +296,7 @@ class ModerationCommands:
         note = _note_about(first, first.since_ms, first.act, rest, wanted.admin)
 
         def done() -> None:
-            log.warning("admin: %s", first.act)  # of whom, is in the audit log
+            log.warning("admin: %s", first.act)  # the audit log names the player
             closed = put_in_force(services, sanctions)
             told = f"; {counted(closed, 'connection')} closed" if closed else ""
             then(f"{first.shown} is {_VERBS[first.act]}{also} {until(first.until_ms)}{told}")
@@ -347,7 +347,7 @@ class ModerationCommands:
         return None
 
     def bans(self, admin: Admin) -> protocol.SanctionRows:
-        """Return who is banned or muted; a moderator sees no address."""
+        """Return the bans and mutes; moderators see no addresses."""
         return protocol.SanctionRows([_row(each, admin) for each in self._services.sanctions.in_force()])
 
     # Reports.
@@ -361,7 +361,7 @@ class ModerationCommands:
         self._journal.reports(done, partial(protocol.fail, answer), has_closed=asked.closed, most=MAX_REPORTS)
 
     def show(self, asked: protocol.ShowReport, admin: Admin, answer: ReplyTo) -> None:
-        """Answer with one report and what was said; note who has read it."""
+        """Reply with one report and its chat, and note who has read it."""
 
         def done(found: PlayerReport) -> None:
             what = f": report {found.number}"

@@ -36,7 +36,7 @@ class Stats(AdminRequest, frozen=True):
 
 
 class ListPlayers(AdminRequest, frozen=True, tag="players"):
-    """Ask who is connected: `PlayerRows`, without addresses for a moderator."""
+    """Get the connected players as `PlayerRows`, without addresses for a moderator."""
 
     role = "moderator"
 
@@ -57,10 +57,10 @@ class Kick(AdminRequest, frozen=True):
 
 
 class Ban(AdminRequest, frozen=True):
-    """Keep a player, an address, an IPv6 /64 or a network out, for a time or (null) for good; close open connections.
+    """Ban a player, an address, an IPv6 /64 or a network, for a time or (null) for good; close open connections.
 
     `whom` is an address or network if it reads as one; the prefix `name:` makes it a name. With a name, `with_address`
-    also bans the address that the player comes from, for everybody there. A moderator names players and a time.
+    also bans the player's current address, for everybody there. A moderator names players and a time.
     """
 
     role = "moderator"
@@ -72,7 +72,7 @@ class Ban(AdminRequest, frozen=True):
 
 
 class Unban(AdminRequest, frozen=True):
-    """End a ban; `#` and a number stand for a player who is forgotten."""
+    """End a ban; `#` and a number stand for a deleted player."""
 
     role = "moderator"
 
@@ -80,7 +80,7 @@ class Unban(AdminRequest, frozen=True):
 
 
 class MutePlayer(AdminRequest, frozen=True, tag="mute"):
-    """Hide what a player, or all of a network, write, for a time or (null) for good; fields as in `Ban`."""
+    """Hide the messages of a player, or of all of a network, for a time or (null) for good; fields as in `Ban`."""
 
     role = "moderator"
 
@@ -182,7 +182,7 @@ class Audit(AdminRequest, frozen=True):
 
 
 class Announce(AdminRequest, frozen=True):
-    """Show a line to everybody who is connected."""
+    """Show a line to all connected players."""
 
     role = "host"
 
@@ -245,7 +245,7 @@ class Timing(Struct, frozen=True):
     total: float
 
     def since(self, before: "Timing | None") -> Histogram:
-        """Return what was added since `before`."""
+        """Return what was added after `before`."""
         histogram = Histogram(self.bounds)
         then = before.counts if before else [0] * len(self.counts)
         histogram.counts = [count - earlier for count, earlier in zip(self.counts, then, strict=True)]
@@ -390,7 +390,7 @@ class PlayerReportRow(Struct, frozen=True):
     closed_by: str
     note: str
     weight: int
-    """How much it counts, 0 to 3: for a reporter who is known here, has played, and has met the reported player."""
+    """The report's weight, 0 to 3: more if the reporter is not new, has played, and has met the reported player."""
 
 
 class PlayerReportRows(AdminReply, frozen=True):
@@ -408,7 +408,7 @@ class SpokenRow(Struct, frozen=True):
 
 
 class PlayerReportDetail(AdminReply, frozen=True):
-    """One report, what was said before it, and what else is in force against the player."""
+    """One report, the chat before it, and other sanctions in force against the player."""
 
     report: PlayerReportRow
     lines: list[SpokenRow]
@@ -455,5 +455,5 @@ def fail(answer: ReplyTo, refusal: Refusal) -> None:
 
 
 def reason_of(refusal: Refusal) -> str:
-    """Return why an act was refused; of a failing disk, what exactly is wrong with it."""
+    """Return why a request was refused; for a failing disk, its exact error."""
     return refusal.cause if isinstance(refusal, StorageError) else str(refusal)

@@ -1,4 +1,4 @@
-"""Find the address of a client: what counts as one, and which proxies are believed."""
+"""Find the address of a client: which addresses count as one, and which proxies are trusted."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def is_among(address: str, among: Iterable[Network]) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one address: an IPv4 address, or the /64 that every IPv6 customer has for themselves."""
+    """Return the address for limits: an IPv4 address, or the /64 that every IPv6 customer has."""
     found = _read(address)
     if isinstance(found, IPv6Address):
         return str(IPv6Network((found, 64), strict=False))

@@ -43,9 +43,9 @@ POLITE = 100
 POLITE_TO_ONE = 8
 """The same for one address."""
 RESERVED = 1 / 20
-"""Places above the limit, as a part of it, for players who come back to an unfinished match."""
+"""Places above the limit, as a fraction of it, for players who return to an unfinished match."""
 RESERVED_TO_ONE = 4
-"""Connections of one address that may wait in reserved places until they have said who they are."""
+"""Connections of one address that may use reserved places before their `hello`."""
 MODEST = 10
 """Connections that an address always keeps when others want in: idle ones are dropped of larger addresses alone."""
 _LOOKED_AFTER_MS = 100
@@ -85,7 +85,7 @@ class ConnectionLimiter:
         self._sanctions = sanctions
         self._connections = connections
         self._is_hashing = is_hashing
-        """Whether what an address does is kept under its keyed hash, as other nodes of a cluster know it."""
+        """Whether addresses are counted by keyed hash, as other nodes of a cluster know them."""
         self._is_idle = is_idle
         """Tells whether a connection may be dropped without harm to a match or to a search for one."""
         self._now_ms = now_ms
@@ -94,12 +94,12 @@ class ConnectionLimiter:
         """By address, and by the networks around it."""
         self._of_address: dict[str, dict[Connection, None]] = {}
         self._reserve: dict[Connection, None] = {}
-        """Connections in reserved places that have not said who they are."""
+        """Connections in reserved places that have not sent `hello`."""
         self._newcomers: dict[Connection, None] = {}
         self._has_warned = False
 
     def limits_changed(self) -> None:
-        """Read anew which networks are not metered; it holds for connections to come."""
+        """Read the unmetered networks again, for future connections."""
         self._unmetered = networks(self._limits.unmetered)
 
     def count_of(self, network: str) -> int:
@@ -127,11 +127,11 @@ class ConnectionLimiter:
             oldest = next(iter(self._newcomers))
             del self._newcomers[oldest]
             oldest.evict("newcomers")
-        if not is_among(peer, self._proxies):  # for whom a proxy speaks, is known with the request
+        if not is_among(peer, self._proxies):  # a proxy names the client in the request
             self._count(one)
 
     def identify(self, one: Connection, forwarded: Sequence[str]) -> TurnedAway | None:
-        """Return why the connection may not come in, now that its request is there; None if it may."""
+        """Return why a connection is refused, now that its request has arrived; None if it is accepted."""
         if is_among(one.address, self._proxies):
             one.address = caller_of(one.address, forwarded, self._proxies)
             self._count(one)
@@ -157,7 +157,7 @@ class ConnectionLimiter:
             one.turned_away = self.full()
 
     def full(self) -> TurnedAway:
-        """Return the answer to one for whom there is no place."""
+        """Return the answer to a connection for which there is no place."""
         return _full(503, "the server", "max_connections", self._limits.max_connections)
 
     @property
@@ -181,7 +181,7 @@ class ConnectionLimiter:
         return None
 
     def admitted(self, one: Connection) -> None:
-        """Count a connection as a newcomer no more: it said an accepted hello."""
+        """Stop counting a connection as a newcomer: its `hello` was accepted."""
         self._newcomers.pop(one, None)
         self._reserve.pop(one, None)
         one.lacks_place = False
@@ -206,7 +206,7 @@ class ConnectionLimiter:
                     del self._live[network]
 
     def _holder(self, address: str) -> str:
-        """Return what counts as one address."""
+        """Return the address that limits apply to."""
         key = self._sanctions.key_of_address(address) if self._is_hashing else None
         return network_of(address) if key is None else key
 
@@ -285,7 +285,7 @@ class Acceptor:
         self._resting = self._loop.call_later(seconds, self._start)
 
     def _take_some(self) -> None:
-        """Take what may be taken in one turn of the loop."""
+        """Accept the connections of one turn of the loop."""
         taken, now_ms = 0, self._now_ms()
         for _ in range(MOST_LOOKED_AT):
             wait_ms = self._arrivals.wait_ms(now_ms)

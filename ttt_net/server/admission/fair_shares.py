@@ -1,8 +1,8 @@
-"""Charge computing time to the peers who cause it, and share it out fairly.
+"""Charge computing time to the peers who cause it, and share it fairly.
 
-The currency is measured milliseconds of the event loop's thread, and of the journal's. Each address may use
-`limits.work`; a player may use a part of that, the networks around an IPv6 address a multiple, and all addresses
-together `ALL_TOGETHER`. Moves and pings are charged too, but never refused here: they have limits of their own.
+The currency is measured milliseconds of the event loop's thread and of the journal's. Each address may use
+`limits.work`; a player may use a fraction of that, the networks around an IPv6 address a multiple, and all addresses
+together `ALL_TOGETHER`. Moves and pings are charged too, but never refused here: they have separate limits.
 """
 
 from collections import OrderedDict
@@ -88,14 +88,14 @@ class Account:
 
 
 class Payer(Protocol):
-    """A connection, as far as it pays for what it causes."""
+    """A connection as the payer of what it causes."""
 
     @property
     def account(self) -> Account | None:
         """The account of its address; None if it is not metered."""
 
     player: int | None
-    """The player, once they have said hello."""
+    """The player, after `hello`."""
     owed_ms: float
     """Measured time that is not charged to the player yet."""
 
@@ -129,7 +129,7 @@ class FairShares:
         self._all = Bucket(ALL_TOGETHER, 0)  # which is full, whatever the time
 
     def account_of(self, network: str, wider: Sequence[str] = ()) -> Account:
-        """Return the account of what counts as one address, in the `wider` networks around it, the nearest first."""
+        """Return the account of an address, linked to the `wider` networks around it, nearest first."""
         account = self._accounts.get(network)
         if account is None:
             account = self._accounts[network] = Account((self._share(1), *self._around(wider)), wider)
@@ -148,7 +148,7 @@ class FairShares:
                 self.settle(payer)
 
     def settle(self, payer: Payer) -> None:
-        """Charge what a connection owes to its player; what its address owes to it, its networks and the server."""
+        """Charge a connection's debt to its player, and that of its address to all that contain the address."""
         own_ms, payer.owed_ms = payer.owed_ms, 0.0
         account, now_ms = payer.account, self._now_ms()
         if account is None:
@@ -165,9 +165,9 @@ class FairShares:
             self._kept(payer.player, PLAYERS_SHARE).take(now_ms, own_ms)
 
     def check(self, payer: Payer) -> None:
-        """Refuse a request, other than a move or a ping, of one who has used up their share, with when to come back."""
+        """Refuse a request, other than a move or a ping, of a peer whose share is used up, and say when to retry."""
         account = payer.account
-        if account is None or not account.is_heavy:  # then no share of theirs is nearly used up
+        if account is None or not account.is_heavy:  # light accounts have no share that is nearly used up
             return
         now_ms = self._now_ms()
         wait_ms = max(share.wait_ms(now_ms) for share in account.shares)
@@ -191,7 +191,7 @@ class FairShares:
         )
 
     def limits_changed(self) -> None:
-        """Begin anew to count: a bucket keeps the rate that it was made with."""
+        """Restart the counting, because a bucket keeps the rate that it was created with."""
         self._shares.clear()
         for account in self._accounts.values():  # which connections keep
             account.shares = (self._share(1), *self._around(account.wider))

@@ -19,7 +19,7 @@ MAX_BUCKETS = 20_000
 _MB = 1_000_000
 _DAY_S = 86_400.0
 _KEPT_FOR_MOVES = 1 / 4
-"""New matches leave so much of what an address may have written down to those that go on."""
+"""The part of an address's write allowance that new matches leave to running ones."""
 EVENT_BYTES = 150
 """Approximate bytes of an event in the journal, with its share of partly filled pages."""
 MATCH_BYTES = 500
@@ -61,7 +61,7 @@ class Bucket:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether the debt is as large as the burst: one who goes on like that does not listen."""
+        """Whether the debt is as large as the burst: the client ignores refusals."""
         return self._tokens < -self._rate.count
 
     def _tokens_at(self, now_ms: int) -> float:
@@ -79,9 +79,8 @@ class RateLimiter:
         self._most = most
         self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
         self.untold: Counter[tuple[str, int | str]] | None = None
-        """Used amounts of `TOLD` limits, by player or address, that were not sent to the other nodes yet; None
-        without a cluster.
-        """
+        """Used amounts of `TOLD` limits, by player or address, that were not sent to the other nodes yet; None without
+        a cluster."""
 
     def tell(self, act: str, player: int) -> None:
         """Have the other nodes of a cluster count an act of a player that only this one saw."""
@@ -89,13 +88,13 @@ class RateLimiter:
             self.untold[act, player] += 1
 
     def taken_elsewhere(self, act: str, holder: int | str, count: float) -> None:
-        """Count what a player, or an address, took on another node of the cluster."""
+        """Count the use of a player, or an address, on another node of the cluster."""
         is_shared = isinstance(holder, str) and act not in _OF_ADDRESSES and act != "bytes"
         people = self._limits.players_per_address if is_shared else 1
         self._bucket(act, holder, people).take(self._now_ms(), count)
 
     def spend(self, act: PlayerAct, player: int, address: str | None) -> None:
-        """Count one act of a player; `Refusal` says which limit it is over, and when it may be done."""
+        """Count one action of a player. `Refusal` names the exceeded limit and when to retry."""
         self._take(act, player, "for one player")
         self.share(act, address)
 
@@ -104,7 +103,7 @@ class RateLimiter:
         self._check(act, player, "for one player")
 
     def share(self, act: PlayerAct, address: str | None, times: int = 1) -> None:
-        """Count an act against what the players of an address may do together, which is many times one's own."""
+        """Count an action against the limit for all players of an address, many times that of one."""
         if address is not None:
             self._take(act, address, "for one address", times, self._limits.players_per_address)
 
@@ -159,7 +158,7 @@ class RateLimiter:
             raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
 
     def rates_changed(self, limits: Collection[str]) -> None:
-        """Begin anew to count what these limits hold: a bucket keeps the rate that it was made with."""
+        """Restart the counting of these limits, because a bucket keeps the rate that it was created with."""
         acts = {"bytes" if name == "daily_mb" else name for name in limits}
         for key in list(self._buckets):
             if key[0] in acts or "players_per_address" in limits:
@@ -170,7 +169,7 @@ class RateLimiter:
         bucket = self._buckets.get((act, address))
         if bucket is None:
             return False
-        bucket.take(self._now_ms(), 0.0)  # what has come back since
+        bucket.take(self._now_ms(), 0.0)  # refill for the time since
         return bucket.is_flooded
 
     def __len__(self) -> int:
@@ -191,7 +190,7 @@ class RateLimiter:
             self.untold[act, holder] += times
 
     def _rate(self, act: str, people: int) -> Rate:
-        """Return what so many people may do together."""
+        """Return the rate for so many people together."""
         if act == "bytes":
             return Rate(self._limits.daily_mb * _MB, _DAY_S)
         rate: Rate = getattr(self._limits, act)

@@ -68,7 +68,7 @@ class Sanction(NamedTuple):
         return Sanctioned(self.act, self.left_ms(now_ms), self.reason, lifted)
 
     def refusal(self, now_ms: int) -> Refusal:
-        """Return the answer to what it forbids."""
+        """Return the refusal of what it forbids."""
         code = Code.BANNED if self.act == "ban" else Code.MUTED
         return Refusal(code, self.sentence(), self.left_ms(now_ms))
 
@@ -110,13 +110,13 @@ def network_to_ban(text: str) -> str | None:
 
 
 class Sanctions:
-    """The sanctions that are in force; what has run out counts as gone."""
+    """The sanctions in force; expired ones count as gone."""
 
     def __init__(self, now_ms: Callable[[], int], key: bytes) -> None:
         self._now_ms = now_ms
         self._key = key
         self._all: dict[tuple[Act, str], dict[PlayerId | None, Sanction]] = {}
-        """By what they go by, then by whom they are about: two who were banned may share an address."""
+        """By key, then by the player concerned: two banned players may share an address."""
         self._prefixes: set[tuple[int, int]] = set()
         """Version and prefix length of the networks that are named: one look for each."""
         self._has_addresses = False
@@ -128,13 +128,13 @@ class Sanctions:
     # Keys.
 
     def key_of_token(self, token_hash: bytes) -> str:
-        """Return what a sanction of the player with that token is kept under when they are forgotten."""
+        """Return the key under which sanctions of the player with that token are kept after deletion."""
         return _TOKEN + self._hashed(token_hash)
 
     def key_of_address(self, address: str) -> str | None:
-        """Return what a sanction of an address, for IPv6 of its /64, is kept under; None for one that is not known.
+        """Return the key for sanctions of an address (for IPv6, of its /64); None for an unknown one.
 
-        Of a player on another node of a cluster no more than this is known: it stands for itself.
+        For a player on another node of a cluster, the address is already such a key.
         """
         if address.startswith(_ADDRESS):
             return address
@@ -144,7 +144,7 @@ class Sanctions:
     def key_of_network(self, address: str) -> str:
         """Return a keyed hash of the network around an address: the /24 of IPv4, the /48 of IPv6; empty if unknown.
 
-        Of a player on another node of a cluster only a hash of the address is known, which stands for the network.
+        For a player on another node of a cluster only a hash of the address is known, which stands for the network.
         """
         network = address if address.startswith(_ADDRESS) else coarse(address)
         return "" if network == UNKNOWN else _NETWORK + self._hashed(network.encode())
@@ -194,7 +194,7 @@ class Sanctions:
         self.add([each._replace(shown=name) for each in self._each() if each.player == player])
 
     def forgotten(self, player: PlayerId, token_key: str | None) -> None:
-        """Keep the sanctions of a player who is forgotten by their token, if that is known, and by their address."""
+        """Keep the sanctions of a deleted player by their token, if known, and by their address."""
         own = [each for each in self._each() if each.whom == of_player(player)]
         self._remove(own)
         if token_key is not None:
@@ -219,7 +219,7 @@ class Sanctions:
         return sorted(self._each(), key=lambda each: -each.since_ms)
 
     def on(self, act: Act, subject: Subject, address: str) -> Sanction | None:
-        """Return a sanction of that kind that holds a player who comes from an address, if there is one."""
+        """Return a sanction of that kind against a player or their address, if there is one."""
         return (
             self._in_force(act, of_player(subject.player))
             or self._in_force(act, subject.token_key)
@@ -227,7 +227,7 @@ class Sanctions:
         )
 
     def on_token(self, act: Act, token_key: str) -> Sanction | None:
-        """Return a sanction of that kind of a forgotten player who had the token, if there is one."""
+        """Return a sanction of that kind against a deleted player with the token, if there is one."""
         return self._in_force(act, token_key)
 
     def on_address(self, act: Act, address: str) -> Sanction | None:

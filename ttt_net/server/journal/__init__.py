@@ -1,7 +1,7 @@
-"""Keep what outlives the process: the events of every match, and who the players are.
+"""What outlives the process: the events of every match, and the players.
 
-A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`. A read is a query (`queries`): of the
-server itself in the same order, or of players, whom the `archive` answers beside the writes.
+A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`. A read is a query (`queries`): the
+server's own are answered in the same order, those of players by the `archive` beside the writes.
 """
 
 from ttt_net.server.journal.archive import Archive, Asker, PastQuestion

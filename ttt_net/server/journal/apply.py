@@ -1,8 +1,8 @@
 """Apply one entry to the journal's tables: the only code that writes there, besides conversions of older files.
 
-The result depends on the entry and on the tables alone: nothing here reads a clock, uses randomness or knows threads.
-An invalid entry is refused with `Refusal`, or with an error of SQLite, whose triggers keep laws of their own (events
-are numbered without a gap, a match is counted once). The caller then rolls back.
+The result depends only on the entry and the tables: nothing here reads a clock, uses randomness or knows threads. An
+invalid entry is refused with `Refusal`, or with an error of SQLite, whose triggers enforce laws too (events are
+numbered without gaps, a match is counted once). The caller then rolls back.
 """
 
 import json
@@ -41,9 +41,9 @@ _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matc
 
 
 def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
-    """Write what the entry says, and return its result, which is documented there.
+    """Carry out the entry, and return its result, which is documented there.
 
-    Raises `Refusal` or `sqlite3.Error` if it may not or cannot be; the transaction must be rolled back then, unless
+    Raises `Refusal` or `sqlite3.Error` if it is refused or fails. Then the transaction must be rolled back, unless
     nothing was changed. The caller begins and commits; a plain event may do without.
     """
     match entry:
@@ -102,7 +102,7 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
     return None
 
 
-# Matches: their events, and what follows from an end, results and ratings.
+# Matches: their events, and results and ratings at the end.
 
 
 def append_event(connection: sqlite3.Connection, event: MatchEvent) -> None:
@@ -346,7 +346,7 @@ def _rename(connection: sqlite3.Connection, entry: entries.RenamePlayer) -> None
 
 
 def _refuse_forgotten(connection: sqlite3.Connection, player: PlayerId) -> None:
-    """Raise `Refusal` if the player is forgotten: they may have said `forget` just before."""
+    """Raise `Refusal` if the player is deleted: they may have sent `forget` just before."""
     known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone()
     if known == (None,):
         raise Refusal(Code.UNKNOWN_PLAYER, "you are forgotten here; say hello with a name")
@@ -355,7 +355,7 @@ def _refuse_forgotten(connection: sqlite3.Connection, player: PlayerId) -> None:
 def _refuse_taken(
     connection: sqlite3.Connection, name: str, name_key: str, looks: Sequence[str], player: PlayerId | None
 ) -> None:
-    """Raise `Refusal` if another than `player` has that name, or one that people would take for it."""
+    """Raise `Refusal` if another than `player` has that name, or one that looks like it."""
     alike = connection.execute(
         "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"  # noqa: S608 - question marks
         f" SELECT 1 FROM looks WHERE look IN ({', '.join('?' * len(looks))}) AND player IS NOT ? LIMIT 1",
@@ -379,7 +379,7 @@ def _forget_idle(connection: sqlite3.Connection, entry: entries.ForgetPlayer) ->
 
 
 def _forget(connection: sqlite3.Connection, player: PlayerId, token_key: str | None = None) -> None:
-    """Delete the player's name, token and ratings; what they have played keeps their number."""
+    """Delete the player's name, token and ratings; their matches keep their number."""
     connection.execute(
         "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0, created_ms = 0,"
         " seen_ms = 0 WHERE id = ?",
@@ -679,7 +679,7 @@ def _forget_guests(connection: sqlite3.Connection, entry: entries.ForgetGuests) 
 
 
 def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[int, str]]:
-    """Return the unfinished matches of a forgotten player with others who are forgotten."""
+    """Return the unfinished matches of a deleted player against other deleted players."""
     found = []
     for one, other in (("first", "second"), ("second", "first")):
         found += connection.execute(

@@ -80,7 +80,7 @@ class PastQuestion:
     ) -> None:
         self.query, self.asker, self.done, self.failed = query, asker, done, failed
         self.prepare = prepare
-        """Makes of what was found what `done` takes, on the reading thread."""
+        """Turns the result into the argument of `done`, on the reading thread."""
         self.is_wanted = True
         """False once the asker has gone: then neither `done` nor `failed` is called."""
         self.spent_ms = 0.0
@@ -110,7 +110,7 @@ class FairQueue:
         return len(self._shares)
 
     def add(self, question: PastQuestion) -> None:
-        """Let a question wait, behind all others of the same player."""
+        """Queue a question, behind all others of the same player."""
         asker = question.asker
         players = self._shares.setdefault(asker.share, OrderedDict())
         players.setdefault(asker.player, deque()).append(question)
@@ -187,7 +187,7 @@ class Archive:
         return Refusal(Code.BUSY, f"{what} wait for an answer already; ask again in a moment", wait_ms)
 
     def cancel(self, question: PastQuestion) -> None:
-        """Drop a question that nobody waits for any more; one that is under way ends soon."""
+        """Drop a question that nobody waits for; a running one ends soon."""
         question.is_wanted = False
         self._queue.discard(question)
 
@@ -243,7 +243,7 @@ class Archive:
         finally:
             connection.set_progress_handler(None, 0)
             if connection.in_transaction and not is_within:
-                with suppress(sqlite3.Error):  # of a disk that fails, which the answer has said
+                with suppress(sqlite3.Error):  # the answer has reported the failing disk
                     connection.execute("ROLLBACK")
             question.spent_ms = (self._shares.clock_s() - began_s) * 1000
 

@@ -1,4 +1,4 @@
-"""Back up the journal: a copy is made while the server runs, checked before it is trusted, put back in its place."""
+"""Back up the journal: copy it while the server runs, check the copy, and restore it."""
 
 import contextlib
 import os
@@ -69,7 +69,7 @@ def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
             raise ConfigurationError("the server ends, and the backup with it")
 
     with closing(open_readonly(journal)) as source, closing(sqlite3.connect(part)) as target:
-        source.execute("BEGIN")  # one snapshot for all steps; without it, each commit would make it begin anew
+        source.execute("BEGIN")  # one snapshot for all steps; otherwise each commit would restart it
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         source.backup(target, pages=_PAGES, progress=look, sleep=0)
         target.execute("PRAGMA journal_mode = DELETE")  # one file, with no log beside it
@@ -85,10 +85,10 @@ def verify(backup: Path) -> JournalContents:
 
 
 def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> JournalContents:
-    """Check the backup and put it in the place of the journal, which no server may hold; return its contents.
+    """Check the backup and put it in place of the journal, which no server may hold; return its contents.
 
-    A journal that is there, whole or damaged, is refused, or kept as `.before` where it is to be replaced; nobody may
-    read it meanwhile. Raises `ConfigurationError` if it cannot be.
+    An existing journal, whole or damaged, is refused, or kept as `.before` where it is to be replaced. Nobody may read
+    it meanwhile. Raises `ConfigurationError` if that fails.
     """
     before = journal.with_name(f"{journal.name}.before")
     parts = {Path(f"{journal}{part}"): Path(f"{before}{part}") for part in _PARTS}
@@ -118,7 +118,7 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Journ
 
 @contextlib.contextmanager
 def _empty_folder(folder: Path) -> Iterator[None]:
-    """Make a folder for the time of the block; what a killed process left in it is removed."""
+    """Make a folder for the block, and remove what a killed process left in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     try:

@@ -38,23 +38,23 @@ Done = Callable[[Any], None]
 Failed = Callable[[Refusal], None]
 """Called instead if it was refused or the disk failed; then nothing has changed."""
 Answer = Callable[[], None]
-"""One of both, with what it is to be called with."""
+"""Either callback, with its argument."""
 RESTORE_ADVICE = "; put a backup back with restore, or choose a folder with --data"
 """Ends messages about a file that is no journal."""
 _OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
 _STEPS = 100_000
-"""After so many steps of SQLite's machine, which take some milliseconds, it is told that a migration goes on."""
+"""How many steps of SQLite's machine, some milliseconds, lie between two calls about a migration's progress."""
 
 
 _kind = attrgetter("asked.__class__")
 
 
 def unheard(_: object) -> None:
-    """Do nothing with an answer: a `Done` or `Failed` of a caller who does not wait."""
+    """Ignore an answer: a `Done` or `Failed` for a caller that does not wait."""
 
 
 class Job(NamedTuple):
-    """An entry or a query, and who hears what came of it."""
+    """An entry or a query, and the callbacks for its result."""
 
     asked: AnyEntry | AnyQuery
     done: Done
@@ -159,7 +159,7 @@ def _answer(connection: sqlite3.Connection, job: Job) -> Answer:
         raise
     except Refusal as refusal:
         if connection.total_changes != before:
-            raise  # what it had begun is undone
+            raise  # its transaction is rolled back
         return partial(job.failed, refusal.with_traceback(None))  # whose frames hold the answers of others
 
 
@@ -229,7 +229,7 @@ def lock_beside(path: Path) -> IO[bytes]:
     Raises `ConfigurationError` if another process holds the lock.
     """
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    lock = os.fdopen(descriptor, "ab")  # who may open it could hold it against us
+    lock = os.fdopen(descriptor, "ab")  # others who can open it could lock us out
     try:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -246,7 +246,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA secure_delete = FAST")  # what is to be forgotten leaves no trace in the file
+    connection.execute("PRAGMA secure_delete = FAST")  # deleted data leaves no trace in the file
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if OLDEST <= version < SCHEMA_VERSION:
         _bring_up_to_date(connection, path, version)

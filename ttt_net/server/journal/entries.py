@@ -1,7 +1,7 @@
 """Everything that changes the journal, as values: a closed union, `AnyEntry`, that `apply` carries out.
 
 An entry holds all that its author knows and the database does not: times, ids, what a name looks like, the hash of a
-token. So the same entries, applied in the same order to the same tables, lead to the same tables on any machine.
+token. So the same entries, applied in the same order to the same tables, give the same tables on any machine.
 """
 
 from typing import Literal, NamedTuple
@@ -42,10 +42,10 @@ class JournalEntry(msgspec.Struct, frozen=True, tag_field="entry", omit_defaults
 
 
 class AppendEvents(JournalEntry, frozen=True, tag=True):
-    """Append events to their matches. Result: `Changes` if the end of a rated match is among them, else None.
+    """Append events to their matches. Result: `Changes` if a rated match ends with them, otherwise None.
 
-    Names in a `Started` are empty: an event says who by seat alone, so that a name can be changed, and forgotten.
-    The start of a match by invitation spends it; the end of a rated match rates both.
+    Names in a `Started` are empty: events identify players only by seat, so that a name can be changed and deleted. The
+    start of a match by invitation spends it; the end of a rated match rates both.
     """
 
     events: tuple[MatchEvent, ...]
@@ -90,9 +90,9 @@ class BeginBoards(JournalEntry, frozen=True, tag=True):
 
 
 class RegisterPlayer(JournalEntry, frozen=True, tag=True):
-    """Register a player. Result: the new `Player`, or the one that the token belongs to already.
+    """Register a player. Result: the new `Player`, or the existing one of that token.
 
-    Refused with `NAME_TAKEN` if another has that name, or one that people would take for it.
+    Refused with `NAME_TAKEN` if another player has that name, or one that looks like it.
     """
 
     name: str
@@ -113,9 +113,9 @@ class LabelBot(JournalEntry, frozen=True, tag=True):
 
 
 class RenamePlayer(JournalEntry, frozen=True, tag=True):
-    """Give a player another name, in all their matches too; a guest is none any more.
+    """Rename a player, in all their matches too; a guest becomes a player.
 
-    Refused with `NAME_TAKEN`, as in `RegisterPlayer`, and if they are forgotten.
+    Refused with `NAME_TAKEN`, as in `RegisterPlayer`, and if they are deleted.
     """
 
     player: PlayerId
@@ -125,9 +125,9 @@ class RenamePlayer(JournalEntry, frozen=True, tag=True):
 
 
 class ForgetPlayer(JournalEntry, frozen=True, tag=True):
-    """Delete a player's name, token and ratings; only the number is kept. Refused while a match of theirs goes on.
+    """Delete a player's name, token and ratings, keeping only the number. Refused during an unfinished match.
 
-    Sanctions of theirs go by their token from now on, as a keyed hash; without one they are deleted.
+    Their sanctions are then kept under a keyed hash of their token; without a token they are deleted.
     """
 
     player: PlayerId
@@ -151,23 +151,23 @@ class KeepInvitation(JournalEntry, frozen=True, tag=True):
 class SetBlock(JournalEntry, frozen=True, tag=True):
     """Mute or block a player for another, or end that. Result: all whom that player has muted or blocked, as `Blocks`.
 
-    A block includes a mute. Beyond `most`, the oldest mute makes room. Refused with `TOO_MANY_BLOCKED` if there is
-    none, with `BLOCKED` if a mute would end that is part of a block, and if either is forgotten.
+    A block includes a mute. Beyond `most`, the oldest mute is dropped. Refused with `TOO_MANY_BLOCKED` if there is
+    none, with `BLOCKED` if a mute would end that is part of a block, and if either player is deleted.
     """
 
     player: PlayerId
     other: PlayerId | None
-    """The player concerned; None: everybody, who can only be muted."""
+    """The player concerned; None for everybody, who can only be muted."""
     act: Literal["mute", "block"]
     on: bool
     most: int
 
 
 class FileReport(JournalEntry, frozen=True, tag=True):
-    """Keep a player's report of another, with the open one of the same two and match, if any. Result: its number.
+    """Store a player's report of another, merged with an open one of the same two and match. Result: its number.
 
-    Refused if either is forgotten, and with `TOO_FAST` if as many reports are open as a reporter of that weight, or the
-    players of their network, may have. If `most` are open, the report closes one of less weight in its place, or is
+    Refused if either player is deleted. Refused with `TOO_FAST` if as many reports are open as a reporter of that
+    weight, or the players of their network, may have. If `most` are open, it replaces one of less weight, or is
     refused.
     """
 
@@ -215,7 +215,7 @@ class WriteNote(JournalEntry, frozen=True, tag=True):
 
 
 class CloseReport(JournalEntry, frozen=True, tag=True):
-    """Close a report with what was found, and keep a note of it. Refused if no open report has that number."""
+    """Close a report with its outcome and a note. Refused if no open report has that number."""
 
     number: int
     text: str
@@ -230,13 +230,13 @@ class CloseReports(JournalEntry, frozen=True, tag=True):
 
     player: PlayerId
     is_by: bool
-    """Whether `player` is the one who reported."""
+    """Whether `player` is the reporter."""
     text: str
     note: AuditNote
 
 
 class AppointModerator(JournalEntry, frozen=True, tag=True):
-    """Let who brings a token moderate under a name, and keep a note of it. Refused if a moderator has the name."""
+    """Make the bearer of a token a moderator with a name, and note it. Refused if a moderator has the name."""
 
     name: str
     name_key: str
@@ -245,17 +245,17 @@ class AppointModerator(JournalEntry, frozen=True, tag=True):
 
 
 class DismissModerator(JournalEntry, frozen=True, tag=True):
-    """Let a moderator do nothing any more, and keep a note of it. Refused if nobody has the name."""
+    """Dismiss a moderator, and note it. Refused if nobody has the name."""
 
     name_key: str
     note: AuditNote
 
 
-# What comes up again and again: each takes at most `most` things, so that no move waits long for one.
+# Periodic work: each handles at most `most` things, so that no move waits long for one.
 
 
 class ForgetMatches(JournalEntry, frozen=True, tag=True):
-    """Delete the oldest matches that ended before a time, but for those kept. Result: their ids."""
+    """Delete the oldest matches that ended before a time, except for kept ones. Result: their ids."""
 
     before_ms: int
     kept: tuple[str, ...]
@@ -263,10 +263,10 @@ class ForgetMatches(JournalEntry, frozen=True, tag=True):
 
 
 class ForgetGuests(JournalEntry, frozen=True, tag=True):
-    """Forget the guests who were last here before a time. Result: their numbers.
+    """Delete the guests who were last here before a time. Result: their numbers.
 
-    Those who are here at `at_ms` are seen. Matches that they have not finished wait for their opponents; what nobody
-    can come back to any more is deleted, but for the matches kept.
+    Guests connected at `at_ms` count as seen. Their unfinished matches wait for the opponents; matches to which nobody
+    can return are deleted, except for kept ones.
     """
 
     before_ms: int
@@ -277,7 +277,7 @@ class ForgetGuests(JournalEntry, frozen=True, tag=True):
 
 
 class ForgetSanctions(JournalEntry, frozen=True, tag=True):
-    """Delete bans and mutes that have run out. Result: of each its kind, what it went by, and whom it was about."""
+    """Delete expired bans and mutes. Result: the kind, key and player of each."""
 
     at_ms: int
     most: int
@@ -298,14 +298,14 @@ class ForgetNotes(JournalEntry, frozen=True, tag=True):
 
 
 class UnsettleRatings(JournalEntry, frozen=True, tag=True):
-    """Let ratings that time has made provisional stand so in the lists. Result: player, game and speed of each."""
+    """Mark ratings in the lists that have become provisional with time. Result: player, game and speed of each."""
 
     at_ms: int
     most: int
 
 
 class Probe(JournalEntry, frozen=True, tag=True):
-    """Write the present state anew, to learn whether the disk can be written again."""
+    """Rewrite the present state, to learn whether the disk can be written again."""
 
 
 MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings

@@ -1,4 +1,4 @@
-"""Make entries and queries of what the server asks of the journal; each call is answered later by a callback."""
+"""Turn the server's calls into entries and queries; each is answered later by a callback."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ Failed = Callable[[Refusal], None]
 
 
 class Journal:
-    """The append-only list of events of each match, the players, and what the host has decided.
+    """The append-only list of events of each match, the players, and the host's decisions.
 
     Every call is answered by `done` or by `failed`, in the order of the calls. A `Refusal` with the code `STORAGE`
     means that the disk failed.
@@ -39,7 +39,7 @@ class Journal:
         self._plain = ledger
 
     def charge_to(self, shares: FairShares) -> None:
-        """Charge each call, and what its answer leads to, to the connection whose request it is part of."""
+        """Charge each call and its consequences to the connection whose request it is part of."""
         self._ledger = _ChargedLedger(self._plain, shares)
 
     # Matches.
@@ -104,9 +104,9 @@ class Journal:
         *,
         is_guest: bool = False,
     ) -> None:
-        """Register a new player of that name, known from now on by the token; a bot has a label.
+        """Register a new player with a name and a token; a bot has a label.
 
-        The player that the token belongs to already is not made again: their client has said the same twice.
+        If the token exists, its player is returned instead: the client has sent the same request twice.
         """
         alike = () if is_guest else _looks(name)
         entry = entries.RegisterPlayer(name, name_key(name), alike, token_hash(token), now_ms, bot, is_guest)
@@ -126,7 +126,7 @@ class Journal:
                 self._ledger.append(entries.LabelBot(player.id, bot), labelled, failed)
 
         def labelled(_: None) -> None:
-            self._ledger.ask(query, done, failed)  # once more: a match of theirs may have ended meanwhile
+            self._ledger.ask(query, done, failed)  # ask again: a match of theirs may have ended meanwhile
 
         self._ledger.ask(query, found, failed)
 
@@ -136,9 +136,9 @@ class Journal:
         self._ledger.append(entry, lambda _: done(), failed)
 
     def forget(self, subject: Subject, done: Callable[[], None], failed: Failed) -> None:
-        """Delete the player's name, token and ratings, unless a match of theirs goes on.
+        """Delete the player's name, token and ratings, unless they have an unfinished match.
 
-        The number is kept; and of their token a keyed hash, if they are banned or muted.
+        The number is kept, and a keyed hash of the token if they are banned or muted.
         """
         self._ledger.append(entries.ForgetPlayer(subject.player, subject.token_key), lambda _: done(), failed)
 
@@ -147,7 +147,7 @@ class Journal:
         self._ledger.append(entries.SeeGuest(guest, now_ms), unheard, unheard)
 
     def player_named(self, name: str, done: Callable[[tuple[PlayerId, str]], None], failed: Failed) -> None:
-        """Find number and name of the player who has a name; refused with `UNKNOWN_PLAYER` if nobody has."""
+        """Find number and name of a player by name; refused with `UNKNOWN_PLAYER` if there is none."""
         self._ledger.ask(queries.NameQuery(name), done, failed)
 
     # Invitations, and the past.
@@ -210,7 +210,7 @@ class Journal:
         self._ledger.ask(queries.ReportedAddressQuery(player), done, failed)
 
     def close_report(self, number: int, text: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Close a report with what was found, and keep a note of it."""
+        """Close a report with its outcome and a note."""
         self._ledger.append(entries.CloseReport(number, text, note), lambda _: done(), failed)
 
     def close_reports(self, entry: entries.CloseReports, done: Callable[[list[int]], None], failed: Failed) -> None:
@@ -222,18 +222,18 @@ class Journal:
         self._ledger.ask(queries.ModeratorsQuery(), done, failed)
 
     def appoint(self, name: str, token: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Let who brings the token moderate under that name, and keep a note of it."""
+        """Make the bearer of the token a moderator with that name, and note it."""
         entry = entries.AppointModerator(name, name_key(name), token_hash(token), note)
         self._ledger.append(entry, lambda _: done(), failed)
 
     def dismiss(self, name: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Let a moderator do nothing any more, and keep a note of it."""
+        """Dismiss a moderator, and note it."""
         self._ledger.append(entries.DismissModerator(name_key(name), note), lambda _: done(), failed)
 
     # Its own maintenance.
 
     def spare(self, done: Callable[[int], None]) -> None:
-        """Tell how many bytes of the file are unused; where the disk does not answer, nothing is told."""
+        """Report how many bytes of the file are unused; nothing if the disk does not answer."""
         self._ledger.ask(queries.SpareQuery(), done, unheard)
 
     def maintain(self, entry: MaintenanceEntry, done: Callable[[list[Any]], None], failed: Failed) -> None:

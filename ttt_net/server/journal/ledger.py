@@ -1,13 +1,13 @@
-"""Put entries into one order and have them applied: the seam below the journal, and two ledgers that stand on it.
+"""Put entries into one order and apply them: the interface below the journal, and two ledgers that implement it.
 
 To add a backend, write a class with the methods of `Ledger`, and of `RunningLedger` if something has to run beside the
-server. `server/serving.py` makes the one that the settings name, and a line in `LEDGERS` of the tests runs their
+server. `server/serving.py` creates the one that the settings name, and a line in `LEDGERS` of the tests runs their
 suite over it. The law of all: *what was applied is what happened*. A ledger answers the author of an entry only once it
-is applied, in its place in the order, to the tables of the author's own process.
+is applied, in its place in the order, to the tables of the author's process.
 
-`JournalReader` reads beside the writes, on a thread and a read-only connection of its own: SQLite's write-ahead log
-serves readers while one connection writes. Only the writer may checkpoint, because before SQLite 3.51.3 two connections
-that do so at once can corrupt the log.
+`JournalReader` reads beside the writes, on its own thread and read-only connection: SQLite's write-ahead log serves
+readers while one connection writes. Only the writer may checkpoint, because before SQLite 3.51.3 two connections that
+do so at once can corrupt the log.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ NEWEST = 0.05
 Hear = Callable[[int, AnyEntry], None]
 """A follower, called with the position of an applied entry, counted from 1, and the entry."""
 Read = Callable[[sqlite3.Connection], object]
-"""Reads from the tables; returns a result in any case, since nobody would handle what it raises."""
+"""Reads from the tables. Never raises, because nobody would handle it."""
 Tell = Callable[[Any], None]
 """Takes the result of a job, on the event loop."""
 _Job = tuple[Callable[[], Any], Tell]
@@ -70,7 +70,7 @@ class Ledger(Protocol):
 
     @property
     def position(self) -> int:
-        """Up to which position entries were applied and told: from there it can be followed."""
+        """The position up to which entries were applied and published; `follow` can start there."""
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
         """Order an entry; call `done` with its result once it is applied, or `failed` if it is refused.
@@ -81,7 +81,7 @@ class Ledger(Protocol):
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Answer a query in order, between the writes; call `done`, or `failed` if it is refused.
 
-        For what the server's own state is built from. Every write waits for it, so it must be short.
+        For queries that build the server's own state. Every write waits for it, so it must be short.
         """
 
     def look(self, read: Read, tell: Tell) -> None:
@@ -95,12 +95,12 @@ class Ledger(Protocol):
         """Call `hear` with each accepted entry after the position, in order. Raises `LookupError` if some are gone."""
 
     def trim(self, position: int) -> None:
-        """Let go of the entries up to the position, which a snapshot has."""
+        """Drop the entries up to the position, which a snapshot contains."""
 
     def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
-        """Copy the tables as they are into a new file, and return its size in bytes; for any thread.
+        """Copy the tables into a new file, and return its size in bytes; callable from any thread.
 
-        Raises `ConfigurationError` if the file cannot be written, or it is not wanted any more.
+        Raises `ConfigurationError` if the file cannot be written, or is no longer wanted.
         """
 
     def health(self) -> LedgerHealth:
@@ -118,7 +118,7 @@ class RunningLedger(Protocol):
         """Work until `stop`."""
 
     def stop(self) -> None:
-        """Let `run` end, once what was asked is done."""
+        """End `run` after the pending work."""
 
 
 class Worker:
@@ -168,7 +168,7 @@ class Worker:
 
 
 class JournalReader:
-    """A read-only connection to a journal file, on a thread of its own. It opens with the first `look`."""
+    """A read-only connection to a journal file, on its own thread. It opens with the first `look`."""
 
     END_S = 1.0
     """How long the end of the server waits for a read that is under way."""
@@ -209,12 +209,11 @@ class JournalReader:
 
 
 class LocalLedger:
-    """The ledger of a server that stands alone: its order is that of the calls, and entries are applied directly.
+    """The ledger of a single server: its order is that of the calls, and entries are applied directly.
 
-    One thread writes: the calls of one turn of the event loop wake it once, and all that waits when it is free shares
-    one commit, synchronous and FULL. A second thread reads what is looked up. Entries are not kept, for the tables have
-    what they led to; so it can be followed from the present alone, and positions count what was appended since it first
-    was.
+    One thread writes: the calls of one turn of the event loop wake it once, and everything that waits when it is free
+    shares one commit, synchronous and FULL. A second thread reads. Entries are not kept, because the tables have their
+    results. So `follow` works only from the present, and positions count what was appended since the first call.
     """
 
     def __init__(self, path: Path, moved: Callable[[], None] | None = None) -> None:
@@ -234,9 +233,9 @@ class LocalLedger:
         self._followers: list[Hear] = []
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
-        """Apply an entry on the writer's thread; the answer comes on the event loop, once it is on the disk.
+        """Apply an entry on the writer's thread; the answer comes on the event loop, once it is on disk.
 
-        The number of jobs waiting is bounded by who asks: one per match and one per connection at a time.
+        The callers bound the number of waiting jobs: one per match and one per connection at a time.
         """
         self._submit(Job(entry, partial(self._applied, entry, done) if self._followers else done, failed))
 
@@ -245,7 +244,7 @@ class LocalLedger:
         self._submit(Job(query, done, failed))
 
     def look(self, read: Read, tell: Tell) -> None:
-        """Read on the reader's thread; on the writer's where the system lets only one connection use the file."""
+        """Read on the reader's thread, or on the writer's if the system allows only one connection to the file."""
         if self.database.can_be_read_beside:
             self._reader.look(read, tell)
         else:
@@ -253,7 +252,7 @@ class LocalLedger:
 
     def _submit(self, job: Job) -> None:
         if not self._gathered:
-            # what arrives in one turn of the loop wakes the writer once, and shares a commit
+            # all calls of one turn of the loop wake the writer once, and share a commit
             asyncio.get_running_loop().call_soon(self._hand_over)
         self._gathered.append(job)
 
@@ -265,7 +264,7 @@ class LocalLedger:
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` on the event loop with entries from now on, once they are accepted.
 
-        Raises `LookupError` if some were before.
+        Raises `LookupError` for earlier ones.
         """
         if position != self.position:
             raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")
@@ -301,7 +300,7 @@ class LocalLedger:
     # The thread.
 
     async def run(self) -> None:
-        """Work until `stop`; what was asked before is still done."""
+        """Work until `stop`, finishing the pending work."""
         loop = asyncio.get_running_loop()
         self._has_ended.clear()
         with self._reader.reading():
@@ -355,7 +354,7 @@ class MemoryLedger:
         self.entries: list[AnyEntry] = []
         """Those that were accepted, from `trimmed` on."""
         self.trimmed = 0
-        """The position of the last entry that is not kept any more."""
+        """The position of the last dropped entry."""
         self._is_instant = is_instant
         self._waiting: deque[Job] = deque()
         self._followers: list[Hear] = []
@@ -366,15 +365,15 @@ class MemoryLedger:
         return self.trimmed + len(self.entries)
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
-        """Let an entry wait for its turn."""
+        """Queue an entry."""
         self._submit(Job(entry, partial(self._applied, entry, done), failed))
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
-        """Let a query wait for its turn."""
+        """Queue a query."""
         self._submit(Job(query, done, failed))
 
     def look(self, read: Read, tell: Tell) -> None:
-        """Let it wait for its turn as a query does: so it comes at the same moment in every run."""
+        """Queue it like a query, so that it runs at the same moment every time."""
         self.ask(Reading(read), tell, tell)
 
     def _submit(self, job: Job) -> None:
@@ -400,7 +399,7 @@ class MemoryLedger:
         done(result)
 
     def follow(self, position: int, hear: Hear) -> None:
-        """Call `hear` with each entry after the position, with those that are kept at once."""
+        """Call `hear` with each entry after the position, at once with those that are kept."""
         if not self.trimmed <= position <= self.position:
             raise LookupError(f"entries {self.trimmed + 1} to {self.position} are kept, not what follows {position}")
         for number, entry in enumerate(self.entries[position - self.trimmed :], position + 1):
@@ -408,7 +407,7 @@ class MemoryLedger:
         self._followers.append(hear)
 
     def trim(self, position: int) -> None:
-        """Let go of the entries up to the position."""
+        """Drop the entries up to the position."""
         if position > self.trimmed:
             del self.entries[: position - self.trimmed]
             self.trimmed = position

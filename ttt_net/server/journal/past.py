@@ -1,6 +1,6 @@
-"""Find what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
+"""Answer queries about the past: profiles, histories, ratings, replays, records. Writes nothing.
 
-Every answer is bounded, and so is its cost, however much there is in the journal.
+Every answer and its cost are bounded, whatever the size of the journal.
 """
 
 import sqlite3
@@ -59,7 +59,7 @@ def profile(
     live: list[str],
     now_ms: int,
 ) -> wire.ProfileReply:
-    """Return who a player is; `online` and `live` say what only the server's memory knows of them."""
+    """Return a player's profile; `online` and `live` come from the server's memory."""
     player, name, bot = _player(connection, said.name, asker)
     since_ms, won, drawn, lost = connection.execute(
         "SELECT created_ms, won, drawn, lost FROM players WHERE id = ?", (player,)
@@ -86,7 +86,7 @@ def profile(
 
 
 def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:
-    """Return whom a player has muted or blocked, by the names that they have now."""
+    """Return whom a player has muted or blocked, by current names."""
     found: tuple[list[str], list[str]] = ([], [])
     rows = connection.execute(
         "SELECT name, is_block FROM blocks JOIN players ON players.id = other WHERE player = ? ORDER BY number",
@@ -189,10 +189,10 @@ _MINE = "SELECT standing, is_bot FROM ratings WHERE player = ? AND game = ? AND 
 def leaderboard(
     connection: sqlite3.Connection, said: wire.LeaderboardRequest, game: str, asker: PlayerId, now_ms: int
 ) -> wire.LeaderboardReply:
-    """Return a page of the ratings at a game and speed, and where the asker stands.
+    """Return a page of the ratings at a game and speed, and the asker's rank.
 
-    Its cost does not grow with the number of ratings, but with that of different standings (at most some thousand),
-    and of those who share one.
+    Its cost grows with the number of different standings (at most some thousand) and of those who share one, not with
+    the number of ratings.
     """
     if not said.people and not said.bots:
         raise Refusal(Code.BAD_MESSAGE, "a list of ratings has people, bots or both; `people` and `bots` are false")
@@ -306,7 +306,7 @@ class KeptMatches:
 
 
 class ArchivedMatch(NamedTuple):
-    """A finished match, for those who watch it again."""
+    """A finished match, for watching it again."""
 
     seats: tuple[PlayerId, PlayerId]
     match: Match

@@ -1,8 +1,8 @@
-"""Declare what can be read from the journal, as values, and answer it.
+"""Everything that can be read from the journal, as values, with the answers.
 
-`AnyQuery` is what the server's own state is built from, and what its host looks up: `answer` answers it between the
-writes, in the order in which both were asked for. `PastQuery` is what strangers ask: `archive.Archive` answers it
-beside the writes. Names are those that players have now. Nothing here writes.
+`AnyQuery` is for the server's own state and for its host: `answer` answers it between the writes, in the order of the
+calls. `PastQuery` is for players: `archive.Archive` answers it beside the writes. Names are the players' current ones.
+Nothing here writes.
 """
 
 import json
@@ -345,7 +345,7 @@ def find_player(connection: sqlite3.Connection, token_hash: bytes, now_ms: int) 
 
 
 def blocks_of(connection: sqlite3.Connection, player: PlayerId) -> Blocks:
-    """Return the players whom one has muted or blocked, the oldest first."""
+    """Return the players whom one has muted or blocked, oldest first."""
     rows = connection.execute("SELECT other, is_block FROM blocks WHERE player = ? ORDER BY number", (player,))
     return {other: bool(is_block) for other, is_block in rows}
 

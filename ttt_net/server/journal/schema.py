@@ -1,7 +1,7 @@
-"""Define the journal's tables, and convert files that an older program wrote.
+"""Define the journal's tables, and convert files of older programs.
 
-To change a table, change `SCHEMA`, add one to `SCHEMA_VERSION`, and add to `CONVERSIONS` what leads to it from the
-version before. A conversion of a release is never changed, and uses nothing of the program that may change.
+To change a table, change `SCHEMA`, add one to `SCHEMA_VERSION`, and add the conversion from the version before to
+`CONVERSIONS`. A released conversion never changes, and uses no code that may change.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Check who may play whom: bounds on matches, places of bots, guests, addresses."""
+"""Decide who may play whom: match limits, places of bots, guests, addresses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -34,7 +34,7 @@ class Eligibility:
         """Returns the seeks that stand."""
 
     def occupied(self, session: Session) -> int:
-        """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
+        """Return how many running or starting matches keep a player busy. Adjourned ones do not count."""
         rooms = (self._rooms.get(match_id) for match_id in session.live)
         going_on = sum(room is None or not room.is_adjourned for room in rooms)
         return self._services.players.starting[session.player] + going_on
@@ -51,17 +51,17 @@ class Eligibility:
         self.must_leave_places(one, other)
 
     def may_ask(self, asker: Session, other: Session) -> None:
-        """Refuse a request to play if one of the two has blocked the other. Only the blocker is told of the block."""
+        """Refuse a request to play if one of the two has blocked the other. Only the blocker learns of the block."""
         if asker.has_blocked(other.player):
             raise Refusal(Code.BLOCKED, f"you have blocked {other.info.name}; unblock them to play")
         if other.has_blocked(asker.player):
             raise Refusal(Code.NOT_WELCOME, f"{other.info.name} does not want to play now; ask somebody else")
 
     def must_leave_places(self, one: Session, other: Session) -> None:
-        """Refuse a person who would play a bot if their address holds enough places of bots.
+        """Refuse a person against a bot if their address holds enough places of bots.
 
-        An address always has `BOT_PLACES`. It may have half of all places while nobody of another address waits: with
-        a seek that this bot could play, or because a busy bot was refused to them lately.
+        An address always has `BOT_PLACES`. It may have half of all places while nobody of another address waits, either
+        with a seek that this bot could play, or after being refused a busy bot recently.
         """
         if one.is_bot == other.is_bot:
             return
@@ -88,7 +88,7 @@ class Eligibility:
         return False
 
     def may_look(self, session: Session) -> None:
-        """Refuse a person who has aborted many matches lately another match with a stranger, for a while."""
+        """Refuse a person who has aborted many matches recently another match with a stranger, for a while."""
         wait_ms = self._services.aborts.wait_ms(session.player, self._services.now_ms())
         if wait_ms and not session.is_bot:
             sentence = f"you have aborted several matches; the next one can begin in {-(-wait_ms // 1000)} s"
@@ -124,7 +124,7 @@ class Eligibility:
         return (bot.places or 0) - self.occupied(bot)
 
     def must_be_ratable(self, session: Session, games: tuple[str, ...]) -> None:
-        """Refuse what cannot be rated."""
+        """Refuse a rated match that cannot be rated."""
         if session.is_guest:
             raise Refusal(Code.ALWAYS_CASUAL, f"{session.info.name} is a guest; `rename` first, to play for ratings")
         if not games:
@@ -164,7 +164,7 @@ class Eligibility:
         return may_both and (not is_rated or self.are_elsewhere(one.player, other.player))
 
     def _leaves_places(self, one: Seek, other: Seek) -> bool:
-        """Tell whether two seeks leave other addresses their places of bots; note a person who is held back."""
+        """Return whether pairing two seeks leaves other addresses their places of bots; note a refused person."""
         if one.is_bot == other.is_bot:
             return True
         players = self._services.players
@@ -198,7 +198,7 @@ class Eligibility:
         self.must_be_casual(level, is_rated=is_rated)
 
     def must_be_casual(self, level: int | None, *, is_rated: bool) -> None:
-        """Raise `Refusal` for a rated match against a bot whose level is asked for: its rating is of its own level."""
+        """Raise `Refusal` for a rated match against a bot at a requested level: its rating is for its own level."""
         if level is not None and is_rated:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a level that is asked for is never rated")
 
@@ -210,7 +210,7 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a position or a side that is asked for is never rated")
 
     def _has_place(self, one: Seek, other: Seek) -> bool:
-        """Tell whether there is a place for what `one` seeks: of a bot, an adjourned match that goes on may take it."""
+        """Return whether there is a free place for the seek `one`. Of a bot, a resumed adjourned match may need it."""
         if not one.is_bot:
             return True
         try:
@@ -220,7 +220,7 @@ class Eligibility:
         return True
 
     def must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
-        """Raise `Refusal` for a rated match of two who count as one."""
+        """Raise `Refusal` for a rated match between players of one address."""
         if not self.are_elsewhere(one, other):
             raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
 
@@ -258,6 +258,6 @@ class Eligibility:
         )
 
     def _welcome_of(self, session: Session, asked: Opponents) -> Opponents:
-        """Return whom a seek is for: of a bot all whose free places are reserved, for people."""
+        """Return which opponents a seek accepts: people only, for a bot whose free places are all reserved."""
         has_place = session.places is None or self._free_places(session) > session.reserved
         return asked if has_place or asked != "any" else "people"

@@ -20,21 +20,21 @@ MAX_SUGGESTED = 10
 MOVING_MS = 60_000
 """A match in which nothing has happened for so long is featured only where none moves."""
 SHARE = 10
-"""Rows of a crowded list that one address has before those of all others; what is left over goes round again."""
+"""Rows of a crowded list for one address before all others have theirs; the rest is shared out in further rounds."""
 MAX_CROWD = 2_000
 """Seeks, players and matches that are looked at for a list; with more of them, the others have to wait for a row."""
 _MAX_LOOKED_AT = 200
 """Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
-"""The level that a bot is taken to play at that says none, and plays as well as it can."""
+"""The assumed level of a bot that names none and plays as well as it can."""
 _OF_LEVEL_1, _PER_LEVEL = 900, 150
 """Ratings that bots are taken to have by their level, until they have one."""
 _OF_NEWCOMERS = 1000
-"""The strength of a bot that suits one who has no rating yet."""
+"""The strength of a bot that suits an unrated player."""
 
 
 class ListedSeeks(Protocol):
-    """The seeks that stand, as the lobby has them, or as it told another node of a cluster."""
+    """The open seeks, as the lobby has them or as it sent them to another node of a cluster."""
 
     def __len__(self) -> int:
         """Return how many can be found."""
@@ -47,7 +47,7 @@ class ListedSeeks(Protocol):
 
 
 class Listing:
-    """Makes the lists anew each time; each is bounded, and its making takes the time of its rows, not of the crowd."""
+    """Builds the lists on request. Each is bounded, and takes the time of its rows, not of the crowd."""
 
     def __init__(
         self, services: Services, rooms: Mapping[str, MatchRoom], lobby: Lobby, eligibility: Eligibility
@@ -57,7 +57,7 @@ class Listing:
         self._rooms = rooms
         self._eligibility = eligibility
         self.standing: Callable[[], ListedSeeks] = lambda: lobby.seeks
-        """Returns the seeks that stand; in a cluster, as the node that keeps the lobby told them."""
+        """Returns the open seeks; in a cluster, as the node with the lobby sent them."""
 
     def seeks(self) -> wire.SeekList:
         """Return the standing seeks, the oldest first; of a crowd, those that are each address's share."""
@@ -83,12 +83,12 @@ class Listing:
         )
 
     def players(self) -> wire.PlayerList:
-        """Return who is here, in the order of their names; of a crowd, those whom one might play."""
+        """Return the connected players by name; in a crowd, those whom one might play."""
         shown = shared(self._players.by_leisure(MAX_CROWD), _address, MAX_LISTED)
         return wire.PlayerList(len(self._players), [self._row(session) for session in sorted(shown, key=place_of)])
 
     def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
-        """Return bots that would play a person what they seek, the nearest in strength first."""
+        """Return bots that would play a person what they seek, nearest in strength first."""
         game = seek.games[0] if seek.games else ANY_GAME
         own = self._players.sessions[seek.player].info_at(game, seek.time).rating
         wanted = _OF_NEWCOMERS if own is None else own
@@ -146,7 +146,7 @@ class Listing:
         )
 
     def _free(self, session: Session) -> int | None:
-        """Return how many places of a bot are free for people; None for people, who have none."""
+        """Return how many places of a bot are free for people; None for people."""
         if session.places is None:
             return None
         seek = self.standing().of(session.player)
@@ -182,7 +182,7 @@ def shared(items: Iterable[_Item], address_of: Callable[[_Item], str | None], mo
 
 
 def _address(session: Session) -> str | None:
-    """Return what counts as the session's one address; None where limits of addresses do not apply."""
+    """Return the session's address for sharing; None where limits per address do not apply."""
     return session.connection.metered_as
 
 
@@ -193,13 +193,13 @@ def _plays(bot: Session, seek: Seek) -> bool:
 
 
 def _strength(bot: Session, game: str, seek: Seek) -> int:
-    """Return the rating of a bot at the game and speed of the seek, or what its level stands for."""
+    """Return a bot's rating at the game and speed of the seek, or the strength of its level."""
     rating = bot.info_at(game, seek.time).rating
     return _OF_LEVEL_1 + _PER_LEVEL * ((bot.info.level or _AT_ITS_BEST) - 1) if rating is None else rating
 
 
 def _rating(room: MatchRoom) -> int:
-    """Return what both players of a rated match have together; 0 for a casual one."""
+    """Return the sum of both ratings in a rated match; 0 for a casual one."""
     match = room.match
     return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
 

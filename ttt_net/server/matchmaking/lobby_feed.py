@@ -1,8 +1,7 @@
 """Send the lists of the lobby, or the page of a tournament: each encoded once however many look at it.
 
-Subscribers get all three at once, and then each that has changed, as it is by then: changes that are close together
-are told as one. A list is told whole, so readers who are behind are left out until they have caught up, and miss
-nothing.
+Subscribers get all three at once, and then each one that has changed, with its latest state: changes close together are
+sent as one. A list is sent whole, so slow readers are skipped until they have caught up, and miss nothing.
 """
 
 import asyncio
@@ -25,13 +24,13 @@ PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_0
 MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""
 MADE_AT_ONCE = Rate(10)
-"""How often a list is made anew for those who ask; beyond that, they see it as it was a tenth of a second before."""
+"""How often a list is built for requests; beyond that, they get the one of a tenth of a second ago."""
 CROWD = 100
-"""How many hear a list before the event loop looks after everything else again: a player's move comes first."""
+"""How many readers get a list before the event loop turns to everything else: players' moves come first."""
 
 
 class LobbyFeed:
-    """The lists, as they were last encoded, and who wants to hear them."""
+    """The lists as last encoded, and their subscribers."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, now_ms: Callable[[], int], guard: Guard) -> None:
         self._loop = loop
@@ -56,16 +55,16 @@ class LobbyFeed:
 
     @property
     def readers(self) -> Set[PlayerId]:
-        """The players who look."""
+        """The subscribed players."""
         return self._readers.keys()
 
     @property
     def late_readers(self) -> Set[PlayerId]:
-        """The players who look and have something still to hear, because they were behind."""
+        """The subscribed players who were skipped because they were slow."""
         return self._late.keys()
 
     def is_pending(self, subject: Subject) -> bool:
-        """Tell whether a list has changed and is to be told soon."""
+        """Return whether a list has changed and will be sent soon."""
         return subject in self._timers
 
     def publish(self, sources: Mapping[Subject, Callable[[], AnyServerMessage]]) -> None:
@@ -110,12 +109,12 @@ class LobbyFeed:
                     self._tell_later(subject)
 
     def encoded(self, subject: Subject) -> bytes:
-        """Return the list as JSON, encoded anew if it has changed."""
+        """Return the list as JSON, encoded again if it has changed."""
         self.frame(subject)
         return self._frames[subject][2]
 
     def frame(self, subject: Subject) -> bytes:
-        """Return the list as a frame, encoded anew if it has changed."""
+        """Return the list as a frame, encoded again if it has changed."""
         made_ms, made, _ = self._frames.get(subject, (0, b"", b""))
         is_old = subject in self._changed and self._now_ms() - made_ms >= PERIODS_MS[subject]
         if not made or is_old or (subject in self._stale and self._may_make(subject)):
@@ -133,7 +132,7 @@ class LobbyFeed:
         return not bucket.wait_ms(now_ms) and not bucket.take(now_ms)
 
     def tick(self) -> None:
-        """Tell those who have caught up what they have missed; to be called about once a second."""
+        """Send skipped lists to readers who have caught up. Call it about once a second."""
         for player, subjects in list(self._late.items()):
             for subject in list(subjects):
                 if not self._readers[player].connection.is_behind:
@@ -164,7 +163,7 @@ class LobbyFeed:
             self._tell_some(subject, told, list(self._readers.values()))
 
     def _tell_again(self, subject: Subject) -> None:
-        """Let what could not be made have another try; with nobody left who looks, the next one hears it anyway."""
+        """Retry a list that could not be built. Without subscribers, the next one gets it anyway."""
         if self._readers and subject not in self._timers:
             self._tell_later(subject)
 

@@ -1,4 +1,4 @@
-"""Begin matches and keep their rooms: who is seated where, and what follows for the players from the end of a match."""
+"""Start matches and keep their rooms: who is seated where, and what a match's end means for its players."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -21,12 +21,12 @@ from ttt_net.server.rooms.room import MatchRoom, RoomHooks
 from ttt_net.server.services import Services
 
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Letters of match ids; none that is easily taken for another."""
+"""Letters of match ids, without those that are easily confused."""
 _ID_LENGTH = 8
 
 
 class MatchRegistry:
-    """The rooms, one for each match that somebody hears."""
+    """The rooms, one for each match with an audience."""
 
     def __init__(self, services: Services, rooms: dict[str, MatchRoom], eligibility: Eligibility, lobby: Lobby) -> None:
         self.rooms = rooms
@@ -50,10 +50,10 @@ class MatchRegistry:
     # Beginning a match.
 
     def start(self, pairing: Pairing) -> None:
-        """Write the start of a match of a pairing down, then seat both players. Their seeks have been withdrawn.
+        """Write the start of a paired match, then seat both players. Their seeks have been withdrawn.
 
-        Of an invitation, that spends it; if it could not be written, the invitation is good again. Where it is not
-        known whether it was written, neither is, until it is `hear`d or `refused`.
+        It spends the invitation, if any; if the write failed, the invitation is valid again. If the outcome is unknown,
+        neither applies until it is `hear`d or `refused`.
         """
         services = self._services
         services.feed.changed("seeks", "players")
@@ -109,7 +109,7 @@ class MatchRegistry:
         return "".join(self._services.rng.choices(_ID_LETTERS, k=_ID_LENGTH))
 
     def hear(self, entry: AppendEvents, names: tuple[str, str] | None, ratings: Changes | None) -> None:
-        """Let happen in memory what another node of the cluster has written about matches."""
+        """Apply to memory what another node of the cluster has written about matches."""
         for match_id, group in groupby(entry.events, key=lambda event: event.match):
             events = list(group)
             first = events[0]
@@ -142,7 +142,7 @@ class MatchRegistry:
                 session.rename(name)
 
     def withdraw(self, *players: PlayerId) -> None:
-        """Withdraw the seeks of players who play now, or are about to be forgotten."""
+        """Withdraw the seeks of players who play now or are about to be deleted."""
         if sum(self._lobby.seeks.withdraw(player) for player in players):
             self._services.feed.changed("seeks", "players")
 
@@ -168,9 +168,9 @@ class MatchRegistry:
         return release
 
     def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId]) -> None:
-        """Open the room of a match that has been written down, and seat those of its players who are here."""
+        """Open the room of a written match, and seat its connected players."""
         services = self._services
-        room = self.room(started.match)  # somebody who guessed the id of a rematch may have come to it already
+        room = self.room(started.match)  # somebody may have guessed the id of a rematch and joined already
         match = Match(started)
         services.metrics.matches += 1
         here = {side: session for side, player in enumerate(players) if (session := services.players.get(player))}
@@ -195,7 +195,7 @@ class MatchRegistry:
         return room
 
     def _seated(self, room: MatchRoom) -> None:
-        """List a room under its players, who are known now."""
+        """List a room under its players, who are now known."""
         self._unseated.pop(room.id, None)
         for player in room.seats.players or ():
             self._rooms_of.setdefault(player, {})[room.id] = room
@@ -224,7 +224,7 @@ class MatchRegistry:
             if is_player and match_id not in session.live:
                 self.leave(session, match_id)
 
-    # What rooms ask and tell.
+    # Hooks of the rooms.
 
     def _may_rematch(self, room: MatchRoom) -> None:
         """Raise `Refusal` unless both players are here still, and may have one match more."""
@@ -262,7 +262,7 @@ class MatchRegistry:
                 assert_never(event)
 
     def _ended(self, room: MatchRoom, by: PlayerId | None) -> None:
-        """Count the match as finished for both; `by` is the player who gave it up or has left it, if one did."""
+        """Count the match as finished for both; `by` is the player who resigned or left it, if any."""
         services, now_ms = self._services, self._services.now_ms()
         services.feed.changed("players", "live")
         assert room.match is not None
@@ -305,14 +305,14 @@ class MatchRegistry:
         self._rated(record.seats)
 
     def _rated(self, players: Iterable[PlayerId]) -> None:
-        """Let seeks of players whose ratings have changed look again: by those they may suit others now."""
+        """Search again for seeks of players whose ratings have changed."""
         for player in players if self._services.shutdown.lets_begin else ():
             pairing = self._lobby.rated(player)
             if pairing:
                 self.start(pairing)
 
     def _look_again(self, players: Iterable[PlayerId]) -> None:
-        """Let the seeks of bots that have a place more now look again."""
+        """Search again for seeks of bots that have a free place again."""
         for session in [self._services.players.get(player) for player in players]:
             if session and session.is_bot:
                 pairing = self._lobby.look_again(session.player)

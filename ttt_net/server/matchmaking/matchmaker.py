@@ -86,14 +86,14 @@ class Matchmaker:
                 assert_never(request)
 
     def leave(self, session: Session) -> None:
-        """Remove a player who is gone; tell those whom they challenged and who challenged them."""
+        """Remove a player who has left, and notify everybody with an open challenge to or from them."""
         on_purpose = session.connection.left_on_purpose
         for challenge in self._lobby.leave(session.player, self._services.now_ms(), on_purpose=on_purpose):
             self._tell_both(challenge, wire.ChallengeOver(challenge.number, "gone"))
         self._seeks_changed()
 
     def seek_of(self, session: Session) -> wire.SeekInfo | None:
-        """Return the seek that has waited for a player who is back, unless they came back as another kind or full."""
+        """Return the hidden seek of a returned player, unless they returned as another kind or without a free place."""
         seek = self._listing.standing().of(session.player)
         if seek is None:
             return None
@@ -108,7 +108,7 @@ class Matchmaker:
         return self._listing.seek_info(seek) if is_good else None
 
     def returned(self, session: Session) -> None:
-        """Let the seek of a player who is back be found again."""
+        """List the seek of a returned player again."""
         pairing = self._lobby.returned(session.player) if self._services.shutdown.lets_begin else None
         if pairing:
             self._registry.start(pairing)
@@ -116,7 +116,7 @@ class Matchmaker:
             self._seeks_changed()
 
     def blocks_changed(self, player: PlayerId, other: PlayerId | None) -> None:
-        """End the challenges between two players if one has blocked the other; else let them be paired again."""
+        """End the challenges between two players if one has blocked the other; otherwise allow their pairing again."""
         if other is None:
             return
         if self._services.players.have_blocked(player, other):
@@ -129,7 +129,7 @@ class Matchmaker:
                 self._registry.start(pairing)
 
     def tick(self) -> None:
-        """Look for whom waiting makes a difference; to be called about once a second."""
+        """Pair players for whom waiting makes a difference. Call it about once a second."""
         now_ms = self._services.now_ms()
         for challenge in self._lobby.expired(now_ms):
             self._tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
@@ -141,7 +141,7 @@ class Matchmaker:
             self._services.turns.join(partial(self._suggest, seek), "suggestions")
 
     def _widen(self) -> None:
-        """Pair seeks by what waiting has changed: some now, the rest of a crowd in further turns, between requests."""
+        """Pair seeks whose range has widened: some now, the rest of a crowd in further turns, between requests."""
         if not self._services.shutdown.lets_begin:
             return
         now_ms = self._services.now_ms()
@@ -151,7 +151,7 @@ class Matchmaker:
             self._services.turns.join(partial(self._services.guard.attempt, "matchmaker", self._widen), "seeks")
 
     def _look_again(self, now_ms: int) -> None:
-        """Pair people whose seeks were kept from a bot or from one another, if they are not any more."""
+        """Pair people whose seeks were kept from a bot or from one another, where that has ended."""
         held_back = self._services.players.bot_places.held_back
         players = [*self._services.aborts.reunited(now_ms), *held_back]
         held_back.clear()
@@ -161,7 +161,7 @@ class Matchmaker:
                 self._registry.start(pairing)
 
     def _suggest(self, seek: Seek) -> None:
-        """Suggest bots to a player who waits still."""
+        """Suggest bots to a player who is still waiting."""
         if self._lobby.seeks.of(seek.player) is not seek:
             return
         session = self._services.players.get(seek.player)
@@ -170,7 +170,7 @@ class Matchmaker:
             session.tell(wire.Suggestion(bots))
 
     def seek_again(self, session: Session, request: wire.SeekRequest) -> None:
-        """Let a seek stand that stood on the node that kept the lobby before. Raises `Refusal` if it may not."""
+        """Restore a seek from the node that had the lobby before. Raises `Refusal` if it is not allowed."""
         self._stand(self._checked(session, request))
 
     def _seek(self, session: Session, request: wire.SeekRequest) -> None:
@@ -299,7 +299,7 @@ class Invitations:
         self._lobby = lobby
         self._eligibility = eligibility
         self._waiting: dict[str, list[tuple[Session, wire.JoinRequest]]] = {}
-        """Those who have joined by a code while another was beginning a match by it."""
+        """Players who joined with a code while another player's match with it was being written."""
         lobby.settled = lambda code: services.loop.call_soon(self._settled, code)
 
     def recall(self) -> None:
@@ -313,7 +313,7 @@ class Invitations:
         services.journal.invitations(services.wall_ms(), self._lobby.reinstate, failed)
 
     def invite(self, session: Session, request: wire.InviteRequest) -> None:
-        """Make an invitation; once it is written down it is good, in place of their last, and its code is told."""
+        """Make an invitation. Once it is written it replaces their last one, and its code is sent."""
         self._eligibility.may_play(session, against_bot=False)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
         self._services.rate_limiter.wrote(session.connection.metered_as, MATCH_BYTES)
@@ -330,7 +330,7 @@ class Invitations:
         self._services.journal.invite(invitation, now_ms, done, partial(session.refuse, request.id))
 
     def preview(self, code: str, address: str | None) -> InvitationPreview | None:
-        """Return what the invitation of that code offers, for one who has its link; None after too many wrong codes."""
+        """Return what the invitation offers to somebody with its link; None after too many wrong codes."""
         limiter = self._services.rate_limiter
         now_ms = self._services.wall_ms()
         try:
@@ -346,9 +346,9 @@ class Invitations:
         return InvitationPreview(by, find_game(offered.game).title, offered.game, offered.time)
 
     def join(self, session: Session, request: wire.JoinRequest) -> None:
-        """Begin the match that a code stands for; if it cannot be written down, the code stays good.
+        """Start the match of a code; if it cannot be written, the code stays valid.
 
-        While another player is beginning it, wait until it is known whether that succeeds.
+        While another player's match is being written, wait for the outcome.
         """
         code = request.code.strip()
         if self._lobby.is_being_spent(code):
@@ -389,7 +389,7 @@ class Invitations:
             session.refuse(request.id, refusal)
 
     def forget(self, player: PlayerId) -> None:
-        """Cancel the invitation of a player who is forgotten; the journal has lost it with their name."""
+        """Cancel the invitation of a deleted player; it went from the journal with their name."""
         self._lobby.uninvite(player)
 
 

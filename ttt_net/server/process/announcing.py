@@ -65,7 +65,7 @@ def greet(where: ServerAddress, out: TextIO | None = None) -> None:
     encoding = out.encoding or "utf-8"
     try:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
-    except BrokenPipeError:  # who read it has read enough; what is left unwritten must not fail again at the end
+    except BrokenPipeError:  # the reader has left; unwritten output must not fail again at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     if out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         size = os.get_terminal_size(out.fileno())
@@ -105,7 +105,7 @@ def _from_home(folder: Path) -> str:
 
 
 def _typed(where: ServerAddress, address: str) -> str:
-    """Return the address as it is typed after what starts a client."""
+    """Return the address as a player types it after the client's command."""
     if where.scheme == "ws":
         is_fine = is_private(address.rpartition(":")[0])
         return address if is_fine else f"{address} --insecure"  # else the friend's client would refuse it
@@ -183,7 +183,7 @@ async def _keep_announced(describe: Callable[[], Announcement], look_s: float) -
 
 async def _announce(describe: Callable[[], Announcement], look_s: float) -> None:
     """Announce the server, and keep the announcement true; returns only by an exception."""
-    # Loading the library takes a tenth of a second, during which matches go on.
+    # Loading the library takes a tenth of a second, during which matches continue.
     library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
     logging.getLogger("zeroconf").setLevel(logging.ERROR)
     network: AsyncZeroconf = library.AsyncZeroconf()

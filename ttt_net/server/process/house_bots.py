@@ -26,7 +26,7 @@ BACKOFF_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
 SETTLED_S = 60.0
 """A process that ran for so long was a good one: after it the waits begin again with the shortest."""
 FOLDER = "house_bots"
-"""Where they keep who they are, in the folder of the journal."""
+"""Where they store their tokens, in the folder of the journal."""
 _NICE = 15
 _END_S = 5.0
 """How long they may take to leave."""
@@ -83,15 +83,13 @@ async def _keep(order: HouseOrder, home: Path, command: Sequence[str], backoff_s
 
 
 async def _run(order: HouseOrder, home: Path, command: Sequence[str]) -> int:
-    """Run the process until it ends, and return its exit code; cancelled, let it leave."""
+    """Run the process until it ends, and return its exit code. On cancellation, let it leave."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL
-            if order.engines is None
-            else None,  # what is wrong with them is ours to say
+            stderr=asyncio.subprocess.DEVNULL if order.engines is None else None,  # we report their faults
             env={**beside_us(os.environ), "TTT_NET_HOME": str(home)},
             start_new_session=True,  # Ctrl-C is for the server, which then ends them
         )

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 log = logging.getLogger(__name__)
 
 MOST_PER_S = 10
-"""Lines of one kind in a second; the next one says how many were left out."""
+"""Lines of one kind per second; the next one says how many were dropped."""
 EXTENSION_S = 90.0
 """How long a start may take after each sign of progress."""
 _EVERY_S = 5.0
@@ -39,7 +39,7 @@ class PlainFormatter(logging.Formatter):
     """`2026-11-21 12:00:00.123 WARNING hub: text`; of a fault, the traceback in the lines below, each indented."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as lines that cannot be taken for others."""
+        """Return the record as lines that no part of it can imitate."""
         at = f"{_moment(record):%Y-%m-%d %H:%M:%S}.{int(record.msecs):03d}"
         lines = [f"{at} {record.levelname} {record.name.removeprefix('ttt_net.')}: {_printable(record.getMessage())}"]
         if record.exc_info:
@@ -74,7 +74,7 @@ class Sparing(logging.Filter):
         self._left_out: dict[tuple[str, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether the record is to be written; the next of its kind says how many were not."""
+        """Return whether to write the record. The next one of its kind says how many were dropped."""
         if record.exc_info:
             return True
         second = int(self._clock())
@@ -97,7 +97,7 @@ def _moment(record: logging.LogRecord) -> datetime:
 
 
 def _printable(text: str) -> str:
-    """Return the text with what a terminal would act on, or not show, written as an escape."""
+    """Return the text with control and invisible characters escaped."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
@@ -149,7 +149,7 @@ class StartExtension:
 
 
 def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return after how many seconds to send a sign of life, half of what the service manager allows; None for never."""
+    """Return the interval in seconds of signs of life, half of what the service manager allows; None for never."""
     if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
     try:

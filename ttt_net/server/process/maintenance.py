@@ -1,4 +1,4 @@
-"""Maintain the journal while the server runs: forget old matches and guests, let ratings go stale."""
+"""Maintain the journal while the server runs: delete old matches and guests, and let ratings become provisional."""
 
 from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 
 class PeriodicJob(Generic[T]):
-    """Applies a small entry at each `tick`, while anything is left to do.
+    """Applies a small entry at each `tick`, while there is work left.
 
-    `prepare` gets the time and returns the entry, which does at most `BITE` things and whose result lists them; `then`
-    hears of each once it is committed.
+    `prepare` gets the time and returns the entry, which does at most `BITE` things and whose result lists them. `then`
+    gets each of them once it is committed.
     """
 
     def __init__(

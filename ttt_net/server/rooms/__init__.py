@@ -1,1 +1,1 @@
-"""Rooms: one match each, with the sessions that hear it."""
+"""Rooms: one match each, with the sessions that receive its events."""

@@ -1,7 +1,7 @@
-"""Keep the players and watchers of one match: who is here, who may join, and what each of them receives.
+"""The players and watchers of one match: who is present, who may join, and what each receives.
 
-Players receive events at once, watchers after them in order, a hundred per turn of the event loop. The clock runs if
-and only if a player is here, whether or not somebody watches.
+Players receive events at once, and watchers after them in order, a hundred per turn of the event loop. The clock runs
+if and only if a player is present, with or without watchers.
 """
 
 import asyncio
@@ -30,17 +30,18 @@ from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
 CROWD = 100
-"""How many watchers are told before the event loop looks after everything else again."""
+"""The number of watchers served before the event loop turns to everything else."""
 COUNT_S = 0.5
-"""How often at most it is told how many watch: when a class comes in, not with each of its members."""
+"""The shortest time between two watcher counts, so that a whole class joining sends one and not thirty."""
 _RETRY_S = 1.0
 """How long after a failure of the disk the match is read again."""
 _ARRIVES_MS = 2_000
-"""For how long a player who has come to another node is waited for, until they hear the match there."""
+"""How long to wait for a player who has moved to another node to resume the match there."""
 MAX_TAIL = 32
-"""Missed events that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+"""The most missed events that are sent one by one. Beyond it, the snapshot alone is shorter, and fits into the output
+limit."""
 MAX_HEARD = 50
-"""Finished and watched matches that one session may hear at a time; those of an address, many times as many."""
+"""Finished and watched matches that one session may follow at a time; an address may follow many times as many."""
 
 
 def _everybody(session: Session) -> bool:
@@ -48,19 +49,19 @@ def _everybody(session: Session) -> bool:
 
 
 class Audience:
-    """The sessions that hear one match, and the events that some of them are still to hear."""
+    """The sessions that receive one match, and the events that some of them still have to receive."""
 
     def __init__(self, match: str, loop: asyncio.AbstractEventLoop) -> None:
         self.players: dict[PlayerId, Session] = {}
         """The players who are connected to this server."""
         self.elsewhere: dict[PlayerId, Session] = {}
-        """The players who hear the match on another node of the cluster, which tells them."""
+        """The players who follow the match on another node of the cluster, which sends them its events."""
         self.watching_elsewhere: dict[str, int] = {}
         """How many watch on each other node of a cluster, where any do."""
         self._match = match
         self._loop = loop
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
-        """Each watcher, and how much had been told when they came."""
+        """Each watcher, and how much had been sent when they joined."""
         self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
         self._told = 0
         self._told_count = 0
@@ -71,7 +72,7 @@ class Audience:
 
     @property
     def is_telling(self) -> bool:
-        """Whether some watchers have still to hear what others have."""
+        """Whether some watchers lag behind the others."""
         return bool(self._queue)
 
     @property
@@ -80,7 +81,7 @@ class Audience:
         return len(self._watchers) + sum(self.watching_elsewhere.values())
 
     def counted(self) -> int:
-        """Return how many watch, for a snapshot; if others were told otherwise, all are told soon."""
+        """Return the number of watchers for a snapshot; if it has changed, everybody gets it soon."""
         if self.watchers != self._told_count:
             self._told_count = -1
         return self.watchers
@@ -91,28 +92,28 @@ class Audience:
         return len(self._watchers)
 
     def plays(self, session: Session) -> bool:
-        """Tell whether the session hears the match as a player's."""
+        """Return whether the session receives the match as a player."""
         return self.players.get(session.player) is session
 
     def seat(self, session: Session) -> None:
-        """Let the session hear the match as a player's."""
+        """Send the match to the session as to a player."""
         (self.elsewhere if session.is_elsewhere else self.players)[session.player] = session
 
     def plays_elsewhere(self, session: Session) -> bool:
-        """Tell whether the session hears the match as a player's on another node."""
+        """Return whether the session receives the match as a player on another node."""
         return self.elsewhere.get(session.player) is session
 
     def watches(self, session: Session) -> bool:
-        """Tell whether the session hears the match as a watcher's."""
+        """Return whether the session receives the match as a watcher."""
         watcher = self._watchers.get(session.player)
         return watcher is not None and watcher[0] is session
 
     def watch(self, session: Session) -> None:
-        """Let the session hear events from now on, and none of those before."""
+        """Send events to the session from now on."""
         self._watchers[session.player] = session, self._told
 
     def leave(self, session: Session) -> None:
-        """Let the session hear no more."""
+        """Stop sending to the session."""
         if self.plays(session):
             del self.players[session.player]
         elif self.plays_elsewhere(session):
@@ -121,7 +122,7 @@ class Audience:
             del self._watchers[session.player]
 
     def tell(self, frames: bytes, asker: Session | None = None, answer: bytes = b"") -> None:
-        """Send frames to all who hear the match; who asked gets the answer first, even if they hear no more."""
+        """Send frames to everybody in the match. The requester gets the reply first, even after leaving."""
         for session in self.players.values():
             if session is asker:
                 session.connection.send(answer + frames)
@@ -133,13 +134,13 @@ class Audience:
         self.tell_watchers(frames)
 
     def tell_players(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
-        """Tell the players who want to hear it."""
+        """Send to the players who want it."""
         for session in self.players.values():
             if hears(session):
                 session.connection.send(frames)
 
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
-        """Tell those who watch now: the first of them at once, unless somebody has older things to hear yet."""
+        """Send to the current watchers: to the first of them at once, unless some still lag behind."""
         self._told += 1
         if not self._watchers:
             return
@@ -173,7 +174,7 @@ class Audience:
         self.tell_count()
 
     def close(self) -> None:
-        """Let nothing more happen by itself."""
+        """Cancel all timers."""
         if self._counting:
             self._counting.cancel()
             self._counting = None
@@ -201,7 +202,7 @@ class Seats:
                 match.absences.went(side, now_ms, on_purpose=False)
 
     def hold_bot_place(self, match: Match) -> None:
-        """Count the place of a bot for the address of the person who plays it, if both are here."""
+        """Count the bot's place for the address of its human opponent, if both are present."""
         assert self.players is not None
         sessions = [self._services.players.get(player) for player in self.players if self.is_present(player)]
         people = [session for session in sessions if session is not None and not session.is_bot]
@@ -209,18 +210,18 @@ class Seats:
             self._services.players.bot_places.hold(self._match, people[0].connection.metered_as)
 
     def side_of(self, player: PlayerId) -> int | None:
-        """Return the side of a player; None for somebody who does not play."""
+        """Return the side of a player, or None if they do not play here."""
         return self.players.index(player) if self.players and player in self.players else None
 
     def is_present(self, player: PlayerId) -> bool:
-        """Tell whether the player is here and hears this match."""
+        """Return whether the player is connected and receives this match."""
         return player in self._audience.players or player in self._audience.elsewhere
 
     def lets_flag_fall(self, match: Match) -> bool:
-        """Tell whether this node decides that the running side's time is used up.
+        """Return whether this node decides that the running side is out of time.
 
-        That is where the player sits: their time is counted from when they were told, to their request. Where they are
-        nowhere, it is their opponent's node; but not while they are on their way to a node, or to theirs once more.
+        That is the node of the player to move, because their time counts from their notification to their request. If
+        they are on no node, it is the opponent's node, except while they are moving between nodes.
         """
         if self.players is None or match.clock is None or match.clock.running is None:
             return False
@@ -233,7 +234,7 @@ class Seats:
         return other in here and mover not in elsewhere and not self._is_mover_arriving(match)
 
     def _is_mover_arriving(self, match: Match) -> bool:
-        """Tell whether the player to move has just come to another node, and does not hear the match there yet."""
+        """Return whether the player to move has just reached another node and has not resumed the match there yet."""
         if self.players is None or match.clock is None or match.clock.running is None:
             return False
         mover = self.players[match.clock.running]
@@ -243,7 +244,7 @@ class Seats:
         return self._services.loop.time() - session.connection.opened_s < _ARRIVES_MS / 1000
 
     def present(self) -> tuple[bool, bool]:
-        """Return who is here, by side."""
+        """Return which sides are present."""
         assert self.players is not None
         return self.is_present(self.players[0]), self.is_present(self.players[1])
 
@@ -253,7 +254,7 @@ class Seats:
         return self.players[1], self.players[0]
 
     def both_here(self, started: Started) -> tuple[PlayerInfo, PlayerInfo]:
-        """Return who plays a rematch, as they are now."""
+        """Return both players for a rematch, as they are now."""
         first, second = (
             self._services.players.sessions[player].info_for(started.game, started.time, known.level)
             for player, known in zip(self.swapped(), started.players, strict=True)
@@ -285,7 +286,7 @@ class Seats:
             self._timer = self._services.loop.call_later(max(0, next_ms - now_ms) / 1000, look)
 
     def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
-        """Yield when something may be due without a request; None for what will not be."""
+        """Yield the times at which something may be due without a request; None for never."""
         flag_ms = match.clock.flag_at_ms() if match.clock else None
         if flag_ms is not None and self.lets_flag_fall(match):
             yield flag_ms
@@ -314,7 +315,7 @@ class Seats:
         return has_ended
 
     def look_later(self, look: Callable[[], None]) -> None:
-        """Read the match again in a while: players who wait for a flag to fall send no request."""
+        """Check the match again in a while, because players who wait for a flag to fall send nothing."""
         self.stop_timer()
         self._timer = self._services.loop.call_later(_RETRY_S, look)
 
@@ -332,19 +333,19 @@ class Joining:
         self._id, self._services, self._seats, self._audience = match_id, services, seats, audience
 
     def seat(self, session: Session) -> None:
-        """Let a player's session hear the match from now on."""
+        """Start sending the match to a player's session."""
         self._audience.seat(session)
         session.enter(self._id)
 
     def resume(self, match: Match, session: Session, request: ResumeRequest, look_at_clock: Callable[[], None]) -> None:
-        """Let a player hear the match again, after the events that they have. Raises `Refusal` if they may not.
+        """Send a player the events that they missed, and the match from now on. Raises `Refusal` if they may not.
 
         Their grace ends.
         """
         side = self._seats.side_of(session.player)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self._id}; nothing was changed")
-        now_ms = self._services.now_ms()  # one moment for all of it: the clock that is told is the one that is started
+        now_ms = self._services.now_ms()  # one moment, so that the clock sent is the clock started
         is_new = not self._audience.plays(session)
         if not is_new:  # all of it again costs a hundred times as much as a move
             self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
@@ -366,7 +367,7 @@ class Joining:
             self._seats.tell(match, session.player, online=True)
 
     def watch(self, match: Match, session: Session, request: WatchRequest) -> None:
-        """Let a session watch the match from now on. Raises `Refusal` if it may not."""
+        """Start sending the match to a watcher. Raises `Refusal` if they may not watch."""
         self._must_not_play(session)
         if match.is_private:
             self._check_code(session, request.code, match.code)
@@ -378,7 +379,7 @@ class Joining:
         self.tell_watchers()
 
     def unwatch(self, session: Session, request: UnwatchRequest) -> None:
-        """Tell a watcher, still in the audience, that they hear it no more. Raises `Refusal` if they do not watch."""
+        """Stop sending to a watcher. Raises `Refusal` if they do not watch."""
         self._must_not_play(session)
         if not self._audience.watches(session):
             raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self._id}")
@@ -391,7 +392,7 @@ class Joining:
         return match.snapshot(side, self._seats.present(), now_ms, self._audience.counted())
 
     def show_again(self, match: Match, back: Session, now_ms: int) -> None:
-        """Send the match as it is now to all but the player who is `back`: its adjournment has ended."""
+        """Send the current snapshot to everybody except the player who is `back`: the adjournment has ended."""
         for player, session in self._audience.players.items():
             if player != back.player:
                 session.tell(self.snapshot(match, session, now_ms))
@@ -426,7 +427,7 @@ class Joining:
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
 
     def _may_hear(self, match: Match, session: Session) -> None:
-        """Bound what one session keeps in memory; its own live matches, few enough as it is, are never refused."""
+        """Limit the matches that one session keeps in memory. Its own live matches are few, and never refused."""
         is_own_live = self._seats.side_of(session.player) is not None and not match.is_over
         if not is_own_live and len(session.rooms) >= MAX_HEARD:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")

@@ -54,9 +54,9 @@ class Chat:
         self._rooms = rooms
         self.deliveries = Bucket(DELIVERIES, services.now_ms())
         self.pass_on: Callable[[PlayerId, wire.Chatted], None] = _to_nobody
-        """Called with what is said here and by whom: in a cluster, other nodes have hearers too."""
+        """Called with each message and its author, because other nodes of a cluster have readers too."""
         self.parted: Callable[[PlayerId, PlayerId | None], None] = lambda player, other: None
-        """Called with a player whose list has changed, and the player whom they muted or blocked, or do no more."""
+        """Called with a player whose list has changed, and the player they muted, blocked, unmuted or unblocked."""
 
     def act(self, session: Session, request: SocialRequest) -> None:
         """Carry out one request. Raises `Refusal` if it may not be."""
@@ -87,7 +87,7 @@ class Chat:
         self.pass_on(session.player, said)
 
     def hear(self, player: PlayerId, said: wire.Chatted) -> None:
-        """Tell what a player has said on another node to those who hear the match here."""
+        """Send a message written on another node to everybody in the match here."""
         room = self._rooms.get(said.match)
         if room is not None:
             self._tell(room, player, said)
@@ -186,7 +186,7 @@ class Chat:
             found((player_in_seat(self._rooms, session, request.match, request.side), request.name))
 
     def _lines_heard(self, session: Session, match: str) -> tuple[ChatLine, ...]:
-        """Return the last lines that the session could hear in a match. Raises `Refusal` if it hears none there."""
+        """Return the last messages that the session received in a match. Raises `Refusal` if it received none there."""
         room = self._rooms.get(match)
         if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {match}; report the player without it")
@@ -198,9 +198,9 @@ class Chat:
         return "" if is_shared else self._services.sanctions.key_of_network(session.connection.address)
 
     def _address(self, player: PlayerId) -> str:
-        """Return the keyed hash of the address that a player comes from now.
+        """Return the keyed hash of a player's current address.
 
-        Empty for one who is not here, and for an address that many share (`limits.unmetered`).
+        It is empty for absent players, and for an address that many share (`limits.unmetered`).
         """
         online = self._services.players.get(player)
         if online is None or online.connection.metered_as is None:
@@ -209,7 +209,7 @@ class Chat:
 
 
 def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str | None, side: int) -> PlayerId:
-    """Return the player who sits in a seat of a match that the session hears. Raises `Refusal` if it hears none."""
+    """Return the player of a seat in a match that the session receives. Raises `Refusal` if it does not receive it."""
     room = rooms.get(match) if match is not None else None
     if (
         room is None
@@ -221,11 +221,11 @@ def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str 
 
 
 def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:
-    """Do nothing: a server that stands alone has all who hear."""
+    """Do nothing: a single server has all readers itself."""
 
 
 def _text(request: wire.ChatRequest, words: FilteredWords) -> str:
-    """Return the text as others hear it. Raises `Refusal` if nothing of it is left."""
+    """Return the text as others see it. Raises `Refusal` if cleaning leaves nothing."""
     text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
     if not text:
         raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")

@@ -49,7 +49,7 @@ IDLE_S = 120.0
 ANSWER_GRACE_S = 10.0
 """How much longer than its search an answer may take, on a busy machine."""
 LESSON_MS = 2_000
-"""How long a look at a whole match may take; what was seen by then is told."""
+"""The time limit for a look at a whole match; what was found by then is sent."""
 _COACH_NICE = 10
 _ASK_AGAIN_MS = 1_000
 _MAX_LINE_BYTES = 65_536
@@ -72,7 +72,7 @@ class HintAnswer(msgspec.Struct):
 
 
 class CoachJob(NamedTuple):
-    """A question, how long its search may take, who asks it, and the callback for the answer, None if none came."""
+    """A question, the time limit of its search, its asker, and the callback for the answer (None if there is none)."""
 
     question: dict[str, Any]
     ms: int
@@ -123,14 +123,14 @@ class Coach:
         self._add(CoachJob(question, ms, session, HintAnswer, done))
 
     def look_at(self, record: str, told: Callable[[wire.MatchLesson | None], None]) -> None:
-        """Have a match looked at without a search; `told` is called with its lesson, or None if there comes none.
+        """Have a match looked at without a search. Calls `told` with its lesson, or None.
 
         Raises `Refusal` if too many questions wait.
         """
         self._add(CoachJob(lesson_question(record, LESSON_MS), LESSON_MS, None, wire.MatchLesson, told))
 
     def _match_of(self, session: Session, request: wire.HintRequest) -> tuple[Match, int]:
-        """Return the match that a hint is asked for, and the side of who asks. Raises `Refusal` if there is none."""
+        """Return the match for a hint, and the side of the asker. Raises `Refusal` if there is none."""
         if not self.is_open:
             raise Refusal(Code.NO_HINTS, "this server gives no hints")
         room = self._rooms.get(request.match)
@@ -210,7 +210,7 @@ class Coach:
 
 
 class AnalysisJob(NamedTuple):
-    """A match to be analysed, and who wants to know."""
+    """A match to be analysed, and who asked."""
 
     match: str
     record: str
@@ -257,7 +257,7 @@ class AnalysisQueue:
             assert isinstance(answer.message, wire.RecordReply)
             self._take(session, request, answer.message.text)
 
-        asked = wire.RecordRequest(request.id, request.match)  # who may have the record may have the analysis
+        asked = wire.RecordRequest(request.id, request.match)  # players who may read the record may have the analysis
         query, asker = RecordQuery(asked, session.player), Asker(session.player, session.connection.metered_as)
         self._services.archive.ask(PastQuestion(query, asker, found, partial(session.refuse, request.id)))
 
@@ -292,7 +292,7 @@ class AnalysisQueue:
                     self._coach.look_at(record, partial(self._tell_first, job))
 
     def _tell_first(self, job: AnalysisJob, lesson: wire.MatchLesson | None) -> None:
-        """Tell who waits for an analysis its lesson by what can be seen without a search."""
+        """Send everybody who waits for an analysis its lesson from what is visible without a search."""
         if lesson is not None and job in self.jobs:
             told = frame(wire.encode(wire.AnalysisReply(job.match, [], exact=False, lesson=lesson, partial=True)))
             for session in job.askers:
@@ -310,7 +310,7 @@ class AnalysisQueue:
                 analysis = await self._analyse(job)
                 told = frame(wire.encode(analysis))
                 self._current = None
-                if analysis.moves or analysis.exact:  # where nothing came of it, the next who asks may have more luck
+                if analysis.moves or analysis.exact:  # an empty one is not kept: a later try may find more
                     self._kept[job.match] = told
                 if len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
@@ -348,7 +348,7 @@ class AnalysisQueue:
 
     @contextlib.asynccontextmanager
     async def _process(self, job: AnalysisJob, budget_s: float) -> AsyncIterator[asyncio.StreamReader]:
-        """Run the process inside the block; what it prints is read, and it does not outlive the block."""
+        """Run the process inside the block, reading its output; it does not outlive the block."""
         command = self._command
         assert command is not None, "where there is no engine, nothing is queued"
         process = await _started((*command, str(max(1, round(1000 * budget_s)))), _ANALYSIS_NICE)

@@ -1,7 +1,7 @@
-"""Serve one match: one request at a time is decided, written down, applied and told, in that order.
+"""Serve one match: one request at a time is decided, written, applied and sent, in that order.
 
-While events are on their way to the disk, further requests for the match wait in its queue. So what is in memory is
-what is in the journal, nothing is told that could be lost, and a failed write has nothing to undo.
+While events are on their way to the disk, further requests for the match wait in its queue. So memory equals the
+journal, nothing is sent that could be lost, and a failed write has nothing to undo.
 """
 
 from collections import deque
@@ -47,7 +47,7 @@ from ttt_net.server.wire.frames import frame
 MAX_WAITING = 8
 """Requests of one player that may wait for one match; each gets an answer, so more is a flood."""
 MAX_STRANGERS = 32
-"""Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+"""The most waiting requests before one of somebody who does not play, or may not, is refused."""
 _Watching = WatchRequest | UnwatchRequest
 RoomRequest = referee.Command | ResumeRequest | _Watching
 """The requests that concern one match."""
@@ -71,19 +71,19 @@ class RoomHooks:
     may_rematch: Callable[["MatchRoom"], None]
     """Raises `Refusal` unless both players are here and free."""
     reserve: Callable[[tuple[PlayerId, PlayerId]], Callable[[], None]]
-    """Counts the next match of two players as about to start; what is returned ends that."""
+    """Counts the next match of two players as about to start; call the result to end that."""
     seated: Callable[["MatchRoom"], None]
     """Called when the players of the match are known."""
     committed: Callable[["MatchRoom", Ended | Adjourned | Started, PlayerId | None], None]
-    """Called after an event was told that concerns more than the match; `Started` is that of the rematch."""
+    """Called after an event was sent that concerns more than the match; `Started` is that of the rematch."""
     rated: Callable[[Sequence[PlayerId]], None]
     """Called with players whose ratings are others after their match."""
     let_go: Callable[["MatchRoom"], None]
-    """Called when nobody hears the match, or there is none of that id."""
+    """Called when nobody receives the match any longer, or no match has that id."""
 
 
 class MatchRoom:
-    """A match with the sessions that hear it. Made with a match, or without one: then it is read from the journal."""
+    """A match with its sessions. Created with a match, or without one, which is then read from the journal."""
 
     def __init__(self, match_id: str, services: Services, hooks: RoomHooks) -> None:
         self.id = match_id
@@ -129,7 +129,7 @@ class MatchRoom:
         return self.match.players[1 - side].bot is not None
 
     def open(self, match: Match, players: tuple[PlayerId, PlayerId], here: Iterable[Session]) -> None:
-        """Begin a match that has just been written down: seat its players who are `here`, and send it to them."""
+        """Open a match that was just written: seat the connected players in `here`, and send it to them."""
         for session in here:
             self.joining.seat(session)
         self.match = match
@@ -166,7 +166,7 @@ class MatchRoom:
         return self._begin_ms is not None and not (self.match is not None and self.match.is_over)
 
     def seat_elsewhere(self, session: Session) -> None:
-        """Seat a player who hears this match on another node, and tell those who hear it here."""
+        """Seat a player who is on another node, and notify everybody here."""
         self.joining.seat(session)
         if self.match is None:
             if not self.is_busy:
@@ -315,7 +315,7 @@ class MatchRoom:
         since_s: float,
         ratings: Changes | None,
     ) -> None:
-        """Apply and tell the events that are in the journal now; then go on."""
+        """Apply and send the events that are now in the journal, then continue."""
         self.is_busy = False
         self._decisions = 0
         self._apply(match, events, asked)
@@ -344,7 +344,7 @@ class MatchRoom:
             self._hooks.committed(self, last, self._ended_by(match, asked))
 
     def _ended_by(self, match: Match, asked: _Asked | None) -> PlayerId | None:
-        """Return the player who gave a match up or has left it, so far as this node knows."""
+        """Return the player who resigned or left the match, as far as this node knows."""
         away = [player for side, player in enumerate(self.seats.players or ()) if match.absences.of(side) is not None]
         if len(away) == 1:
             return away[0]
@@ -360,9 +360,9 @@ class MatchRoom:
         self._hooks.rated(self.seats.players or ())
 
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
-        """Apply and tell what another node has written, while an own write may be under way.
+        """Apply and send events that another node has written, perhaps during a write of our own.
 
-        A match that is loaded from the journal later already has it.
+        A match that is loaded from the journal later already has them.
         """
         match = self.match
         new = [event for event in events if match is not None and event.seq > match.seq]
@@ -373,9 +373,9 @@ class MatchRoom:
             self._settle()
 
     def _fail(self, asked: _Asked | None, refusal: Refusal) -> None:
-        """Decide anew what was overtaken; else refuse, and forget the copy in memory: the journal knows.
+        """Decide again what was overtaken; otherwise refuse, and drop the copy in memory, because the journal is right.
 
-        In a cluster the copy stays: if it is written after all, that is heard as if another node had written it.
+        In a cluster the copy stays: if the write succeeds after all, it arrives like one of another node.
         """
         self.is_busy = False
         if isinstance(refusal, Overtaken) and self.match is not None and self._decisions < MAX_DECISIONS:
@@ -461,7 +461,7 @@ class MatchRoom:
             self.seats.look_later(self.look_at_clock)
 
     def _settle(self) -> None:
-        """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
+        """Serve waiting requests. If there are none and nobody receives the match, unload it."""
         while self._waiting and not self.is_busy:
             session, request, came_ms = self._waiting.popleft()
             if not session.connection.is_open:
@@ -479,7 +479,7 @@ class MatchRoom:
     def look_at_clock(self) -> None:
         """End the match if a flag falls or a bot has waited for too long, or read it again; the timer calls it."""
         if self.is_busy:
-            return  # a write is under way; what it leads to sets the timer again
+            return  # a write is under way, and its result sets the timer again
         if self.match is None:
             self._read()
             return

@@ -38,7 +38,7 @@ def check_log(text: str) -> None:
     try:
         url = urlsplit(text)
         is_one = url.scheme in ("nats", "tls") and bool(url.hostname) and url.path in ("", "/") and url.port != 0
-    except ValueError:  # says too much: it may be the password that is taken for a port
+    except ValueError:  # it could quote a password as the port
         is_one = False
     if not is_one:
         shown = without_login(text)
@@ -131,7 +131,7 @@ class Cluster:
 
 
 def check_url(text: str) -> None:
-    """Check that `text` is what a client takes as an address, with its scheme. Raises `ValueError` if it is not."""
+    """Check that `text` is an address with a scheme, as clients take it. Raises `ValueError` otherwise."""
     url = urlsplit(text)
     if (
         url.scheme not in ("ws", "wss")

@@ -55,7 +55,7 @@ def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
 
 
 def _advice(error: OSError | UnicodeError, host: str | None, port: int, flag: str) -> str:
-    """Return the meaning of a system error about an address, and what to do."""
+    """Return what a system error about an address means, and what to do."""
     if isinstance(error, socket.gaierror | UnicodeError):
         return f"there is no address of that name; name one of this machine's own with {flag}"
     if error.errno == errno.EADDRNOTAVAIL:
@@ -70,7 +70,7 @@ def inherited(environment: MutableMapping[str, str]) -> socket.socket | None:
 
     This is systemd's protocol (sd_listen_fds(3)): while a server restarts, the manager keeps the socket open, and new
     connections wait in the kernel. The variables are removed from the environment, because no child needs them. Raises
-    `ConfigurationError` if the server cannot serve on what was handed over.
+    `ConfigurationError` if the server cannot serve on that socket.
     """
     process, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
     environment.pop("LISTEN_FDNAMES", None)
@@ -90,7 +90,7 @@ def inherited(environment: MutableMapping[str, str]) -> socket.socket | None:
 
 
 def display(host: str, port: int) -> str:
-    """Return host and port as they stand in an address, IPv6 in brackets."""
+    """Return host and port as in a URL, IPv6 in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -178,7 +178,7 @@ def _no_password() -> str:
 def fingerprint_of(cert: Path) -> str:
     """Return the SHA-256 of the first certificate in the file, as pairs of hexadecimal digits."""
     text = cert.read_text(encoding="ascii", errors="replace")
-    if _PEM_START not in text:  # OpenSSL takes others, such as X509 CERTIFICATE, and says nothing of them
+    if _PEM_START not in text:  # OpenSSL silently accepts others, such as X509 CERTIFICATE
         raise ConfigurationError(f"tls.cert: {cert} has no {_PEM_START}")
     pem = text[text.index(_PEM_START) : text.index(_PEM_END) + len(_PEM_END)]
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()

@@ -54,7 +54,7 @@ METAVARS: dict[object, str] = {
     Rate: "RATE",
     tuple[str, ...]: "LIST",
 }
-"""The types that a setting may have, and what stands for a value of each."""
+"""The possible types of a setting, and the placeholder for a value of each."""
 
 
 def setting(
@@ -69,11 +69,11 @@ def setting(
     is_common: bool = False,
     is_live: bool = True,
 ) -> T:
-    """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
+    """Return a field of a frozen dataclass that is a setting, with bounds for numbers and choices for words.
 
-    `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. `shown`
-    returns such a word as it may be printed, without what is secret in it. Common settings come first in help; live
-    ones are read whenever they are needed, so they can change while the server runs.
+    `check` is called with each word of a list, or with a text; its `ValueError` refuses the value. `shown` returns such
+    a word for printing, without its secrets. Common settings come first in help. Live ones are read whenever they are
+    needed, so they can change while the server runs.
     """
     entry = {
         "help": help,
@@ -109,7 +109,7 @@ class Setting:
 
     @property
     def is_truth(self) -> bool:
-        """Whether it is true or false; None, where that is allowed, stands for a default that depends on others."""
+        """Whether it is true or false; if None is allowed, it stands for a default that depends on other settings."""
         return self.kind in (bool, bool | None)
 
     @property
@@ -128,7 +128,7 @@ class Setting:
         return self.key.rpartition(".")[0]
 
     def shown(self, value: Value) -> str:
-        """Return a value of it as it stands in a TOML file, without secrets."""
+        """Return a value of it as in a TOML file, without secrets."""
         return as_toml(tuple(map(self.hide, value)) if self.hide and isinstance(value, tuple) else value)
 
     def read(self, given: object) -> Value:
@@ -188,7 +188,7 @@ def settings_of(kind: type, table: str = "") -> Iterator[Setting]:
 
 
 def as_toml(value: Value) -> str:
-    """Return the value as it stands in a TOML file."""
+    """Return the value as in a TOML file."""
     match value:
         case bool():
             return "true" if value else "false"

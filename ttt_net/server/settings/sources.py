@@ -30,7 +30,7 @@ class LaunchOptions:
 
     configuration: Configuration
     is_check: bool = False
-    """Whether to say what is wrong or risky, instead of serving."""
+    """Whether to report what is wrong or risky instead of serving."""
     is_print: bool = False
     """Whether to write the configuration as a file, instead of serving."""
     file: Path | None = None
@@ -38,9 +38,9 @@ class LaunchOptions:
 
 
 def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
-    """Return what the command line, the environment and the file that they name ask for.
+    """Return the options and settings from the command line, the environment and the file that they name.
 
-    Raises `ConfigurationError` if a key is none, or a value cannot be, with the place.
+    Raises `ConfigurationError` with the place of an unknown key or an invalid value.
     """
     first = arguments[0] if arguments else ""
     if first in _AS_FLAGS:
@@ -71,7 +71,7 @@ def configured(values: Mapping[str, Value]) -> Configuration:
 
 
 def value_of(configuration: Configuration, one: Setting) -> Value:
-    """Return what the configuration has for the setting."""
+    """Return the configured value of the setting."""
     value: Any = configuration
     for name in one.key.split("."):
         value = getattr(value, name)
@@ -108,7 +108,7 @@ class _HelpAll(argparse.Action):
 
 
 def make_parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
-    """Return what reads the command line; its help has all settings, or those alone that most hosts look for."""
+    """Return the parser of the command line. Its help lists all settings, or only the common ones."""
     parser = OptionParser(
         prog=SERVER,
         usage="%(prog)s [check] [--config FILE] [--SETTING VALUE ...]",

@@ -55,7 +55,7 @@ _REQUEST_END = b"\r\n\r\n"
 _MOST_ANSWERS = 32
 """Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
 _MAX_REASON = 123
-"""In bytes of UTF-8: what a close frame has room for."""
+"""In bytes of UTF-8: the room in a close frame."""
 
 
 class ConnectionOwner(Interface):
@@ -89,7 +89,7 @@ class ConnectionOwner(Interface):
 
 
 class LaterAnswer:
-    """An answer to a plain HTTP request that takes a while, or a body that goes on: see `Connection.answer`."""
+    """A slow answer to a plain HTTP request, or a streamed body: see `Connection.answer`."""
 
     __slots__ = ("cancel", "is_streaming")
 
@@ -97,7 +97,7 @@ class LaterAnswer:
         self.cancel = cancel
         """Called if the client goes before the end of the answer."""
         self.is_streaming = False
-        """Whether the head of the answer is sent, and its body goes on until one of the two ends it."""
+        """Whether the head was sent, and the body continues until one of the two ends it."""
 
 
 class Connection(Reader):
@@ -174,9 +174,9 @@ class Connection(Reader):
         self.opened_s = self.heard_s = loop.time()
         self._bucket = Bucket(owner.limits.messages, owner.now_ms())
         self.is_open = False
-        """Whether what is sent now may still be heard."""
+        """Whether the peer may still receive what is sent now."""
         self.address = ""
-        """The address that the client has; behind a proxy, once it has said so."""
+        """The client's address; behind a proxy, known with its request."""
         self.metered_as: str | None = None
         """The address that limits count it under, if they apply to it."""
         self.account: Account | None = None
@@ -188,16 +188,16 @@ class Connection(Reader):
         self.lacks_place = False
         """Whether it came when the server was full: then only a player with an unfinished match may stay."""
         self.has_said_hello = False
-        """Whether it has said hello, accepted or not."""
+        """Whether the client has sent `hello`, accepted or not."""
         self.turned_away: TurnedAway | None = None
         """Why it may not come in."""
         self.session: object = None
         """The owner's record of this client, from its accepted `hello` on."""
 
-    # What the event loop tells us.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
+        """Limit what the kernel buffers for this peer, and how long bytes may stay unacknowledged."""
         self.transport = cast(asyncio.Transport, transport)
         """The transport of the bytes: a socket's, or the layer of TLS over it."""
         limits = self._owner.limits
@@ -212,7 +212,7 @@ class Connection(Reader):
         self._owner.opened(self, name[0] if name else "")
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take in what was read, and charge what that costs."""
+        """Process received bytes, and charge the cost."""
         if self.account is None and self.is_open:  # behind a proxy, the address comes with the opening
             self.data_received(bytes(self._buffer.view[:nbytes]))
             return
@@ -357,23 +357,23 @@ class Connection(Reader):
             self._go_on_reading()
 
     def _wait_for_turn(self) -> None:
-        """Read no more until what was read has been acted on, in turn with others."""
+        """Stop reading until the received bytes have been processed, in turn with others."""
         self._pause_reading(True)
         self.in_turn(self._take_turn)
 
     def in_turn(self, do: Callable[[], None]) -> None:
-        """Do something for this client when its turn comes, fairly among all addresses, and charge what it costs."""
+        """Do something for this client in its turn, fairly among all addresses, and charge the cost."""
         self._owner.turns.join(partial(self.metered, do), self.account)
 
     def metered(self, do: Callable[[], None]) -> None:
-        """Do something for this client, and charge what it costs."""
+        """Do something for this client, and charge the cost."""
         clock_s = self._owner.shares.clock_s
         began_s = clock_s()
         do()
         self.charge((clock_s() - began_s) * 1000)
 
     def charge(self, ms: float) -> None:
-        """Charge what something has cost that was done for this client, in milliseconds of computing."""
+        """Charge the cost of something done for this client, in milliseconds of computing."""
         if self.account is not None:
             self._owner.shares.charge(self, ms)
 
@@ -383,7 +383,7 @@ class Connection(Reader):
         return self.account is not None and self.account.is_heavy
 
     def _take_frame(self, data: bytes, start: int) -> int:
-        """Act on the frame that begins or goes on at `start`, as far as it is there; return where that ends."""
+        """Process the received part of the frame that begins or continues at `start`; return where it ends."""
         is_first = self._boundary is None and self._fragments is None
         boundary = self._boundary or FrameBoundary()
         end = boundary.end_of_frame(data, start)
@@ -405,7 +405,7 @@ class Connection(Reader):
             self.transport.resume_reading()
 
     def _take_late(self, data: bytes) -> None:
-        """Drop what comes from a peer that is being closed, but for its part in the closing handshake."""
+        """Drop what arrives from a closing peer, except for its part in the closing handshake."""
         self._late.add(data)
         if self._late.are_too_many:
             self.abort()
@@ -459,7 +459,7 @@ class Connection(Reader):
             self.transport.write(head.serialize())
 
     def send_more(self, data: bytes) -> None:
-        """Send a part of a body that goes on, if the client has read what was sent before; charge its bytes."""
+        """Send a part of a streamed body, if the client has read what was sent before; charge its bytes."""
         if self._later is not None and self._closing_since_s is None and not self.is_behind:
             self.charge(len(data) * MS_PER_MB / 1_000_000)
             self.transport.write(data)
@@ -506,7 +506,7 @@ class Connection(Reader):
         self._behind_since_s = None
         self.unsent_messages = 0
 
-    # What the owner tells us.
+    # Called by the owner.
 
     @property
     def unsent_bytes(self) -> int:
@@ -520,7 +520,7 @@ class Connection(Reader):
 
     @property
     def left_on_purpose(self) -> bool:
-        """Whether the client said that it was going, rather than vanished."""
+        """Whether the client closed the connection, rather than vanished."""
         close = self._protocol.close_rcvd
         return close is not None and close.code in _GOODBYES
 
@@ -596,7 +596,7 @@ class Connection(Reader):
         self.transport.abort()
 
     def excuse(self, late_s: float) -> None:
-        """Take a time in which this process stood still out of all that is waited for."""
+        """Exclude a pause of this process from everything that is awaited."""
         self.opened_s += late_s
         self.heard_s += late_s
         self._heartbeat.excuse(late_s)
@@ -617,7 +617,7 @@ class Connection(Reader):
         elif self._protocol.state is State.CONNECTING:
             if now_s - self.opened_s > limits.handshake_s:
                 if self._answered and self._behind_since_s is None and not self._opening:
-                    self._begin_to_close()  # a browser that has what it wanted
+                    self._begin_to_close()  # a browser that has its answer
                     self.transport.close()
                 else:
                     self.evict("no_handshake")
@@ -676,7 +676,7 @@ class Connection(Reader):
         return data
 
     def _flush(self) -> None:
-        """Send what the protocol wants to be sent; an empty piece means that no more will come."""
+        """Send the protocol's output; an empty piece means the end."""
         self._release()
         for piece in self._protocol.data_to_send():
             if piece:
@@ -690,7 +690,7 @@ class Connection(Reader):
 
     def _write_eof(self) -> None:
         """Say that no more will come; a peer that has just reset the connection needs no word of it."""
-        with suppress(OSError):  # asyncio lets it through, and reports the end of the connection all the same
+        with suppress(OSError):  # asyncio raises it, and still reports the end of the connection
             self.transport.write_eof()
 
     def _begin_to_close(self) -> None:
@@ -699,7 +699,7 @@ class Connection(Reader):
 
 
 def _forget_way_of(error: BaseException | None) -> None:
-    """Let go of the frames that an error came through: they know the protocol, which knows the error."""
+    """Release the frames of an error's traceback: they refer to the protocol, which refers to the error."""
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
@@ -743,7 +743,7 @@ class RemoteConnection:
         self.metered_as: str | None = address if is_metered else None
         self.opened_s = opened_s
         self.left_on_purpose = False
-        """Whether the player had said goodbye when the connection ended."""
+        """Whether the player closed the connection, rather than vanished."""
         self.session: object = None
         self.player: int | None = player
         self.owed_ms = 0.0
@@ -777,7 +777,7 @@ class RemoteConnection:
         return 0
 
     def charge(self, ms: float) -> None:
-        """Charge what this node did for the player: their own node charges the rest."""
+        """Charge what this node did for the player; the player's node charges the rest."""
         self._shares.charge(self, ms)
 
     def send(self, frames: bytes) -> None:

@@ -1,8 +1,8 @@
 """TLS between a socket and its connection, Sans-I/O like the WebSocket protocol above it.
 
-asyncio's own TLS begins to call a protocol only after the handshake, and buffers on its own account in two more places;
-so neither the limits at accept nor those of what is unsent would hold. Here the connection is told of the socket at
-once, and what it writes is encrypted straight into the socket's own buffer, the only one there is.
+asyncio's own TLS calls a protocol only after the handshake, and has two buffers of its own. So neither the limits at
+accept nor the bound on unsent bytes would hold. Here the connection gets the socket at once, and its output is
+encrypted straight into the socket's buffer, the only one.
 """
 
 import asyncio
@@ -50,19 +50,19 @@ class TlsLayer(Reader):
         self._is_shaken = False
         self._is_over = False
 
-    # What the event loop tells us.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let the connection know at once; it looks after the time that the handshake takes."""
+        """Notify the connection at once; it limits the time of the handshake."""
         self._transport = cast(asyncio.Transport, transport)
         self._inner.connection_made(cast(asyncio.Transport, self))
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take in what was read, and charge what that costs; a handshake may cost as much as fifty moves."""
+        """Process received bytes, and charge the cost; a handshake may cost as much as fifty moves."""
         self._inner.metered(partial(self.data_received, bytes(self._buffer.view[:nbytes])))
 
     def data_received(self, data: bytes) -> None:
-        """Take in encrypted bytes, and hand on what they hold."""
+        """Decrypt received bytes and pass them on."""
         self._incoming.write(data)
         if self._is_shaken:
             self._proceed()
@@ -76,7 +76,7 @@ class TlsLayer(Reader):
             self._inner.in_turn(self._take_turn)
 
     def _take_turn(self) -> None:
-        """Go on with the handshake of an address that takes turns."""
+        """Continue the handshake of an address that takes turns."""
         self._is_waiting = False
         if not self.is_closing():
             self._transport.resume_reading()
@@ -112,7 +112,7 @@ class TlsLayer(Reader):
         self._inner.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the connection, and let go of it: the two know each other."""
+        """Notify the connection and release it, because the two refer to each other."""
         self._is_over = True
         self._inner.connection_lost(exc)
         del self._inner
@@ -125,7 +125,7 @@ class TlsLayer(Reader):
         """Hand it on."""
         self._inner.resume_writing()
 
-    # What the connection asks of its transport.
+    # The transport, as the connection uses it.
 
     def write(self, data: bytes) -> None:
         """Encrypt and send."""
@@ -139,14 +139,14 @@ class TlsLayer(Reader):
     def write_eof(self) -> None:
         """Say in both languages that no more will come."""
         if self._is_shaken and not self._is_over:
-            with contextlib.suppress(ssl.SSLError):  # it wants to hear the same from the peer; we do not wait for it
+            with contextlib.suppress(ssl.SSLError):  # it expects the peer's notice too; we do not wait for that
                 self._tls.unwrap()
             self._flush()
         if self._transport.can_write_eof():
             self._transport.write_eof()
 
     def can_write_eof(self) -> bool:
-        """Say that `write_eof` does what it should."""
+        """Return True: `write_eof` works."""
         return True
 
     def abort(self) -> None:
@@ -159,7 +159,7 @@ class TlsLayer(Reader):
         return self._is_over or self._transport.is_closing()
 
     def pause_reading(self) -> None:
-        """Read no more; what has been read is handed on all the same."""
+        """Stop reading; received bytes are still passed on."""
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
@@ -185,7 +185,7 @@ class TlsLayer(Reader):
                 self.abort()  # it asks for new keys, or whatever else the library answers to, and does not read
 
     def _break_off(self, error: ssl.SSLError) -> None:
-        """End a connection that broke TLS; one that never spoke it hears so in its own language."""
+        """End a connection that broke TLS. A peer that never spoke TLS gets a plain answer."""
         if not self._is_shaken and error.reason == "HTTP_REQUEST":
             self._outgoing.read()
             self._transport.write(_NOT_TLS)

@@ -48,7 +48,7 @@ class ReadBuffer:
 
 
 class Reader(asyncio.BufferedProtocol):
-    """A protocol that receives data as bytes of its own."""
+    """A protocol that reads from a shared buffer."""
 
     __slots__ = ("_buffer",)
 
@@ -60,7 +60,7 @@ class Reader(asyncio.BufferedProtocol):
         return self._buffer.bytes
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Pass on what was read."""
+        """Process received bytes."""
         self.data_received(bytes(self._buffer.view[:nbytes]))
 
     @abstractmethod
@@ -93,7 +93,7 @@ class TurnQueue:
             self._pass_soon()
 
     def _pass_soon(self) -> None:
-        """Go on in the next pass of the loop: with asyncio's, after all that has come by then."""
+        """Continue in the next pass of the loop; with asyncio's, after everything that has arrived by then."""
         self._loop.call_later(0, self._pass)
 
     def _pass(self) -> None:
@@ -160,7 +160,7 @@ class LateBytes:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether the peer goes on for longer than it is listened to."""
+        """Whether the peer keeps sending for too long."""
         return self._count > _MOST_LATE
 
     @property
@@ -186,7 +186,7 @@ class FrameBoundary:
         return not self._missing and not self._head
 
     def end_of_frame(self, data: bytes, start: int) -> int:
-        """Return where in `data` the frame ends whose next byte is at `start`; the end of `data` where it goes on."""
+        """Return where in `data` the frame ends whose next byte is at `start`; the end of `data` if it continues."""
         if not self._missing:
             head = self._head + data[start : start + _LONGEST_HEAD]
             size = _frame_bytes(head)
@@ -248,7 +248,7 @@ class Heartbeat:
         return self._answered_ms
 
     def excuse(self, late_s: float) -> None:
-        """Leave a time in which this process stood still out of the round trip and the silence."""
+        """Exclude a pause of this process from the round trip and the silence."""
         self._asked_s += late_s
         if self._waits_since_s is not None:
             self._waits_since_s += late_s

@@ -42,7 +42,7 @@ _INVITATIONS = "/j"
 """Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
 _CODE = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
 _NODE = re.compile(r"wss?://[A-Za-z0-9.:\[\]-]+", re.ASCII)
-"""The address of another node, as it may stand in a header."""
+"""The address of another node, in the form allowed in a header."""
 _PLAIN = "text/plain; charset=utf-8"
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -69,7 +69,7 @@ _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as it is sent, and what else its answer says."""
+    """One file as sent, with its other headers."""
 
     kind: str
     body: bytes
@@ -95,18 +95,18 @@ def page_files() -> dict[str, bytes]:
 
 @cache
 def _style() -> str:
-    """Return the style sheet, which stands in index.html: a request for it would cost a round trip before all else."""
+    """Return the style sheet for index.html: a request for it would cost a round trip first."""
     return _MAP.sub(b"", page_files()["style.css"]).decode()
 
 
 @cache
 def style_source() -> str:
-    """Return how a content policy names the one style sheet that may stand in the page."""
+    """Return the source expression of a content policy for the one inline style sheet."""
     return f"'sha256-{b64encode(sha256(_style().encode()).digest()).decode()}'"
 
 
 def _catalogue() -> str:
-    """Return what the page lists before it has seen a match, as JSON: the games that have a name of their own."""
+    """Return what the page lists before its first match, as JSON: the games with a name."""
     listed = [
         {
             "name": game.name,
@@ -226,17 +226,17 @@ class OwnPages(NamedTuple):
     scheme: str
     """`http` or `https`; empty where a proxy in front knows."""
     is_any_name: bool
-    """Whether it may be under any name: TLS, or a proxy, lets none come under a name that is not the server's."""
+    """Whether the page may be under any name: TLS, or a proxy, lets no foreign name through."""
     name: str = ""
     """The name that the host gave."""
     address: str = ""
-    """Where it is for everybody, such as `https://play.example.org`; empty if the host has not said so."""
+    """The public address, such as `https://play.example.org`; empty if the host has not set it."""
 
     def has(self, host: str) -> bool:
-        """Tell whether a browser may have found the server's page under that name.
+        """Return whether a browser may have found the server's page under that name.
 
-        One with a dot may be anybody's, who lets it lead here to have their page speak to us as if it were ours (DNS
-        rebinding); those of local networks, and addresses, are in no public DNS.
+        Anybody can point a name with a dot here, so that their page speaks to us as if it were ours (DNS rebinding).
+        Names of local networks, and addresses, are in no public DNS.
         """
         is_local = "." not in host or host.endswith(_LOCAL_ENDINGS) or is_address(host)
         return self.is_any_name or host == self.name or is_local
@@ -297,7 +297,7 @@ def answer_http(
 
 
 def refuse_opening(opening: bytes, *, is_long: bool) -> Response:
-    """Answer what came in place of a request that can be answered, all of it or what there is of it."""
+    """Answer bytes that are not a valid request, whole or partial."""
     line, _, rest = opening.partition(b"\r\n")
     words = line.split(b" ")
     names = {each.partition(b":")[0].strip().lower() for each in rest.split(b"\r\n")}
@@ -358,7 +358,7 @@ def _fitted(request: Request, response: Response, *, is_closed: bool) -> Respons
 
 
 def answer_data(request: Request, found: Asset, *, is_closed: bool) -> Response:
-    """Answer a request of the HTTP API with what was found."""
+    """Answer a request of the HTTP API with data."""
     return _fitted(request, _opened(_serve(request, found)), is_closed=is_closed)
 
 
@@ -375,7 +375,7 @@ def refuse_data(request: Request, refusal: Refusal) -> Response:
 
 
 def answer_method(request: Request) -> Response | None:
-    """Answer a request of the HTTP API that does not read: a browser's question what it may do, or a wrong method."""
+    """Answer a request of the HTTP API that is not a read: a browser's preflight, or a wrong method."""
     if request.method in ("GET", "HEAD"):
         return None
     allowed = {"Allow": "GET, HEAD"}
@@ -396,7 +396,7 @@ def start_stream(kind: str) -> Response:
 
 
 def _opened(response: Response) -> Response:
-    """Let pages of every site read a response."""
+    """Allow pages of every site to read a response."""
     for name, value in _OPEN.items():
         response.headers.pop(name, None)
         response.headers[name] = value
