@@ -213,7 +213,7 @@ class DiskSpace:
         return f"{short}: {what} ({figures})"
 
     def _shortage(self, of_floor: float, of_cap: float) -> str | None:
-        """Return what is short, or None, at these fractions of both limits."""
+        """Return the shortage, or None, at these fractions of both limits."""
         if self.usage is None:
             return None
         if self.usage.free_bytes < self._limits.free_disk_mb * _MB * of_floor:

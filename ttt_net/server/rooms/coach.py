@@ -292,7 +292,7 @@ class AnalysisQueue:
                     self._coach.look_at(record, partial(self._tell_first, job))
 
     def _tell_first(self, job: AnalysisJob, lesson: wire.MatchLesson | None) -> None:
-        """Send everybody who waits for an analysis its lesson from what is visible without a search."""
+        """Send everybody who waits for an analysis the lesson that is visible without a search."""
         if lesson is not None and job in self.jobs:
             told = frame(wire.encode(wire.AnalysisReply(job.match, [], exact=False, lesson=lesson, partial=True)))
             for session in job.askers:
