@@ -1,12 +1,11 @@
 """An engine as a strategy: `(game, state, limit) -> choice`, so it plays wherever one of ours does.
 
-A dialect asks one question after the other of one started program: ours for every game, or that of Gomocup and Piskvork
+A dialect asks one started program one question after the other: ours for every game, or that of Gomocup and Piskvork
 for five in a row. The answers are checked: only a legal move is ever returned, and a bounded number of other lines is
-ignored. An engine that crashes, hangs or says nonsense is started again and asked once more. If that fails too,
-`EngineError` says why, and the side that asked gives the game up.
+ignored. An engine that crashes, hangs or sends nonsense is restarted and asked once more. If that fails too,
+`EngineError` says why, and its side resigns.
 
-Sources: docs/engines.md for our dialect; "Gomoku AI protocol" (Petr Laštovička,
-plastovicka.github.io/protocl2en.htm).
+Sources: docs/engines.md for our dialect; "Gomoku AI protocol" (Petr Laštovička, plastovicka.github.io/protocl2en.htm).
 """
 
 import json
@@ -36,7 +35,7 @@ VERSION = "tti 1"
 """The first line sent to an engine that speaks our dialect."""
 _SHOWN_CELLS = 60
 _UNTIMED_MS = 1000
-"""How long an engine may think that is told no time."""
+"""How long an engine without a time limit may think."""
 _NO_LIMIT = 2_147_483_647
 """Piskvork's value for unlimited time."""
 _FARTHEST = 9_999
@@ -46,7 +45,7 @@ T = TypeVar("T")
 
 
 class Told(NamedTuple):
-    """A move that is legal, and what the engine says that it is worth, if it does."""
+    """A legal move, and the engine's evaluation, if it gives one."""
 
     move: Move
     value: int | None = None
@@ -69,14 +68,14 @@ class Dialect(Protocol):
 
 
 class _Conversation:
-    """Hears until an answer is there; knows how long that may take."""
+    """Reads lines until there is an answer, within its time limit."""
 
     def __init__(self, program: EngineProgram, settings: EngineSettings) -> None:
         self.program = program
         self.settings = settings
 
     def answer(self, understand: Callable[[str], T | None], ms: int, what: str) -> T:
-        """Return what the first line means that `understand` makes something of.
+        """Return the result of `understand` for the first line that it understands.
 
         Raises `EngineError` if there is none within `ms`.
         """
@@ -102,7 +101,7 @@ class LineDialect:
         self._last: str | None = None
 
     def greet(self) -> None:
-        """Return when it has said `ttiok`; which games it plays is known then."""
+        """Wait for `ttiok`; its games are known then."""
 
         def understand(line: str) -> bool | None:
             word, _, rest = line.partition(" ")
@@ -116,7 +115,7 @@ class LineDialect:
         self._talk.answer(understand, self._talk.settings.start_ms, "ttiok")
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return what its own list of games says; `mnk` and `connect` there stand for every size."""
+        """Return why it does not play the game, from its list; `mnk` and `connect` there stand for every size."""
         known = {game.name, game.name.partition(":")[0]}
         return None if not self._games or known & set(self._games) else f"it does not play {game.name}"
 
@@ -146,7 +145,7 @@ class LineDialect:
 
 
 def _value_of(words: list[str]) -> int | None:
-    """Return what `win N`, `loss N`, `draw` or a number says after a move; None for anything else."""
+    """Return the value of `win N`, `loss N`, `draw` or a number after a move; None for anything else."""
     number = words[1] if len(words) > 1 else "0"
     match words[:1]:
         case ["draw"]:
@@ -184,12 +183,12 @@ class PiskvorkDialect:
         """Do nothing: a brain is ready when it has answered the size of a board."""
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return that it plays five in a row alone, if that is not what the game is."""
+        """Return that it plays only five in a row, if the game is another."""
         is_five = is_line_game(game) and len(game.shape) == 2 and game.k == 5 and not game.gravity
         return None if is_five else "a Piskvork brain plays five in a row, on a flat board"
 
     def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
-        """Return the cell that it names: it is told one move where it knows the rest, else the whole board."""
+        """Return the cell that it names. It gets one move if it knows the rest, otherwise the whole board."""
         ms, board, width = limit.ms or _UNTIMED_MS, game.board(state), game.shape[1]
         if game.shape != self._shape:
             self._start(game.shape)
@@ -370,7 +369,7 @@ def _openings(settings: EngineSettings) -> dict[tuple[str, Hashable], list[Move]
 
 
 def as_word(settings: EngineSettings) -> str:
-    """Return what stands for an engine in the place of a strategy's name."""
+    """Return the word for an engine where a strategy's name stands."""
     return ENGINE + json.dumps(msgspec.to_builtins(settings))
 
 

@@ -1,7 +1,7 @@
 """Become an engine, within limits: `launch.py MEMORY_MB CPUS COMMAND...`; imports nothing of ours.
 
-A process of its own sets them, so that nothing of ours runs between fork and exec: memory, sizes of files, no core
-dumps, the cores it may use, a lower priority, and its end with that of its parent (where the kernel can be told so).
+A separate process sets them, so that nothing of ours runs between fork and exec: memory, file sizes, no core dumps, the
+allowed cores, a lower priority, and its end with that of its parent (where the kernel supports it).
 """
 
 import contextlib

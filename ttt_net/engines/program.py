@@ -24,11 +24,11 @@ from ttt_net.text import clean
 MAX_LINE_BYTES = 4096
 """A longer line is cut."""
 MAX_QUEUED_LINES = 256
-"""Lines that it has said and nobody has read yet; then its pipe fills up, and it waits."""
+"""Unread lines of output; beyond them its pipe fills up, and it waits."""
 MAX_LINES_PER_ANSWER = 10_000
-"""An engine that says more than this before it answers is taken for broken."""
+"""An engine that sends more lines than this before an answer counts as broken."""
 MAX_LOG_BYTES = 4 << 20
-"""From this size on a log begins anew; the one before is kept beside it."""
+"""At this size a log is rotated; the previous one is kept beside it."""
 _LAUNCH = Path(__file__).with_name("launch.py")
 _SHOWN_CELLS = 160
 _LEAVE_S = 1.0
@@ -44,7 +44,7 @@ class EngineLog:
         self._lock = threading.Lock()
 
     def write(self, sign: str, text: str) -> None:
-        """Add a line: `>` said to it, `<` said by it, `!` its standard error, `#` what became of it."""
+        """Add a line: `>` sent to it, `<` sent by it, `!` its standard error, `#` its state."""
         if self._path is None:
             return
         now = time.time()
@@ -90,9 +90,10 @@ class EngineProgram:
             reader.start()
 
     def say(self, line: str) -> None:
-        """Say one line to it. Raises `EngineError` if it has gone.
+        """Send it one line. Raises `EngineError` if it has ended.
 
-        It never waits long: all that is said before an answer fits a pipe, and who does not answer is stopped.
+        This never waits long: everything sent before an answer fits a pipe, and a program that does not answer is
+        stopped.
         """
         assert self._process.stdin is not None
         self._log.write(">", line)
@@ -102,9 +103,9 @@ class EngineProgram:
             raise self._gone() from None
 
     def hear(self, deadline_s: float) -> str | None:
-        """Return the next line it says that is not empty, or None if the monotonic clock gets to `deadline_s` first.
+        """Return its next nonempty line, or None if the monotonic clock reaches `deadline_s` first.
 
-        Raises `EngineError` if it has gone.
+        Raises `EngineError` if it has ended.
         """
         try:
             line = self._lines.get(timeout=max(0.0, deadline_s - time.monotonic()))
@@ -120,7 +121,7 @@ class EngineProgram:
         self._signal("SIGSTOP")
 
     def wake(self) -> None:
-        """Let it run on."""
+        """Let it continue."""
         self._signal("SIGCONT")
 
     def stop(self, farewell: str = "") -> None:
@@ -136,7 +137,7 @@ class EngineProgram:
         if farewell:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LEAVE_S)
-        self._signal("SIGKILL")  # what it has started goes with it
+        self._signal("SIGKILL")  # including the processes that it started
         self._process.kill()
         self._process.wait()
         self._log.write("#", f"ended with {self._process.returncode}")
@@ -163,7 +164,7 @@ class EngineProgram:
         return EngineError(f"{how}: {self._last_error}" if self._last_error else how)
 
     def _read(self, stream: IO[bytes], is_error: bool) -> None:
-        """Cut what comes into lines; a line too long loses its end, and one that is empty is none."""
+        """Split its output into lines; a line too long is truncated, and empty ones are skipped."""
         rest = b""
         with stream:
             while chunk := stream.read(65536):

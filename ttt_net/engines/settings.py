@@ -1,6 +1,6 @@
-"""Settings of an engine: how it starts, what it speaks and may use, whom it plays; and files of many of them.
+"""Settings of an engine: how it starts, its protocol and limits, its opponents; and files of many engines.
 
-A file is TOML, a table `[[engine]]` for each. Raises `ConfigurationError` if anything is wrong with it, and says where.
+A file is TOML, with a table `[[engine]]` for each. Raises `ConfigurationError` with the place if anything is wrong.
 """
 
 import shlex
@@ -29,7 +29,7 @@ Milliseconds = Annotated[int, Meta(ge=1, le=600_000)]
 
 
 class Seat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How an engine plays on a server, and whom."""
+    """How an engine plays on a server, and with whom."""
 
     about: Annotated[str, Meta(max_length=80)] | None = None
     """A line on how it plays, for the list of players."""
@@ -47,7 +47,7 @@ class Seat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     time: str | None = None
     """The clock that it seeks, as `3+2`; without one it seeks none."""
     shortest: str | None = None
-    """The fastest clock of a challenge that it takes, by what a side has for forty moves."""
+    """The fastest clock of a challenge that it accepts, as the time of a side for forty moves."""
     longest: str | None = None
     untimed: bool = True
     """Whether it takes challenges without a clock."""
@@ -55,12 +55,12 @@ class Seat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Whether it takes only rated challenges, or only casual ones."""
     lowest_rating: Annotated[int, Meta(ge=0, le=5000)] = 0
     highest_rating: Annotated[int, Meta(ge=0, le=5000)] = 5000
-    """Between which ratings those are whose challenges it takes; who has none yet is welcome."""
+    """The highest rating of accepted challengers; unrated ones are welcome."""
     never: list[str] = []
     """Names whose challenges it declines."""
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for what no clock is; msgspec says where."""
+        """Raise `ValueError` for an invalid clock; msgspec adds the place."""
         for text in (self.time, self.shortest, self.longest):
             if text is not None and time_of(text) is None:
                 raise ValueError(f"{text!r} is not a clock: {TIME_FORM}")
@@ -89,11 +89,11 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     openings: list[Annotated[str, Meta(max_length=4000)]] = []
     """Lines that it follows without being asked, as `gomoku: h8 i9 g9`."""
     log: str | None = None
-    """The file in which every line is kept that is said to it and by it."""
+    """The file for every line sent to it and by it."""
     seat: Seat = Seat()
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for a command, a game or an opening that is none; msgspec says where."""
+        """Raise `ValueError` for an invalid command, game or opening; msgspec adds the place."""
         try:
             if not shlex.split(self.command):
                 raise ValueError("the command is empty")
@@ -118,7 +118,7 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def speaks(self) -> Protocol:
-        """The protocol, said or guessed."""
+        """The protocol, configured or guessed."""
         if self.protocol is not None:
             return self.protocol
         return "piskvork" if any(Path(word).name.startswith(PISKVORK_PREFIX) for word in self.words) else "tti"
@@ -142,7 +142,7 @@ def plays(settings: EngineSettings, game: Game[object]) -> bool:
 
 
 def forty_moves_ms(time: TimeControl) -> int:
-    """Return what a side has for forty moves, by which clocks are compared."""
+    """Return the time of a side for forty moves, by which clocks are compared."""
     return time.initial_ms * 40 if time.per_move else time.initial_ms + 40 * time.increment_ms
 
 
@@ -151,9 +151,9 @@ class _File(Struct, forbid_unknown_fields=True):
 
 
 def read_engines(path: Path) -> list[EngineSettings]:
-    """Return the engines of a file, each with a name of its own; they run where the file is.
+    """Return the engines of a file, each with a unique name; they run in the folder of the file.
 
-    Raises `ConfigurationError` if it cannot be read or says what cannot be.
+    Raises `ConfigurationError` if it cannot be read or is invalid.
     """
     try:
         with path.open("rb") as file:

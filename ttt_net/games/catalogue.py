@@ -1,6 +1,6 @@
-"""The games that there are, by name. A game of the family is an entry of a few lines here.
+"""The available games, by name. A game of the family is an entry of a few lines here.
 
-Games of other packages are looked up at the first name that is not known here: see `outside`.
+Games of other packages are looked up at the first unknown name: see `outside`.
 """
 
 import re
@@ -42,7 +42,7 @@ _NAMED: tuple[Game[Any], ...] = (
 )
 
 NAMES = tuple(game.name for game in _NAMED)
-"""The games of this package that have a name of their own."""
+"""The named games of this package."""
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
 """How the games of a size are named: width, height and how many in a row."""
 SWAP = "+swap"
@@ -54,12 +54,12 @@ _BY_NAME = {game.name: game for game in _NAMED}
 
 
 def names() -> tuple[str, ...]:
-    """Return the games that have a name of their own, those of other packages last."""
+    """Return the named games, those of other packages last."""
     return (*NAMES, *(name for name in outside() if not name.endswith(SWAP)))
 
 
 def may_swap(name: str) -> bool:
-    """Tell whether the game of that name, which has one of its own, may be played with the pie rule."""
+    """Return whether the named game may be played with the pie rule."""
     return name in SWAPPABLE or (name not in _BY_NAME and name + SWAP in outside())
 
 
@@ -73,7 +73,7 @@ def outside() -> Mapping[str, Game[Any]]:
 _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 
 
-# Anybody who is connected may name any of some ten thousand games: the cache is bounded.
+# Any connected player may name any of some ten thousand games, so the cache is bounded.
 @lru_cache(maxsize=64)
 def sized_game(kind: str, width: int, height: int, k: int) -> Game[Any]:
     """Return the game of k in a row on a board of that size; `kind` is `mnk`, or `connect` with gravity."""
@@ -93,7 +93,7 @@ def game_with_swap(name: str) -> Game[Any]:
 
 
 def game_name(name: str) -> str:
-    """Return the canonical form of a game's name without making the game, which for a large board takes milliseconds.
+    """Return the canonical form of a game's name without building the game, which for a large board takes milliseconds.
 
     Raises `Refusal` if the name or size is unknown, and says what is allowed.
     """

@@ -25,7 +25,7 @@ _MOST_NAMED = 12
 
 
 class Reason(StrEnum):
-    """Why a play ended. Rules give the first two, or a word of their own; the others happen in a match."""
+    """Why a play ended. Rules use the first two, or their own; the others happen in a match."""
 
     LINE = "line"
     DRAW = "draw"
@@ -79,7 +79,7 @@ class Geometry(NamedTuple):
     runs: tuple[tuple[int, int, int, int], ...]
     """Runs of cells along x: (layer, y, x of the first cell, number of cells). Cells are numbered run by run."""
     cell: Literal["square", "hexagon", "point"] = "square"
-    """The form of a cell; stones stand on points."""
+    """The shape of a cell; stones stand on points."""
     step: int = 1
     """How far neighbours of a run lie apart in x; with 2, a run can begin half a cell to the right."""
     edges: Mapping[str, str] = MappingProxyType({})
@@ -98,10 +98,10 @@ class Piece(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something to see in a position: cells to point out, a sentence about the next move, or both.
+    """Something to show in a position: marked cells, a sentence about the next move, or both.
 
-    Clients draw the kinds `win` (cells that decided the play), `leaves` (cells that the next move empties), `within`
-    (cells that the next move must be one of) and `pass` in ways of their own, and mark the cells of any other kind.
+    Clients draw four kinds in special ways: `win` (cells that decided the play), `leaves` (cells that the next move
+    empties), `within` (the next move must be one of these cells) and `pass`. They mark the cells of any other kind.
     """
 
     kind: str
@@ -204,7 +204,7 @@ class Game(ABC, Generic[S]):
 
     @cached_property
     def moves_by_name(self) -> Mapping[str, tuple[Move, ...]]:
-        """The moves that each name may stand for, by the name in small letters."""
+        """The moves that each name may mean, by the name in lower case."""
         moves: dict[str, tuple[Move, ...]] = {}
         for move, name in enumerate(self.move_names):
             moves[name.lower()] = (*moves.get(name.lower(), ()), move)
@@ -235,11 +235,11 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def utility(self, state: S, side: Side) -> int:
-        """Return what a terminal position is worth to `side`: 1 won, 0 drawn, -1 lost."""
+        """Return the value of a terminal position for `side`: 1 won, 0 drawn, -1 lost."""
 
     @abstractmethod
     def outcome(self, state: S) -> Outcome | None:
-        """Return how the play ended by the rules, or None while it goes on."""
+        """Return how the play ended by the rules, or None if it has not."""
 
     @abstractmethod
     def board(self, state: S) -> str:
@@ -269,24 +269,24 @@ class Game(ABC, Generic[S]):
     def blocks(self, state: S) -> str:
         """Return one character per small board, row by row: who won it, `=` if nobody can, `.` while it is open.
 
-        Empty in games whose boards have no small boards.
+        Empty in games without small boards.
         """
         return ""
 
     def details(self, state: S) -> str:
-        """Return what of the position the board does not show, as words of text; empty in most games."""
+        """Return what the board does not show of the position, as words of text; empty in most games."""
         return ""
 
     @abstractmethod
     def place(self, board: str, details: str) -> S:
-        """Return the position that `board` and `details` gave. Raises `Refusal` if no play leads to it.
+        """Return the position for which `board` and `details` were written. Raises `Refusal` if no play leads to it.
 
-        `board` has the right number of cells, each `X`, `O` or `.`; `details` is in small letters, and begins with
-        `after` or `next` where there are any.
+        `board` has the right number of cells, each `X`, `O` or `.`; `details` is in lower case, and begins with `after`
+        or `next` if it is not empty.
         """
 
     def refuse_details(self, details: str) -> None:
-        """Raise `Refusal` if there are words after a board that says all."""
+        """Raise `Refusal` if there are words after a board that needs none."""
         if details:
             raise Refusal(Code.BAD_NOTATION, f"{details[:40]!r} after the board; {self.name} needs no words there")
 

@@ -1,7 +1,7 @@
 """Number and name the cells of boards of any shape, and list their lines as bitboards; knows no rules.
 
-A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A set of cells is
-a bitboard: an int whose bit n stands for cell n.
+A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A set of cells is a bitboard:
+an int whose bit n stands for cell n.
 """
 
 from functools import lru_cache

@@ -22,7 +22,7 @@ from ttt_net.games.geometry import (
 )
 
 _TABLE_CELLS = 10
-"""Boards of up to so many cells have the answer to "is there a line" in a table of all their sets of cells."""
+"""Boards of up to so many cells have a table of all sets of cells, which says whether one contains a line."""
 _LISTED_CELLS = 16
 """Boards of more cells than this have too many sets of empty cells for a cache to meet one again."""
 _BYTE = tuple(bytes([cell]) for cell in range(256))
@@ -160,7 +160,7 @@ class LineGame(Game[LineState]):
         return -1 if (state.ply & 1 == side) != self.misere else 1
 
     def outcome(self, state: LineState) -> Outcome | None:
-        """Return who won by the line, or a draw on a full board."""
+        """Return the winner by a line, or a draw on a full board."""
         if state.has_line:
             return Outcome((state.ply & 1) ^ (not self.misere), Reason.LINE)
         return Outcome(None, Reason.DRAW) if state.ply == self.size else None
@@ -184,7 +184,7 @@ class LineGame(Game[LineState]):
         return complete_lines(self.shape, self.k, own)
 
     def place(self, board: str, details: str) -> LineState:
-        """Return the position of that board. Raises `Refusal` if no play leads to it, and says why."""
+        """Return the position of that board. Raises `Refusal` with the reason if no play leads to it."""
         self.refuse_details(details)
         first, second = bits_of(board, "X"), bits_of(board, "O")
         ply = (first | second).bit_count()

@@ -90,7 +90,7 @@ def _column_number(game: Game[Any], word: str) -> str:
 
 
 def _cell(game: Game[Any], word: str) -> int | None:
-    """Return the cell that `word` stands for in one of the ways that are read besides its name, or None."""
+    """Return the cell that `word` stands for in one of the accepted forms other than its name, or None."""
     height, width = game.shape[-2:]
     if found := _BOARD_AND_CELL.fullmatch(word) if game.block else None:
         board, place = int(found[1]) - 1, int(found[2]) - 1
@@ -123,7 +123,7 @@ def write_position(game: Game[S], state: S) -> str:
 
 
 def read_position(game: Game[S], text: str) -> S:
-    """Return the position that `text` describes. Raises `Refusal` if it cannot be, and says why."""
+    """Return the position that `text` describes. Raises `Refusal` with the reason if it is impossible."""
     if len(text) > MAX_POSITION_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"a position of more than {MAX_POSITION_LENGTH} characters")
     text = text.lower()
@@ -134,7 +134,7 @@ def read_position(game: Game[S], text: str) -> S:
 
 
 def read_start(game: Game[S], text: str) -> S:
-    """Return the position that `text` describes, if a play can begin there; else `Refusal` says why it cannot."""
+    """Return the position that `text` describes, if a play can begin there; otherwise raise `Refusal`."""
     state = read_position(game, text)
     if game.is_terminal(state):
         raise Refusal(Code.BAD_NOTATION, "the game is over in that position; nobody could move")
@@ -152,7 +152,7 @@ def _read_board(shape: tuple[int, ...], text: str) -> str:
         rows = re.split(r"[/|]|\r?\n", text.strip("\r\n"))
     board = ""
     for number, row in enumerate(rows, start=1):
-        # A row of spaces is a row of empty cells if it has the width for it; else they are there for the eye.
+        # A row of spaces is a row of empty cells if it has the right width; otherwise they are decoration.
         held = row.replace(" ", ".") if len(row) == width else re.sub(r"\s", "", row)
         held = held.translate(_EMPTY).upper()
         if len(held) != width:

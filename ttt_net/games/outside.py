@@ -47,7 +47,7 @@ _logger = logging.getLogger(__name__)
 
 
 class GameFault(Refusal):
-    """A refusal because the rules themselves failed; the match that asked cannot go on."""
+    """A refusal because the rules themselves failed; the match cannot continue."""
 
     def __init__(self, game: str, fault: str) -> None:
         super().__init__(Code.GAME_FAULT, f"the rules of {game} failed: {fault[:200]}")
@@ -135,7 +135,7 @@ class OutsideGame(Game[Any]):
         return self.outcome(state) is not None
 
     def utility(self, state: Any, side: Side) -> int:  # noqa: ANN401
-        """Return what a terminal position is worth to `side`."""
+        """Return the value of a terminal position for `side`."""
         return self._ask(self.inner.utility, state, side)
 
     def outcome(self, state: Any) -> Outcome | None:  # noqa: ANN401
@@ -174,12 +174,12 @@ class OutsideGame(Game[Any]):
         return kept.marks if kept else self._ask(self.inner.marks, state)
 
     def details(self, state: Any) -> str:  # noqa: ANN401
-        """Return what of the position the board does not show."""
+        """Return what the board does not show of the position."""
         kept = self._kept.get(state)
         return kept.details if kept else self._ask(self.inner.details, state)
 
     def place(self, board: str, details: str) -> Any:  # noqa: ANN401
-        """Return the position of that board, whose answers are checked. Raises `Refusal` if no play leads to it."""
+        """Return the position of that board, with its answers checked. Raises `Refusal` if no play leads to it."""
         with _interrupted(self.name):
             state = self._ask(self.inner.place, board, details)
             self._answers(state)

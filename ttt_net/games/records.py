@@ -56,7 +56,7 @@ class RecordedPlayer:
 
 @dataclass(frozen=True)
 class RecordedMove:
-    """A move, the milliseconds left to its mover after it (None: no clock), and what was said about it."""
+    """A move, the milliseconds left to its mover after it (None: no clock), and a comment."""
 
     move: Move
     clock_ms: int | None = None
@@ -65,7 +65,7 @@ class RecordedMove:
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """The time control of a recorded match, in milliseconds; `per_move` if each move has the initial time anew."""
+    """The time control of a recorded match, in milliseconds; `per_move` if each move has the whole initial time."""
 
     initial_ms: int
     increment_ms: int
@@ -74,10 +74,10 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class Record:
-    """A match from the beginning to where it stands; `outcome` is None while it goes on.
+    """A match from the beginning to its latest position; `outcome` is None while it is live.
 
-    Making one checks it: `Refusal` names the move that is not legal, the text that cannot be kept (control
-    characters, braces in a comment, too long), or the outcome that does not go with the position.
+    The constructor checks it: `Refusal` names the illegal move, the unsuitable text (control characters, braces in a
+    comment, too long), or the outcome that contradicts the position.
     """
 
     game: str
@@ -91,7 +91,7 @@ class Record:
     """The position before the first move, as `notation.write_position` writes it; None for the usual one."""
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the fields."""
         _check_text("event", self.event)
         for player in self.players:
             _check_text("name", player.name)
@@ -176,7 +176,7 @@ def _check_outcome(by_rule: Outcome | None, outcome: Outcome | None) -> None:
 
 
 def result_of(outcome: Outcome | None) -> str:
-    """Return the result as text: `1-0`, `0-1`, `1/2-1/2`, `-` after an abort, `*` while it goes on."""
+    """Return the result as text: `1-0`, `0-1`, `1/2-1/2`, `-` after an abort, `*` while it is live."""
     if outcome is None:
         return "*"
     if outcome.winner is None:
@@ -281,7 +281,7 @@ def read_records(text: str) -> list[Record]:
 
 
 def read_each(text: str) -> list[Record | Refusal]:
-    """Return the matches in `text`, in order, and in place of one that is not a record the refusal that says why."""
+    """Return the matches in `text`, in order, with a refusal in place of each that is not a record."""
     drafts, records = _split(text), list[Record | Refusal]()
     for number, draft in enumerate(drafts, start=1):
         try:

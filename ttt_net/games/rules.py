@@ -1,6 +1,6 @@
 """Explain each game to people who have never played it: one page of rules for each, as data.
 
-Terminal, lines, web page and docs/games.md show these pages; knows none of them.
+The terminal, the web page and docs/games.md show these pages.
 """
 
 from dataclasses import replace
@@ -122,7 +122,7 @@ _PAGES = {
         caption="X has won boards 1, 2 and 3, which are in a row, and with them the game.",
     ),
 }
-"""The pages of the games that have a name of their own."""
+"""The pages of the named games."""
 
 _BEGIN = "Begin in the middle: more lines run through it than through the edge."
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

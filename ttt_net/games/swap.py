@@ -16,7 +16,7 @@ class SwapState(NamedTuple):
 
 
 class SwapGame(Game[SwapState]):
-    """Any game with one more move, `swap`: side 1 may answer the first move by making it its own.
+    """Any game with one more move, `swap`: side 1 may answer the first move by taking it over.
 
     From then on side 1 plays X and side 0, who moves next, plays O.
     """
@@ -60,11 +60,11 @@ class SwapGame(Game[SwapState]):
         return self.base.is_terminal(state.position)
 
     def utility(self, state: SwapState, side: Side) -> int:
-        """Return what the position is worth to the player `side`, whichever mark they have now."""
+        """Return the value of the position for the player `side`, whichever mark they have now."""
         return self.base.utility(state.position, side ^ state.is_swapped)
 
     def outcome(self, state: SwapState) -> Outcome | None:
-        """Return how the game beneath ended, with the player who won it."""
+        """Return how the inner game ended, with the player who won it."""
         outcome = self.base.outcome(state.position)
         if outcome is None or outcome.winner is None:
             return outcome
@@ -97,7 +97,7 @@ class SwapGame(Game[SwapState]):
         return annotations._replace(counters=tuple(counters))
 
     def details(self, state: SwapState) -> str:
-        """Return `swapped` after a swap, before what the game beneath has to say."""
+        """Return `swapped` after a swap, then the details of the inner game."""
         details = self.base.details(state.position)
         return f"swapped {details}".strip() if state.is_swapped else details
 

@@ -38,7 +38,7 @@ class UltimateState(NamedTuple):
 
 
 class UltimateGame(Game[UltimateState]):
-    """Three boards in a row win. A board that is won or full is closed; who is sent there plays where they like."""
+    """Three boards in a row win. A won or full board is closed; a player sent there may play anywhere."""
 
     def __init__(self, name: str, title: str, rule: str) -> None:
         self.name, self.title, self.rule = name, title, rule
@@ -93,7 +93,7 @@ class UltimateGame(Game[UltimateState]):
         return -1 if _HAS_LINE[state.won_first if side else state.won_second] else 0
 
     def outcome(self, state: UltimateState) -> Outcome | None:
-        """Return who has three boards in a row, or a draw when all are closed."""
+        """Return the winner of three boards in a row, or a draw when all are closed."""
         for side, won in enumerate((state.won_first, state.won_second)):
             if _HAS_LINE[won]:
                 return Outcome(side, Reason.LINE)
@@ -104,13 +104,13 @@ class UltimateGame(Game[UltimateState]):
         return draw_bits(state.first, state.second, self.size)
 
     def line(self, state: UltimateState) -> tuple[int, ...]:
-        """Return all cells of the boards that stand in a row."""
+        """Return all cells of the boards in a row."""
         won = _winner_boards(state)
         boards = {b for line in _SMALL_LINES if won & line == line for b in cells_of(line)}
         return tuple(sorted(cell for b in boards for cell in _CELL[b]))
 
     def blocks(self, state: UltimateState) -> str:
-        """Return who won each small board."""
+        """Return the winner of each small board."""
         marks = ((state.won_first, "X"), (state.won_second, "O"), (state.closed, "="))
         return "".join(next((mark for boards, mark in marks if boards >> b & 1), ".") for b in range(9))
 

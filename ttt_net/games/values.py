@@ -1,4 +1,4 @@
-"""List who wins each game with best play, where that is known, and who found out; and which are never rated for it."""
+"""Known values of games with best play, who found them, and the games that are therefore never rated."""
 
 import re
 from typing import NamedTuple
@@ -99,7 +99,7 @@ def is_always_casual(name: str) -> bool:
 
 
 def known_value(name: str) -> Value:
-    """Return what the game of that name is worth; with swap, nobody has looked."""
+    """Return the known value of the game; None with swap, which nobody has analysed."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     sizes = _SIZED.fullmatch(name)

@@ -10,7 +10,7 @@ from ttt_net.games.geometry import cell_name, cells_of, draw_bits, winning_lines
 MARKS = 3
 """Marks that a side has on the board at most."""
 REPETITIONS = 3
-"""A position that stands for the third time is a draw."""
+"""A position that occurs for the third time is a draw."""
 MAX_PLIES = 200
 """A play without an end by then is a draw, so that two players cannot fill a disk with one match."""
 
@@ -96,7 +96,7 @@ class VanishingGame(Game[VanishingState]):
         return Special() if ply < 2 * MARKS else Special(vanishing=state.moves[ply - 2 * MARKS])
 
     def details(self, state: VanishingState) -> str:
-        """Return the moves that led here: the board shows neither the ages of the marks nor what was repeated."""
+        """Return the moves that led here: the board shows neither the ages of the marks nor repetitions."""
         return " ".join(["after", *(self.move_names[move] for move in state.moves)]) if state.moves else ""
 
     def place(self, board: str, details: str) -> VanishingState:

@@ -1,1 +1,1 @@
-"""Matches: their events, the decisions on requests, and their state as clients hear it. Knows no socket and no disk."""
+"""Matches: their events, the decisions on requests, and their state as sent to clients. Knows no socket and no disk."""

@@ -1,8 +1,7 @@
-"""Ask the processes that analyse and coach, and describe to clients what they answer. Starts no process.
+"""Questions to the processes that analyse and coach, and their answers as sent to clients. Starts no process.
 
-The one is `python -m ttt_net analyse`: it takes a record, and prints its moves and its lesson, a line of JSON each. The
-other answers questions about positions and records, a line of JSON each. A server and a client without one start them
-alike.
+`python -m ttt_net analyse` takes a record, and prints its moves and its lesson, a line of JSON each. The coach answers
+questions about positions and records, a line of JSON each. The server and a client without one start them alike.
 """
 
 import sys
@@ -40,19 +39,19 @@ class JudgedMove(msgspec.Struct):
 
 
 def has_engine() -> bool:
-    """Tell whether the compiled searches can be loaded; what they need is looked for, not loaded."""
+    """Return whether the compiled searches can be loaded; looks for their dependencies without loading them."""
     return find_spec("numba") is not None
 
 
 def read_line(line: bytes) -> JudgedMove | MatchLesson:
-    """Return what a line of the process says. Raises `msgspec.MsgspecError` if it is none."""
+    """Return the content of a line of the process. Raises `msgspec.MsgspecError` if it is invalid."""
     if line.startswith(_LESSON):
         return msgspec.json.decode(line, type=MatchLesson)
     return msgspec.json.decode(line, type=JudgedMove)
 
 
 def hint_question(match: Match, side: int, request: HintRequest, ms: int) -> dict[str, object]:
-    """Return what the coach is asked for a hint to a side, or for a warning."""
+    """Return the question to the coach for a hint to a side, or for a warning."""
     return {
         "kind": request.kind,
         "game": match.game.name,
@@ -64,12 +63,12 @@ def hint_question(match: Match, side: int, request: HintRequest, ms: int) -> dic
 
 
 def lesson_question(record: str, ms: int) -> dict[str, object]:
-    """Return what the coach is asked for the lesson of a match, as far as it is seen without a search."""
+    """Return the question to the coach for the lesson of a match that is visible without a search."""
     return {"kind": "lesson", "record": record, "ms": ms}
 
 
 def described(each: JudgedMove) -> AnalysedMove:
-    """Return what a client hears of a move; an estimate becomes a score between -1 and 1."""
+    """Return a move as sent to clients; an estimate becomes a score between -1 and 1."""
     score = None if each.value is not None or each.estimate is None else each.estimate / (abs(each.estimate) + 50)
     return AnalysedMove(
         ply=each.ply,

@@ -107,9 +107,9 @@ def day_of(at_ms: int) -> datetime.date:
 
 
 def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
-    """Return the puzzle that is asked for, with what there is to say of the move.
+    """Return the requested puzzle, with the verdict on the move, if any.
 
-    Raises `Refusal` if the day is none or has not come, or if the move is not legal there.
+    Raises `Refusal` if the day is invalid or in the future, or if the move is not legal there.
     """
     day = _puzzle_day(request.day, now)
     puzzle = puzzle_of(day)

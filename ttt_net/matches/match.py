@@ -41,7 +41,7 @@ _MOVING = wire.Played | wire.Tookback
 OPENING_PLIES = 2
 """Until both have moved once, nobody is charged time and either may abort."""
 CHANGE_MS = 5_000
-"""A player who goes on with another connection within this time has changed devices, which is no absence."""
+"""A player who resumes on another connection within this time has changed devices, which is no absence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Match:
         match = cls(first)
         for event in rest:
             if isinstance(event, wire.Played):
-                match.take_up()  # no event says when the players were back, but one who moves is charged
+                match.take_up()  # no event says when the players were back, but a player who moves is charged
                 match.run_clock(event.at_ms)
             match.evolve(event)
         if match.clock:
@@ -194,7 +194,7 @@ class Match:
         self.turned_down.clear()
 
     def rename(self, side: Side, name: str) -> None:
-        """Let the player of `side` be called `name`: a name belongs to the player, not to the match."""
+        """Set the name of the player of `side`: a name belongs to the player, not to the match."""
         infos = list(self.players)
         infos[side] = restruct(infos[side], name=name)
         self.players = (infos[0], infos[1])
@@ -207,7 +207,7 @@ class Match:
             self.clock = self.clock.stopped(now_ms)
 
     def run_clock(self, now_ms: int) -> None:
-        """Start the clock of the side to move, if both players have moved and the match goes on."""
+        """Start the clock of the side to move, if both players have moved and the match is live."""
         if self.clock and self.clock.running is None and self._is_timed:
             self.clock = self.clock.started(self.game.to_move(self.state), now_ms)
 
@@ -216,7 +216,7 @@ class Match:
         self.is_adjourned = False
 
     def count_from(self, now_ms: int) -> None:
-        """Let the time that runs begin now, when its player hears of it, and not when it was decided."""
+        """Start counting the running clock's time now, when its player is notified, and not from the decision."""
         if self.clock and self.clock.running is not None:
             self.clock = restruct(self.clock, since_ms=now_ms)
         if self.first_moves is not None:
@@ -230,11 +230,11 @@ class Match:
         return self.first_moves.since_ms + self.first_moves.budget_ms
 
     def told(self, event: wire.MatchEvent) -> wire.MatchEvent:
-        """Return the newest event as clients hear it: a move carries the position after it."""
+        """Return the newest event as sent to clients: a move includes the position after it."""
         return restruct(event, position=self.position()) if isinstance(event, _MOVING) else event
 
     def tail(self, after_seq: int) -> list[wire.MatchEvent]:
-        """Return the events after number `after_seq`, as they were told."""
+        """Return the events after number `after_seq`, as they were sent."""
         if after_seq >= self.seq:
             return []
         first, *rest = self.events
@@ -330,10 +330,9 @@ class Match:
 
 
 def record_of(events: Iterable[wire.MatchEvent]) -> Record:
-    """Return the record of the match that these events are; moves that were taken back are not in it.
+    """Return the record of the match with these events; moves that were taken back are left out.
 
-    It plays nothing through, since the events of a match are what its referee decided. Raises `Refusal` if its game is
-    unknown.
+    It replays nothing, because the referee decided these events. Raises `Refusal` if its game is unknown.
     """
     started, *rest = events
     assert isinstance(started, wire.Started), "the first event of a match is Started"
@@ -406,7 +405,7 @@ class Absences:
         self._counts = [0, 0]
 
     def expect(self, side: int, abandoned: int) -> None:
-        """Give less grace to the player of `side`, who has recently abandoned that many matches."""
+        """Give less grace to the player of `side`, who has recently abandoned so many matches."""
         self._counts[side] += abandoned
 
     def __bool__(self) -> bool:
@@ -419,8 +418,8 @@ class Absences:
     def went(self, side: int, now_ms: int, *, on_purpose: bool, is_replaced: bool = False) -> None:
         """Begin the grace of `side`, who is away.
 
-        `is_replaced`: their own new connection took the place of this one. If they go on with it within `CHANGE_MS`,
-        this was no absence.
+        `is_replaced`: the player's own new connection replaced this one. If they resume on it within `CHANGE_MS`, it
+        was no absence.
         """
         grace = grace_ms(self._time, on_purpose=on_purpose, earlier=self._counts[side])
         self._away[side] = Absence(on_purpose, grace, now_ms, now_ms, is_replaced)

@@ -23,13 +23,13 @@ Milliseconds = Annotated[int, Meta(ge=0)]
 
 
 class MatchData(Struct, frozen=True, omit_defaults=True):
-    """A finished match. Times of day are milliseconds since 1970, by UTC.
+    """A finished match. Times of day are milliseconds since 1970 in UTC.
 
-    `players` are by side, with the ratings that they had at the start. `winner` is a side, null for nobody, as in draws
-    and aborted matches. `moves` are the numbers that stand in the protocol, without those that were taken back;
-    `written` are the same for people, absent if the game is not installed. `times_ms` are from the start to each move,
-    `clocks_ms` what was left to its player after it, absent without a clock. `start` is the position that the match
-    began from, if not the usual one; `previous` is the match that it was the rematch of.
+    `players` are by side, with their ratings at the start. `winner` is a side, null for draws and aborted matches.
+    `moves` are the numbers of the protocol, without those that were taken back; `written` are the same for people,
+    absent if the game is not installed. `times_ms` are from the start to each move. `clocks_ms` are the time left to
+    its player after it, absent without a clock. `start` is the first position, if not the usual one; `previous` is the
+    match of which this is the rematch.
     """
 
     match: str
@@ -50,7 +50,7 @@ class MatchData(Struct, frozen=True, omit_defaults=True):
 
     @property
     def cursor(self) -> str:
-        """The place of the match among all, in the order of their ends; the API goes on after it."""
+        """The place of the match in the order of all ends; the API continues after it."""
         return f"{self.ended_ms}-{self.match}"
 
 

@@ -1,7 +1,7 @@
-"""Decide requests to a match: the events that follow, or a refusal. Changes nothing.
+"""Decide requests to a match: return the resulting events, or refuse. Changes nothing.
 
-A request that is sent again after a lost answer leads to no second event: a move names its ply, an offer the ply that
-it was made at, and its answer the number of the offer.
+A request that is repeated after a lost reply leads to no second event: a move names its ply, an offer the ply at which
+it was made, and its answer the number of the offer.
 """
 
 from msgspec.structs import replace
@@ -27,7 +27,7 @@ Command = (
 _OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "rematch": "rematch offer"}
 _AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}
 MAX_TAKEBACKS = 50
-"""Take-backs of one match: two who agree to them without end would let it grow without end."""
+"""Take-backs of one match, so that two players cannot let it grow without end."""
 MAX_OFFERS = 100
 """Draws and take-backs that one player may offer in a match. With these two bounds a match has below 1,500 events."""
 RATED_PLIES = 4
@@ -42,10 +42,10 @@ FREE_AFTER_MS = 2_000
 def decide(
     match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0, at_ms: int | None = None
 ) -> list[wire.MatchEvent]:
-    """Return the events that `command` of `side` (None: not a player) leads to; may be none.
+    """Return the events that result from `command` of `side` (None: not a player); possibly none.
 
-    `now_ms` is the time of play, for the clock; `at_ms` that of day, for the events, if it differs; `lag_ms` is what
-    the command spent on the network. Raises `Refusal` if the command may not be.
+    `now_ms` is the time of play, for the clock; `at_ms` that of day, for the events, if it differs; `lag_ms` is the
+    command's time on the network. Raises `Refusal` if the command is not allowed.
     """
     if at_ms is None:
         at_ms = now_ms

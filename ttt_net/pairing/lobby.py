@@ -19,7 +19,7 @@ MAX_CHALLENGES = 5
 """Challenges of one player that may wait at a time."""
 CODE_LETTERS = "BCDFGHJKMNPQRTVWXYZ2346789"
 CODE_LENGTH = 6
-"""26 letters that are not taken for one another, and make no words: 309 million codes."""
+"""26 letters that are hard to confuse and make no words: 309 million codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Challenge:
     level: int | None = None
     """The level that a bot is to play at; None: at its own."""
     side: Literal[0, 1] | None = None
-    """The side of the player who challenges; None: by lot."""
+    """The side of the challenger; None: random."""
     start: str | None = None
     """The position to begin from, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """An offer to the player who has the code, once, until `expires_ms`; the match is private."""
+    """An offer to a player with the code, once, until `expires_ms`; the match is private."""
 
     code: str
     by: Player
@@ -51,14 +51,14 @@ class Invitation:
     time: TimeControl | None
     expires_ms: int
     side: Literal[0, 1] | None = None
-    """The side of the player who invites; None: by lot."""
+    """The side of the inviting player; None: random."""
     start: str | None = None
     """The position to begin from, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two players who are to play `game`; `first` moves first. A private match is in no list, and has a code."""
+    """Two players who will play `game`; `first` moves first. A private match is in no list, and has a code."""
 
     game: str
     time: TimeControl | None
@@ -72,7 +72,7 @@ class Pairing:
 
     @property
     def is_private(self) -> bool:
-        """Whether only those who have the code may know of the match."""
+        """Whether only players and people with the code may see the match."""
         return self.code is not None
 
 
@@ -120,7 +120,7 @@ class Lobby:
         """Called with a code once it is known whether its match has begun."""
 
     def seek(self, seek: Seek, now_ms: int) -> Pairing | None:
-        """Pair the seek with the best one that fits, or let it stand in place of the player's last."""
+        """Pair the seek with the best one that fits, or list it in place of the player's last."""
         return self._met(self.seeks.seek(seek, now_ms))
 
     def accept(self, number: int, player: Player, *, is_bot: bool, is_casual: bool = False) -> Pairing:
@@ -147,15 +147,15 @@ class Lobby:
         return [self._paired_seeks(match) for match in self.seeks.tick(now_ms)]
 
     def returned(self, player: Player) -> Pairing | None:
-        """Let the seek of one who is back be found again, or pair it with one that has come meanwhile."""
+        """List the hidden seek of a returned player again, or pair it with one that has come meanwhile."""
         return self._met(self.seeks.restore(player))
 
     def look_again(self, player: Player) -> Pairing | None:
-        """Pair a seek that stands, if what kept it from being paired is gone."""
+        """Pair an open seek, if the obstacle to its pairing is gone."""
         return self._met(self.seeks.look_again(player))
 
     def rated(self, player: Player) -> Pairing | None:
-        """Pair the seek of a player who has another rating now, if it suits another by that."""
+        """Pair the seek of a player whose rating has changed, if it now fits another."""
         return self._met(self.seeks.rated(player))
 
     def challenge(
@@ -171,7 +171,7 @@ class Lobby:
         side: Literal[0, 1] | None = None,
         start: str | None = None,
     ) -> Challenge:
-        """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
+        """Open a challenge; it replaces an earlier one to the same player."""
         if by == to:
             raise Refusal(Code.NOT_YOURSELF, "you cannot play yourself; name another player")
         mine = [each for each in self._challenges_of.get(by, {}).values() if each.by == by]
@@ -190,7 +190,7 @@ class Lobby:
         return challenge
 
     def challenge_of(self, number: int, player: Player, now_ms: int) -> Challenge:
-        """Return a challenge that `player`, who made it or got it, may answer."""
+        """Return a challenge that `player`, who made or received it, may answer."""
         challenge = self._challenges.get(number)
         if challenge is None or player not in (challenge.by, challenge.to) or challenge.expires_ms <= now_ms:
             raise Refusal(Code.UNKNOWN_CHALLENGE, "there is no such challenge, or it has expired")
@@ -208,7 +208,7 @@ class Lobby:
                 del self._challenges_of[player]
 
     def accepted(self, challenge: Challenge) -> Pairing:
-        """Return the pairing that an accepted challenge leads to; the seeks of both players are withdrawn."""
+        """Return the pairing of an accepted challenge; the seeks of both players are withdrawn."""
         pairing = self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
         pairing = _seated(pairing, challenge.by, challenge.to, challenge.side)
         return replace(pairing, level=challenge.level, start=challenge.start)
@@ -254,7 +254,7 @@ class Lobby:
         side: Literal[0, 1] | None = None,
         start: str | None = None,
     ) -> Invitation:
-        """Return a new invitation with a code of its own; it is good once it is written down: see `reinstate`."""
+        """Return a new invitation with its code; it is valid once it is written: see `reinstate`."""
         code = ""
         while not code or code in self._invitations:
             code = "".join(self._rng.choices(CODE_LETTERS, k=CODE_LENGTH))
@@ -285,7 +285,7 @@ class Lobby:
         return code.upper() in self._being_spent
 
     def uninvite(self, player: Player) -> None:
-        """Forget the invitation of one who is forgotten, if there is one."""
+        """Cancel the invitation of a deleted player, if there is one."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.by != player}
         self._being_spent = {each.code: each for each in self._being_spent.values() if each.by != player}
 
@@ -334,9 +334,9 @@ class Lobby:
         return invitation
 
     def joined(self, invitation: Invitation, player: Player) -> Pairing:
-        """Return the pairing that an invitation leads to, and withdraw the seeks of both players.
+        """Return the pairing of an invitation, and withdraw the seeks of both players.
 
-        The invitation is no longer good, until it is `spent` or `unspent`.
+        The invitation is then invalid, until it is `spent` or `unspent`.
         """
         self._being_spent[invitation.code] = self._invitations.pop(invitation.code)
         pairing = self._paired(invitation.by, player, invitation.game, invitation.time)

@@ -25,7 +25,7 @@ Player = int
 Opponents = Literal["any", "people", "bots"]
 
 ANY_GAME = "tictactoe"
-"""The game of two players who would both play anything."""
+"""The game for two players who would both play anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Seek:
 RatingOf = Callable[[Player, str, TimeControl | None], int]
 """Tells a player's rating at a game and a time control."""
 MayMeet = Callable[[Seek, Seek], bool]
-"""Tells whether the house lets two players meet at all, where what they ask for fits."""
+"""Returns whether the server allows two players to meet, where their seeks fit."""
 
 MAX_LOOKS = 64
 _ANYTHING, _EVERYBODY = "*", "**"
@@ -84,7 +84,7 @@ class _Bucket:
         return bool(self._entries)
 
     def add(self, rating: int, number: int) -> None:
-        """Put a seek in its place."""
+        """Insert a seek."""
         insort(self._entries, (rating, number))
 
     def remove(self, rating: int, number: int) -> None:
@@ -119,13 +119,13 @@ class _Place(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """One who fits; the least is the best: people before bots, then the nearest, then who has waited longest."""
+    """A seek that fits; the least is the best: people before bots, then the nearest, then the longest waiting."""
 
     is_bot: bool
     distance: int
     number: int
     preference: int
-    """How far back the game stands in their own order."""
+    """The place of the game in their order of preference."""
     game: str
 
 
@@ -184,7 +184,7 @@ class SeekIndex:
         del self._seeks[seek.number]
 
     def best(self, seek: Seek, stage: int) -> tuple[Seek, str] | None:
-        """Return the best of those who fit, and the game for both."""
+        """Return the best fitting seek, and the game for both."""
         best = min((each for kind in seek.kinds for each in self._candidates(seek, stage, is_rated=kind)), default=None)
         return best and (self._seeks[best.number], best.game)
 
@@ -194,7 +194,7 @@ class SeekIndex:
         return not has_range or seek.admits(self._rating_of(player, game, seek.time))
 
     def _candidates(self, seek: Seek, stage: int, *, is_rated: bool) -> Iterator[_Candidate]:
-        """Return the best of each list of one kind in which somebody who fits may stand."""
+        """Return the best of each list of one kind that may contain a fitting seek."""
         lists = self._lists.get((seek.time, is_rated), {})
         for (is_bot, opponents), games in lists.items():
             if not seek.welcomes(is_bot=is_bot) or (opponents != "any" and (opponents == "bots") != seek.is_bot):
@@ -212,7 +212,7 @@ class SeekIndex:
                         yield from self._nearest(bucket, seek, game, rating, self._bands[max(stage, other_stage)])
 
     def _nearest(self, bucket: _Bucket, seek: Seek, game: str, rating: int, band: int) -> Iterator[_Candidate]:
-        """Return the nearest who fits and is no further away than the band."""
+        """Return the nearest fitting seek within the band."""
         for distance, number, others_rating in islice(bucket.near(rating), _looks(seek)):
             other = self._seeks[number]
             if distance > band:
@@ -223,7 +223,7 @@ class SeekIndex:
                 return
 
     def _oldest(self, bucket: _Bucket, seek: Seek, game: str | None) -> Iterator[_Candidate]:
-        """Return who has waited longest of those who fit, whatever the ratings: one of the two would play anything."""
+        """Return the longest waiting of the fitting seeks, whatever the ratings: one of the two would play anything."""
         for _, number, _ in islice(bucket.near(0), _looks(seek)):
             other = self._seeks[number]
             for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
@@ -232,7 +232,7 @@ class SeekIndex:
                     return
 
     def _fit(self, seek: Seek, other: Seek, game: str) -> bool:
-        """Tell whether each of two players, who would both play `game`, is welcome to the other."""
+        """Return whether two players, who would both play `game`, each accept the other."""
         if seek.player == other.player or not self.admits(seek, other.player, game):
             return False
         return self.admits(other, seek.player, game) and self._may_meet(seek, other)
@@ -245,13 +245,13 @@ def _looks(seek: Seek) -> int:
 BANDS = ((0, 200), (1_000, 400), (3_000, 800), (6_000, 10_000))
 """After so many ms of waiting, how far apart ratings may be; at last as far as they can."""
 ALONE_MS = 5_000
-"""After how long somebody who waits is told whom else they could play."""
+"""How long a player waits alone before the server suggests other opponents."""
 GRACE_MS = 10_000
 """How long the seek of a player whose link was lost waits for them, hidden."""
 MOST_IN_TURN = 20
 """Seeks of each age whose bands one `tick` widens; a search among many that nearly fit costs 70 us."""
 MOST_TOLD = 100
-"""Seeks whose players are told of bots at one time; of a larger crowd the rest are told the next time."""
+"""Seeks whose players get a suggestion of bots at one time; in a larger crowd the rest get theirs next time."""
 
 
 @dataclass(slots=True)
@@ -265,7 +265,7 @@ class _Standing:
 
 
 class SeekMatch(NamedTuple):
-    """Two seeks that fit, and the game for both: `found` stood already."""
+    """Two seeks that fit, and the game for both; `found` was open already."""
 
     seek: Seek
     found: Seek
@@ -283,7 +283,7 @@ class StandingSeeks:
         self.last_number = 0
         """The number that was given last."""
         self._narrow: tuple[deque[int], ...] = tuple(deque() for _ in BANDS[1:])
-        """For each band that may widen, who has it, in the order in which that is due."""
+        """For each band that may widen, the seeks that have it, in the order in which that is due."""
         self._alone: deque[int] = deque()
         self._hidden: deque[tuple[int, int]] = deque()
         """Until when a player is waited for, and the number of their seek."""
@@ -310,7 +310,7 @@ class StandingSeeks:
         return standing.seek if standing and standing.hidden_until_ms is None else None
 
     def seek(self, seek: Seek, now_ms: int) -> SeekMatch | None:
-        """Match the seek with the best of those that fit, who stands no longer; or let it stand."""
+        """Match the seek with the best of those that fit, and remove that one; otherwise list the seek."""
         self.withdraw(seek.player)
         self.last_number += 1
         standing = _Standing(replace(seek, number=self.last_number), now_ms)
@@ -341,7 +341,7 @@ class StandingSeeks:
             self._hidden.append((standing.hidden_until_ms, standing.seek.number))
 
     def restore(self, player: Player) -> SeekMatch | None:
-        """Let the player's hidden seek be found again, or match it with one that has come meanwhile."""
+        """List the player's hidden seek again, or match it with one that has come meanwhile."""
         standing = self._of_player.get(player)
         if standing is None or standing.hidden_until_ms is None:
             return None
@@ -350,7 +350,7 @@ class StandingSeeks:
         return self._matched(standing)
 
     def look_again(self, player: Player) -> SeekMatch | None:
-        """Match the player's seek if `may_meet` allows now what it did not."""
+        """Match the player's seek if `may_meet` has changed its answer."""
         standing = self._of_player.get(player)
         return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
 
@@ -390,7 +390,7 @@ class StandingSeeks:
         return [seek for seek in due if not seek.is_bot]
 
     def _due(self, queue: deque[int], since_ms: int) -> Iterator[_Standing]:
-        """Take from a queue those who have waited since then; who stands no longer is left out."""
+        """Take from a queue the seeks that have waited since then, without those that are no longer open."""
         while queue and self._is_due(queue[0], since_ms):
             standing = self._numbered.get(queue.popleft())
             if standing:

@@ -1,7 +1,7 @@
 """Play on a server from a program: `play` for a bot of ten lines, `connect` for everything else.
 
-The names of this module are public: docs/developing/public-api.txt lists them with what they take, and they change as
-semantic versioning says. Each is loaded when it is first used, so that a program pays only for its own.
+The names of this module are public: docs/developing/public-api.txt lists them with their signatures, and they follow
+semantic versioning. Each is loaded on first use, so a program pays only for what it uses.
 """
 
 from importlib import import_module

@@ -73,7 +73,7 @@ from ttt_net.sdk.received import (
 )
 
 AGAIN_MS = 2000
-"""When to ask again, if a refusal says that later is better, but not when."""
+"""When to retry after a refusal that helps later but names no time."""
 APOLOGY = "Sorry, my engine cannot go on. You win."
 """The chat message of a bot that has no move, before it resigns."""
 MAX_EVENTS = 256
@@ -223,7 +223,7 @@ def turn_of(match: Snapshot, ms: int) -> Turn:
 
 
 class Thought(NamedTuple):
-    """The move to make, or the objection that there is to all of them; and whether we win, or are clearly ahead."""
+    """The move to make, or why none can be made; and whether we win, or are clearly ahead."""
 
     move: int | None
     is_winning: bool = False
@@ -236,7 +236,7 @@ Think = Callable[[Turn], Awaitable[Thought]]
 
 @dataclass(frozen=True, slots=True)
 class BotPlan:
-    """The plan of a bot: whom it seeks, how many games it plays (None: for ever), and how long it thinks."""
+    """What a bot seeks, how many games it plays (None: without end), and how long it thinks."""
 
     seek: SeekRequest
     games: int | None
@@ -393,7 +393,7 @@ class Bot:
         return has_played or self.farewell is not None or (self._is_over and not is_playing)
 
     async def play(self, inbox: BotInbox) -> None:
-        """Play until the games are played, the server says farewell, or `Stop` is in the inbox."""
+        """Play until the games are played, the server sends a farewell, or `Stop` is in the inbox."""
         async with asyncio.TaskGroup() as group:
             tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
             while not self._is_done:
@@ -445,7 +445,7 @@ class Bot:
         self._find_jobs()
 
     def _note(self, event: ConnectionEvent) -> None:
-        """Take in what an event says about us, our matches and our seek."""
+        """Record what an event says about us, our matches and our seek."""
         match event:
             case Welcome() | Renamed():
                 self.you = event.you
@@ -484,7 +484,7 @@ class Bot:
         }
 
     def _watch_absences(self) -> None:
-        """Note who is away from a match, and look at it again when their grace is over."""
+        """Note absent opponents, and look at their matches again when the grace is over."""
         live = {name: match for name, match in self.matches.items() if match.outcome is None}
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
@@ -543,7 +543,7 @@ class Bot:
         return free if self._plan.games is None else min(free, self._plan.games - self.tally.games - busy)
 
     def _answer_challenge(self, challenged: Challenged) -> None:
-        """Accept whom we would play, if there is a place for them."""
+        """Accept a challenge that we would play, if a place is free."""
         reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
         if reason is None:
             self._accepting += 1
@@ -552,7 +552,7 @@ class Bot:
             self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
-        """Let the engine think about every match that waits for our move and is not thought about yet."""
+        """Start the engine on every match that waits for our move, once each."""
         self.asked = {name: ply for name, ply in self.asked.items() if name in self.matches}
         self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
         for name, match in self.matches.items():
@@ -580,7 +580,7 @@ class Bot:
             self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
 
     def _leave(self, name: str, ply: int, reason: str) -> None:
-        """End a match that cannot be played on, with a word to who looks after us and one to who plays us."""
+        """End a match that cannot be continued, and tell our operator and our opponent why."""
         self._write(f"Leaving the match: {reason}.")
         if ply < _ABORTABLE_PLIES:
             self._say(AbortRequest(0, match=name))
@@ -598,12 +598,12 @@ class Bot:
         return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
 
     def _left_ms(self, name: str) -> float:
-        """Return how urgent a match is: what our clock there says."""
+        """Return how urgent a match is: the time on our clock."""
         match = self.matches.get(name)
         return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
     def _answer_offer(self, name: str, offer: OfferInfo) -> None:
-        """Accept or decline an offer of the opponent, once; a rematch that there is no place for stays open."""
+        """Accept or decline an offer of the opponent, once; a rematch without a free place stays open."""
         match = self.matches.get(name)
         if match is None or offer.side == match.you or self._answered_offers.get(name, 0) >= offer.seq:
             return
@@ -624,7 +624,7 @@ class Bot:
         self._say(answer)
 
     def _refused(self, request: Request, refusal: Refused) -> None:
-        """Do what a refusal leaves to be done; most need nothing, for the next events say how things stand."""
+        """React to a refusal; most need nothing, because later events bring the current state."""
         loop = asyncio.get_running_loop()
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:

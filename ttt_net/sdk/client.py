@@ -54,14 +54,14 @@ class _Asked:
 
 
 class Client:
-    """A player who has entered. Iterate over it for the events of the connection, until there will be no more.
+    """A logged-in player. Iterate over it for the events of the connection, until its end.
 
     Several tasks may `ask` at the same time while another one iterates. Each answer goes to the task that asked; every
     event goes to the iteration, in order, except a reply that `ask_for` returns.
     """
 
     welcome: Welcome
-    """The server's greeting: who we are there."""
+    """The server's greeting, with our player."""
 
     def __init__(self, connection: ClientConnection, session: ClientSession) -> None:
         self._connection = connection
@@ -119,9 +119,9 @@ class Client:
     async def ask(self, request: Request) -> None:
         """Send a request and wait for its answer.
 
-        Raises `Refusal` if the server refuses it, with `retry_after_ms` if that helps; shorter waits than two seconds
-        are waited here. The code is `unknown_outcome` if the connection was lost before the answer. Raises
-        `DisconnectedError` if there is no connection any more.
+        Raises `Refusal` if the server refuses it, with `retry_after_ms` if waiting helps; it waits for less than two
+        seconds itself. The code is `unknown_outcome` if the connection was lost before the answer. Raises
+        `DisconnectedError` if the connection has ended.
         """
         await self._ask(request, None)
 
@@ -179,13 +179,13 @@ async def connect(
     is_visiting: bool = False,
     said: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Client]:
-    """Enter a server for as long as the context lasts; `name` None is a guest, `token` that of an earlier time.
+    """Connect to a server and log in inside the context; `name` None is a guest, `token` that of an earlier login.
 
-    A `bot` waits for its server for ever, at first as well as after a lost connection, unless `limits` say otherwise;
-    other programs do not wait at first, and for a minute later. `said` is called with a line that says what is waited
-    for; a bot's goes to the standard error if it is None.
+    A `bot` retries without end, at first as well as after a lost connection, unless `limits` say otherwise. Other
+    programs do not retry at first, and then for a minute. `said` is called with a line that says what it waits for; for
+    a bot, None prints these lines to the standard error.
 
-    Raises `DisconnectedError` if the server cannot be reached, is not to be trusted, or refuses us.
+    Raises `DisconnectedError` if the server cannot be reached, is not trusted, or refuses us.
     """
     if limits is None:
         limits = LIMITS if bot is None else FOREVER

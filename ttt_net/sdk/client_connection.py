@@ -1,7 +1,7 @@
-"""Keep a connection to a server up: open sockets, notice a dead link, reconnect, and deliver events in order.
+"""Keep a connection to a server: open sockets, detect a dead link, reconnect, and deliver events in order.
 
-Events are delivered one at a time, the last is a `Farewell`. While a delivery waits, nothing more is read from the
-socket: the server bounds what waits there, and closes with "come back and resume".
+Events are delivered one at a time; the last is a `Farewell`. While a delivery waits, nothing more is read from the
+socket. The server limits what waits there, and then closes with "come back and resume".
 """
 
 import asyncio
@@ -38,9 +38,9 @@ CERTIFICATE_TIMEOUT_S = 3.0
 
 
 async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], patience_ms: int) -> "SocketTransport":
-    """Connect to the host and port of a URL, encrypted as `trust` says; nothing is sent yet but the TLS handshake.
+    """Connect to the host and port of a URL, encrypted as `trust` says; send nothing but the TLS handshake.
 
-    Waits no longer than `patience_ms`. Raises `OSError` if there is no connection, `InvalidURI` if the URL is none.
+    Waits at most `patience_ms`. Raises `OSError` if the connection fails, `InvalidURI` if the URL is invalid.
     """
     uri = parse_uri(url)
     loop = asyncio.get_running_loop()
@@ -57,7 +57,7 @@ async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], pati
 
 
 class SocketTransport(asyncio.Protocol):
-    """One socket. `begin` gives it its protocol; `events` returns what was received, and reads on."""
+    """One socket. `begin` gives it its protocol; `events` returns what was received, and continues reading."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
@@ -95,14 +95,14 @@ class SocketTransport(asyncio.Protocol):
         self._has_changed.set()
 
     def flush(self) -> None:
-        """Write what the protocol has to send."""
+        """Write the protocol's output."""
         assert self._protocol is not None
         for data in self._protocol.data_to_send():
             if data and not self.socket.is_closing():
                 self.socket.write(data)
 
     def events(self) -> list[ProtocolEvent]:
-        """Return the events since the last call, and let the socket be read again."""
+        """Return the events since the last call, and continue reading."""
         assert self._protocol is not None
         self._has_changed.clear()
         self.socket.resume_reading()
@@ -154,9 +154,9 @@ async def certificate_at(url: str) -> str | None:
 
 DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
 LIVE_DELAY_MS = 1500
-"""The longest wait while a match of ours goes on, so that everybody is back within two seconds of the server."""
+"""The longest delay during a match of ours, so that everybody is back within two seconds of the server."""
 SETTLED_MS = 1000
-"""A link that stood for so long was a good one: after it the delays start again with the shortest."""
+"""A connection that lasted this long was stable: afterwards the delays start again with the shortest."""
 MAX_NODES = 16
 """How many addresses of one server are known at the most."""
 
@@ -223,7 +223,7 @@ class ClientConnection:
         self.url = url
         """Where we are connected, or try to be."""
         self._nodes: Sequence[str] = ()
-        """Where the same server can be reached besides, as it said itself."""
+        """Other addresses of the same server, from its welcome."""
         self._deliver = deliver
         self._session = session
         self._limits = limits

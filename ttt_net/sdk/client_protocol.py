@@ -1,8 +1,8 @@
 """Speak the protocol over one connection: bytes in, bytes and events out. Knows no socket and no clock.
 
-The object joins the WebSocket protocol of RFC 6455 (`websockets.client`, without its I/O) to a `ClientSession`, which
-outlives it. A program feeds it what arrived and the time, writes what it returns, and calls `tick` when it is due.
-A `Disconnect` says in words for people why there is no connection, and whether to try again.
+It joins the WebSocket protocol of RFC 6455 (`websockets.client`, without its I/O) to a `ClientSession`, which outlives
+it. A program feeds it received bytes and the time, writes what it returns, and calls `tick` when that is due. A
+`Disconnect` says in plain words why there is no connection, and whether to retry.
 """
 
 import logging
@@ -33,12 +33,12 @@ _MAX_SENTENCE = 120
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """How a link ended, or why none came about; `advice` is what to do now."""
+    """How a connection ended or failed; `advice` is the next step."""
 
     reason: str
     advice: Advice = Advice.RETRY
     is_foreign: bool = False
-    """Whether something answered that does not speak our language at all, or that is not to hear who we are."""
+    """Whether the peer does not speak our protocol, or must not learn our token."""
     parting: Parting = Parting.UNREACHABLE
     """Why we give up, if this stays the matter."""
 
@@ -54,7 +54,7 @@ BROKEN = Disconnect("the connection broke")
 
 
 def closed_by(close: Close) -> Disconnect:
-    """Return what the server's close frame says."""
+    """Return the meaning of the server's close frame."""
     closing = next((known for known in Closing if known == close.code), None)
     if closing is None:
         return Disconnect(f"the server closed the connection with code {close.code}")
@@ -63,12 +63,12 @@ def closed_by(close: Close) -> Disconnect:
 
 
 def distrusted(objection: str) -> Disconnect:
-    """Return the loss of a link to a server that is not to hear who we are."""
+    """Return the end of a connection to a server that must not learn our token."""
     return Disconnect(objection, is_foreign=True, parting=Parting.DISTRUSTED)
 
 
 def unreachable(error: Exception) -> Disconnect:
-    """Return what kept a link from coming about, or broke it."""
+    """Return the reason why a connection failed or broke."""
     match error:
         case InvalidStatus() if error.response.status_code in _LATER:
             return Disconnect(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
@@ -100,7 +100,7 @@ def unreachable(error: Exception) -> Disconnect:
 
 
 def _sentence_of(error: InvalidStatus) -> str:
-    """Return what an HTTP answer says in plain text; empty if it says nothing so."""
+    """Return the plain text of an HTTP answer; empty if there is none."""
     if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
         return ""
     return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
@@ -126,11 +126,11 @@ class Patience(NamedTuple):
 
 PATIENT = Patience()
 HURRIED = Patience(2_000, 2_000, 500, 1_500)
-"""While another node of the same server can be gone to, and a match of ours goes on."""
+"""The patience during a match of ours while another node of the same server is available."""
 _UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 _SILENT = logging.getLogger("ttt_net.sdk")
 _SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear a screen
+_SILENT.propagate = False  # failures are reported as events; a line on stderr would break a full screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class ClientProtocol:
         return min((due for due in dues if due is not None), default=None)
 
     def tick(self, now_ms: int) -> None:
-        """Let time pass: end a connection that is silent for too long, ping, send again what was put off."""
+        """Let time pass: end a silent connection, ping, and send postponed requests again."""
         if self.disconnect is not None:
             return None
         was_asleep = now_ms - self._looked_at_ms > PONG_TIMEOUT_MS  # a stopped process is no silent server
@@ -296,7 +296,7 @@ class ClientProtocol:
         try:
             message = decode_server_message(text)
         except Refusal as refusal:
-            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # a type that only newer clients know is not an error
                 self._events.append(Garbled(str(refusal)))
             return None
         if isinstance(message, Welcome):

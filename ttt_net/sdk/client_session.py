@@ -76,7 +76,7 @@ MAX_PENDING = 64
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
 MAX_RETRY_MS = 2_000
-"""A refusal that asks for at most this wait is not told: the request is repeated."""
+"""A refusal that asks for at most this wait is not reported: the request is repeated."""
 MIN_RETRY_MS = 50
 RESTART_RETRY_MS = 250
 """How long to wait at least before a request is repeated on the link of a server that was about to restart."""
@@ -117,7 +117,7 @@ _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 
 @dataclass(slots=True)
 class TrackedMatch:
-    """The newest event and ply of a match, whether it goes on and is ours, and whether a `resume` is on its way."""
+    """The newest event and ply of a match, whether it is live and ours, and whether a `resume` is pending."""
 
     game: GameInfo
     seq: int
@@ -155,7 +155,7 @@ class BotProfile:
 
 
 class ClientSession:
-    """The session of one player with one server; `bot` is what a program that plays says of itself."""
+    """The session of one player with one server; `bot` is what a program says about itself."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class ClientSession:
         self.is_welcome = False
         self._token = token
         self._new_token = new_token or secrets.token_urlsafe(32)
-        """Ours if we are new: chosen here, so that a `hello` whose answer is lost can be said again."""
+        """The token of a new player, chosen here, so that a `hello` without a reply can be repeated."""
         self._hello_id: int | None = None
         self._last_id = 0
         self._pending: dict[int, Request] = {}
@@ -188,7 +188,7 @@ class ClientSession:
         self._seek: SeekRequest | None = None
         """The seek that stands or is about to."""
         self._stood: SeekRequest | None = None
-        """The seek that was answered with `ok` last: it goes on standing if another is refused."""
+        """The seek that last got `ok`: it still stands if another is refused."""
         self._matches: dict[str, TrackedMatch] = {}
         self._watched: WatchRequest | None = None
         """How the one match of others that is followed was asked for."""
@@ -204,11 +204,11 @@ class ClientSession:
         return bool(self._pending or self._unsent)
 
     def is_following(self, match: str) -> bool:
-        """Tell whether the events of the match are told: of the finished ones, only the newest match's are."""
+        """Return whether events of the match are delivered: of finished ones, only the newest match's are."""
         return match in self._matches
 
     def opened(self) -> list[Request]:
-        """Return what to say first on a new link."""
+        """Return what to send first on a new connection."""
         hello = HelloRequest(
             self._new_id(),
             protocols=[PROTOCOL],
@@ -237,10 +237,10 @@ class ClientSession:
         return [_refused(request, Code.UNKNOWN_OUTCOME, message) for request in once]
 
     def say(self, request: Request) -> list[Request]:
-        """Give the request an id and return what to send now: nothing while there is no link.
+        """Give the request an id and return what to send now: nothing without a connection.
 
-        Raises `Refusal` if too many requests wait for their answers, or if there is no link and the request cannot wait
-        for the next one.
+        Raises `Refusal` if too many requests are pending, or if there is no connection and the request cannot wait for
+        the next one.
         """
         if len(self._pending) + len(self._unsent) >= MAX_PENDING:
             raise Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")
@@ -290,7 +290,7 @@ class ClientSession:
                 return True
 
     def _is_watched(self, name: str) -> bool:
-        tracked = self._matches.get(name)  # to watch what we play ourselves is refused, and changes nothing
+        tracked = self._matches.get(name)  # watching a match that we play is refused, and changes nothing
         return self._watched is not None and self._watched.match == name and not (tracked and tracked.is_ours)
 
     def is_waiting(self, request: Request) -> bool:
@@ -298,7 +298,7 @@ class ClientSession:
         return request.id in self._pending or request.id == self._hello_id
 
     def heard(self, message: AnyServerMessage) -> Reaction:
-        """Take in a message and return what follows from it."""
+        """Process a message and return its consequences."""
         try:
             return self._heard(message)
         except Refusal as refusal:
@@ -320,7 +320,7 @@ class ClientSession:
                 return Reaction(tell=[message])
 
     def _called_off(self, notice: Notice) -> Reaction:
-        """Send what the server refused because of a restart: none is ahead any more."""
+        """Send what the server refused because of a restart that was called off."""
         kept, self._unsent = self._unsent, {}
         self._put_off -= kept.keys()
         again = [request for request in kept.values() if self._is_wanted(request)]
@@ -393,7 +393,7 @@ class ClientSession:
                 self._seek = self._stood
 
     def _wait_ms(self, request: Request, refusal: Refused) -> int | None:
-        """Return after how long to repeat a refused request; None if the refusal is to be told."""
+        """Return the delay before repeating a refused request; None if the refusal is to be reported."""
         is_resume = isinstance(request, ResumeRequest)
         if refusal.retry_after_ms is None or not self._is_wanted(request):
             return None

@@ -1,8 +1,8 @@
-"""Keep who a person or bot is on this machine: the remembered name, and a token for each server and name.
+"""Store the identity of a person or bot on this machine: the name, and a token for each server and name.
 
-Two running clients never share an identity, or the server would throw out the one for the other: a running client
-holds a lock on its own, and the next one takes another name. Files are readable by their owner only and are
-replaced whole. A token is never printed.
+Two running clients never share an identity, or the server would disconnect one for the other: a running client holds a
+lock on its own, and the next one takes another name. Files are readable by their owner only and are replaced whole. A
+token is never printed.
 """
 
 import hashlib
@@ -117,7 +117,7 @@ class Identity:
                 path.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Let another process have this identity."""
+        """Release the lock, so that another process can have this identity."""
         if self._lock is not None:
             self._lock.close()
 
@@ -181,5 +181,5 @@ def _as_here(server: str) -> str:
 
 
 def _stem(server: str, name: str) -> str:
-    """Return a file name for the two: a digest, since a name may hold what a file name may not."""
+    """Return a file name for the two: a digest, since a name may contain characters that a file name may not."""
     return hashlib.sha256(f"{server}\n{name_key(name)}".encode()).hexdigest()[:32]

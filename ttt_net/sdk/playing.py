@@ -32,7 +32,7 @@ from ttt_net.text import clean
 Choose = Callable[[Turn], Any]
 """Returns a number of `turn.legal` or the name of a legal move, or is `async` and does so."""
 MOVE_MS = 1000
-"""How long a move of `play` should take at most, unless it is told otherwise."""
+"""The default limit for a move of `play`, in milliseconds."""
 LEAST_LADDER_S = 10
 """The shortest time from one match of the ladder to the next."""
 _SANDBOX_START_S = 30.0
@@ -68,7 +68,7 @@ async def think_by(choose: Choose, write: Callable[[str], None], turn: Turn) -> 
 
 
 class Story:
-    """Writes what a bot does, in a line for each event of note."""
+    """Writes what a bot does, one line per important event."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self.write, self.url = write, ""
@@ -78,7 +78,7 @@ class Story:
         self.tally = Tally()
 
     def notice(self, event: ConnectionEvent) -> None:
-        """Write what an event means, if it is news."""
+        """Write a line about an event, if it is news."""
         match event:
             case Welcome():
                 if not self._was_welcome:
@@ -155,7 +155,7 @@ def play(
     not, it runs in a thread. If it raises, or returns anything else, the bot resigns that match and says why.
 
     The bot keeps the token of its name in the folder of identities, so the next run has the name again. If the name
-    belongs to somebody else, or another process uses it, the bot plays as `name-2`. It waits for its server for ever,
+    belongs to somebody else, or another process uses it, the bot plays as `name-2`. It retries its server without end,
     resumes its matches, seeks opponents in `games` (none are all) while one of its `places` is free, accepts challenges
     and rematches, and answers offers. `write` gets a line for each event of note; by default it prints to the standard
     error.
@@ -164,13 +164,13 @@ def play(
 
     `time` is the clock to seek, such as "3+2" for 3 minutes and 2 seconds a move. `level` (1 to 8), `label` and `about`
     are shown to others. `fingerprint` is the SHA-256 of the server's certificate, if no authority has signed it.
-    With `ladder`, the bot also plays rated matches with other bots that do so: the next one is sought so many seconds
-    after the last one began. `games` has to name games that are rated; matches with people stay casual.
-    With `sandbox`, the bot starts a server of its own for as long as it plays, and plays a house bot there. `url` and
-    `opponents` are not used then, and nothing is remembered.
+    With `ladder`, the bot also plays rated matches with other bots that do so: it seeks the next one so many seconds
+    after the last one began. `games` must name rated games; matches with people stay casual.
+    With `sandbox`, the bot starts its own server while it plays, and plays a house bot there. `url` and `opponents`
+    are not used then, and nothing is stored.
 
-    Raises `ConfigurationError` if an argument cannot be used, `Refusal` if the server rejects the bot, and
-    `DisconnectedError` if the server sent the bot away.
+    Raises `ConfigurationError` if an argument is invalid, `Refusal` if the server rejects the bot, and
+    `DisconnectedError` if the server disconnected the bot for good.
     """
     if ladder is not None and (not games or not LEAST_LADDER_S <= ladder < math.inf):
         raise ConfigurationError(f"ladder needs `games`, and {LEAST_LADDER_S} seconds or more from match to match")

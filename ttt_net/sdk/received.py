@@ -45,7 +45,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """The server said something that makes no sense; it was left out."""
+    """The server sent something invalid; it was ignored."""
 
     reason: str
 
@@ -69,7 +69,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """The link stands again; what was missed is on its way."""
+    """The connection is back; missed events follow."""
 
     url: str = ""
     """Where it leads now, if that is another node than before."""
@@ -88,9 +88,9 @@ class Parting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """The last event of all: why there will be no other, and a sentence for people.
+    """The last event: why there will be no other, and a sentence for people.
 
-    `code` is the refusal's, when the server did not accept who we said we are.
+    `code` is the refusal's, when the server did not accept our login.
     """
 
     why: Parting

@@ -1,11 +1,11 @@
-"""Decide whether to trust a server, so that nobody on the way reads a message, and its token least of all.
+"""Decide whether to trust a server, so that nobody on the way reads a message or steals its token.
 
-An address of the local network may be spoken to in clear. Beyond it there is TLS, with a certificate that the system
-trusts or that has the fingerprint which the host gave; or else a flag that says one knows better.
+An address of the local network needs no encryption. Any other needs TLS, with a certificate that the system trusts or
+that has the fingerprint which the host gave, or an explicit flag to do without.
 
-A certificate that a person has compared and accepted is pinned: its fingerprint is kept in a file. Nothing is trusted
-at first sight. Another certificate at an address with a pin is refused, and so is one that no authority signed at an
-address where one did before.
+A certificate that a person has compared and accepted is pinned: its fingerprint is stored in a file. Nothing is trusted
+on first use. Another certificate at an address with a pin is refused, and so is an unsigned one at an address that had
+a signed one before.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class Trust:
     """Requirements that a server must meet before the client logs in."""
 
     fingerprint: str | None = None
-    """The SHA-256 of the server's certificate, in place of somebody who vouches for it."""
+    """The SHA-256 of the server's certificate, which replaces a signature by an authority."""
     is_insecure: bool = False
     """Whether to speak in clear beyond the local network."""
 
@@ -99,7 +99,7 @@ def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 @cache
 def checking() -> "ssl.SSLContext":
-    """Return what encrypts with a server whose certificate the system trusts."""
+    """Return the TLS context for a server whose certificate the system trusts."""
     import ssl
 
     return ssl.create_default_context()
@@ -107,7 +107,7 @@ def checking() -> "ssl.SSLContext":
 
 @cache
 def encrypting() -> "ssl.SSLContext":
-    """Return what encrypts without asking who is there: `objection` asks, before a word is said."""
+    """Return a TLS context without checks: `objection` checks before anything is sent."""
     import ssl
 
     context = ssl.create_default_context()
@@ -134,7 +134,7 @@ def was_vouched(server: str) -> bool:
 
 
 def note_vouched(server: str) -> None:
-    """Remember that an authority vouched for the host and port: it has no need of a certificate of its own making."""
+    """Remember that an authority vouched for the host and port, which therefore need no self-signed certificate."""
     if not was_vouched(server):
         pin(server, _VOUCHED)
 
