@@ -74,7 +74,7 @@ _MOVING = ("up", "down", "pageup", "pagedown", "home", "end", "c-i")
 """Keys that move the cursor of a list while its filter is typed."""
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
-"""Answers to whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
+"""Answers to the question whether to leave a live match, besides the obvious keys: yes, end it, let it wait."""
 _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
 """The result of Enter for a typed text that is not sent."""
 _HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
@@ -232,10 +232,10 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
 
 
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:
-    """Return what to say after an answer.
+    """Return the notice after an answer.
 
-    A player who leaves too late to call the match off resigns it. A search that is refused leaves an earlier one
-    standing, which nobody would expect to lead to a match.
+    A player who leaves too late to abort the match resigns it. If a search is refused, an earlier one is withdrawn,
+    because nobody would expect it to lead to a match.
     """
     if not isinstance(event.answer, Refused):
         return ()
@@ -263,7 +263,7 @@ def said(display: Display, request: Request) -> Effect:
 
 
 def opened(display: Display, page: Page) -> Effect:
-    """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
+    """Open a page and request its content; earlier requests for the same kind of page are dropped."""
     screen = SCREENS[page.screen]
     world = display.world.without_replies(screen.replies)
     return replace(display, pages=(*display.pages, page), overlay=Overlay.NONE, world=world), screen.requests(page)
@@ -277,7 +277,7 @@ def _reopened(display: Display, command: Reopen) -> Effect:
 
 
 def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Leave a server of one's own, or not: it ends, or it goes on for those who are there."""
+    """Leave a server of our own: end it, or keep it running for its guests."""
     display = replace(display, overlay=Overlay.NONE, is_serving_on=command is Command.SERVE_ON)
     if command is Command.RESIGN:
         return act_in_match(replace(display, overlay=Overlay.LEAVE), command, seek)
@@ -287,7 +287,7 @@ def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) ->
 
 
 def _with_bot(display: Display, seek: SeekRequest) -> Effect:
-    """Challenge a bot; the seek for people stands on."""
+    """Challenge a bot; the seek for people still stands."""
     bot = chosen_bot(display, seek)
     return said(display, challenge_to(bot, seek)) if bot is not None else (replace(display, notice=no_bot(seek)), ())
 
@@ -324,7 +324,7 @@ def _copied(display: Display) -> Display:
 
 
 def _entered(display: Display) -> Effect:
-    """Take what was typed for what it is."""
+    """Interpret the typed text."""
     typed, entry = display.typed.strip(), display.entry
     display = replace(display, typed="", entry=Entry.MOVE)
     if not typed:
@@ -369,7 +369,7 @@ def _back(display: Display, seek: SeekRequest) -> Effect:
 
 
 def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Do what a command does on a list, unless the screen has a meaning of its own for it."""
+    """Carry out a command on a list, unless the screen handles it itself."""
     if (effect := screen_of(display).act(display, command)) is not None:
         return effect
     rows = rows_of(display, 0)
@@ -393,13 +393,13 @@ def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
 
 
 def _chosen(display: Display, rows: list[Row], index: int, seek: SeekRequest) -> Effect:
-    """Put the cursor on a row, and do what it stands for."""
+    """Put the cursor on a row, and carry out its command."""
     display, enter = _at(display, rows, index), rows[index].enter
     return act(display, enter, seek) if enter is not None else (display, ())
 
 
 def _moved(display: Display, rows: list[Row], at: int | None, by: int) -> Display:
-    if at is None:  # where there is nothing to choose, what is read moves
+    if at is None:  # without rows to choose, the text scrolls
         return display.with_page(replace(display.page, place=max(0, min(display.page.place + by, len(rows) - 1))))
     return _at(display, rows, moved(rows, at, by))
 

@@ -49,7 +49,7 @@ class Go:
 
 
 Order = Literal["first", "second", "lot"]
-"""When one person moves who plays the computer: first, second, or as is decided by lot."""
+"""Whether a person against the computer moves first, second, or at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A match at this keyboard: by side, who plays (a person, or the strategy of that name), and under which name."""
+    """A match at this keyboard: by side, the player (a person or a strategy) and their name."""
 
     game: str
     players: tuple[str, str] = (HUMAN, HUMAN)
@@ -106,7 +106,7 @@ class Local:
 
 
 class Served(NamedTuple):
-    """A server of our own: its address, and where its journal is."""
+    """A server of our own: its address and the folder of its journal."""
 
     url: str
     journal: str
@@ -199,7 +199,7 @@ MAX_TITLE_CELLS = 40
 
 
 class Used(NamedTuple):
-    """A server that was joined: its address, and what it called itself."""
+    """A server that was joined: its address and its name."""
 
     url: str
     title: str

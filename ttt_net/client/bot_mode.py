@@ -21,12 +21,12 @@ _HINT = "It plays people only; --opponents any lets it play bots, too."
 
 
 def check(name: str, level: int | None) -> None:
-    """Raise `ConfigurationError` for a strategy or a level that there is not."""
+    """Raise `ConfigurationError` for an unknown strategy or level."""
     playable_games(name, level)
 
 
 def play(options: Options, mine: Identity) -> Ending:
-    """Let a strategy play."""
+    """Run a bot with a strategy."""
     return asyncio.run(_play(options, mine))
 
 
@@ -60,7 +60,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
 
 
 def play_engines(options: Options, engines: EngineOptions) -> Ending:
-    """Let the engine of a command, or those of a file, play until they are done."""
+    """Run the engine of a command, or those of a file, until they are done."""
     return asyncio.run(_play_engines(options, engines))
 
 
@@ -94,7 +94,7 @@ def _seat(options: Options) -> dict[str, object]:
 
 
 def _opponents_of(options: Options) -> Opponents:
-    """Return whom to play: people, where it plays for ever and nothing else was said."""
+    """Return the opponents to seek: people, if the bot plays without end and nothing else was given."""
     return options.opponents or ("people" if options.games is None else "any")
 
 

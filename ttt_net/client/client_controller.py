@@ -151,15 +151,14 @@ class ClientController:
         keep_unfinished: Callable[[Collection[str]], None] | None = None,
         end_server: Callable[[], None] | None = None,
     ) -> None:
-        """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
+        """Send the `opening` first, if there is one, instead of the seek; if it is refused, the session ends.
 
-        `is_shared`: two people sit here. `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
-        `count_guests` tells how many others are on the server that we run ourselves, if we do.
-        `is_first_match_of` tells, and remembers, whether the rules of a game are to be shown as a match of it begins;
-        None: never. `keep_achievements` is called with what was achieved, when that has changed.
-        `unfinished` are the matches that this player left behind the last time; those that ended meanwhile are shown.
-        `keep_unfinished` is called with the matches to remember, whenever these change. `end_server` ends the server of
-        our own before we leave it, so that its guests read that, and not that we are away.
+        `is_shared`: two people sit here. `is_in_lines`: the lobby is not on screen, and is printed on request.
+        `count_guests` counts the others on a server of our own. `is_first_match_of` returns whether to show a game's
+        rules as a match begins, and remembers it; None: never. `keep_achievements` is called with changed achievements.
+        `unfinished` are the matches that this player left last time; those that ended meanwhile are shown.
+        `keep_unfinished` is called with the matches to remember, whenever these change. `end_server` ends a server of
+        our own before we leave it, so that its guests read that it closed, and not that we are away.
         """
         self.connection = connection
         world = World(address, is_hosting=is_hosting, is_shared=is_shared, server_goes_on=end_server is None)
@@ -193,7 +192,7 @@ class ClientController:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
+        """Whether there is nothing left to wait for: the server's farewell is here, or ours was sent."""
         is_online = self.display.world.link is LinkState.ONLINE
         is_server_due = self._end_server is not None and not self.display.is_serving_on and is_online
         return self.display.world.farewell is not None or (self._has_said_all and not is_server_due)
@@ -205,7 +204,7 @@ class ClientController:
         return self.display.is_leaving and (self.display.is_match_kept or not is_end_due)
 
     def _end_with_server(self) -> None:
-        """End a server of our own once we are about to leave it."""
+        """End a server of our own before we leave it."""
         if self._has_said_all and self._end_server is not None and not self.display.is_serving_on:
             self._end_server()
 
@@ -253,7 +252,7 @@ class ClientController:
             self.display = replace(self.display, notice=invitation(self.display, told), pages=pages)
 
     def _take_answer(self, event: Answered) -> None:
-        """Send the requests that follow from an answer, and end or seek anew where it refuses what we came for."""
+        """Send the requests that follow from an answer; end or seek again if our main request was refused."""
         self._say(answered(self.display, event))
         self._end_if_refused(event)
         match event:
@@ -264,7 +263,7 @@ class ClientController:
                     self._look_for_match()
 
     def do(self, command: AnyCommand) -> None:
-        """Carry out what the player did; who leaves a server of their own is asked first if others are there."""
+        """Carry out a player's action. Before leaving a server of their own, they are asked if others are there."""
         if command is Command.LEAVE and self._count_guests is not None:
             self.display = replace(self.display, world=replace(self.display.world, guests=self._count_guests()))
         self.display, requests = act(self.display, command, self._seek)
@@ -274,7 +273,9 @@ class ClientController:
             if isinstance(request, SeekRequest):
                 self._sought, self._seek = self._seek, request
             if isinstance(request, SeekRequest | UnseekRequest):
-                self._is_seeking = isinstance(request, SeekRequest)  # who has stopped is not made to look by a new link
+                self._is_seeking = isinstance(
+                    request, SeekRequest
+                )  # a player who has stopped does not seek again after a reconnect
         self._say(requests)
         self._look_around()
         self._end_with_server()
@@ -294,7 +295,7 @@ class ClientController:
             self.display = replace(self.display, world=replace(self.display.world, latency_ms=now_ms))
 
     def forget_notice(self) -> None:
-        """Take the notice away, once it has been said where nothing stays on a screen."""
+        """Remove the notice once it was printed, where nothing stays on a screen."""
         self.display = replace(self.display, notice="")
 
     def _introduce(self, match: Snapshot) -> None:
@@ -341,7 +342,7 @@ class ClientController:
         features = self.display.world.features
         opening = self._opening and as_understood(self._opening, features)
         if request == opening and getattr(event.answer, "code", None) == Code.UNKNOWN_OUTCOME:
-            self._has_opened = False  # it is said again on the next link, unless a match has come of it
+            self._has_opened = False  # it is sent again on the next connection, unless it has led to a match
             return
         is_first_seek = request == as_understood(self._first_seek, features)
         is_opening = request == opening or (is_first_seek and _is_unknown_game(event.answer))
@@ -355,7 +356,7 @@ class ClientController:
             self._say((self._seek,))
 
     def _look_around(self) -> None:
-        """Ask for the lists of the lobby if they are seen, or say whom we could play next, and are not told."""
+        """Request the lists of the lobby if they are visible, or needed to suggest an opponent, and not subscribed."""
         display = self.display
         is_over = display.match is not None and display.match.outcome is not None
         is_wanted = display.page.screen == "lobby" or display.world.seeking is not None or is_over

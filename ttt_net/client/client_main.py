@@ -1,9 +1,9 @@
-"""Start a client in the chosen mode, find out who it is, and say in one sentence how it ended.
+"""Start a client in the chosen mode, identify its player, and say in one sentence how it ended.
 
-Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refused by the server.
+Exit codes: 0 fine, 1 a fault of ours, 2 wrong options, 3 the network, 4 refused by the server.
 
-Only the modules of the chosen mode are loaded: a person who plays does not wait for tables, a program does not wait for
-a screen, and nobody waits for strategies. On a screen a first sentence is shown before anything else is loaded.
+Only the modules of the chosen mode are loaded, so that nobody waits for parts of other modes, or for strategies. A full
+screen shows a first sentence before anything else is loaded.
 """
 
 import errno
@@ -79,7 +79,7 @@ else:
     canvas, loop = _Later("ttt_net.client.terminal.canvas"), _Later("ttt_net.client.terminal.loop")
 
 Serve = Callable[[Options], AbstractContextManager[Served]]
-"""Runs a server of our own, for everybody, for as long as the context lasts."""
+"""Runs a server of our own, for everybody, inside the context."""
 CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
@@ -134,9 +134,9 @@ def _play(options: Options, serve: Serve) -> int | None:
 
 
 def _reported(options: Options, ending: Ending) -> int | None:
-    """Say how it ended, and return the exit code; None if the person goes back to where a server is chosen.
+    """Print how it ended, and return the exit code; None if the person returns to the list of servers.
 
-    A server of our own that is to go on keeps us until it ends, or until Ctrl-C.
+    A server of our own that is to keep running keeps us until it ends, or until Ctrl-C.
     """
     if ending.is_going_back:
         return None

@@ -24,11 +24,11 @@ TIMES = (
 )
 """The clocks to choose from: none first."""
 SPEEDS: tuple[Speed, ...] = ("untimed", "rapid", "blitz", "bullet")
-"""The speeds that have ratings of their own."""
+"""The speeds with separate ratings."""
 
 
 class Entry(Enum):
-    """The kind of text that is typed: a move by its name, or on a line of its own something else."""
+    """The kind of typed text: the name of a move, or something else on a line of its own."""
 
     MOVE = "Move"
     CHAT = "Say"
@@ -105,7 +105,7 @@ class ReplayState:
 
 
 _MAX_TALKERS = 6
-"""Of those who were heard at a match, so many can be chosen from."""
+"""The most people who wrote in a match that one can choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ class Display:
     chat: tuple[Chatted, ...] = ()
     """The chat of the shown match, the newest message last."""
     muted: frozenset[str] = frozenset()
-    """The names of those whom we do not want to hear."""
+    """The names of muted players."""
     is_deaf: bool = False
-    """Whether we want to hear nobody."""
+    """Whether everybody is muted."""
     achieved: Achievements = field(default_factory=Achievements)
     """The puzzles solved and levels beaten on this machine."""
     replay: ReplayState | None = None
@@ -152,7 +152,7 @@ class Display:
     servers: ServerList | None = None
     """The list of servers, in the start menu."""
     has_warnings: bool = False
-    """Whether we want to be told, against a bot, what to beware of."""
+    """Whether we want warnings against a bot."""
     is_leaving: bool = False
     is_match_kept: bool = False
     """Whether one who leaves a live match neither resigns it nor calls it off."""
@@ -183,7 +183,7 @@ class Display:
         return replace(self, world=world, shown=None, pages=pages)
 
     def showing(self, match: Snapshot) -> "Display":
-        """Return the display with a match on top of the pages that there are, with nothing begun there."""
+        """Return the display with a match on top of the open pages, and no pending input there."""
         return replace(
             self,
             shown=match.match,
@@ -197,7 +197,7 @@ class Display:
 
     @property
     def is_live(self) -> bool:
-        """Whether a match of ours is the shown one and goes on."""
+        """Whether the shown match is ours and live."""
         match = self.match
         return match is not None and match.outcome is None and match.you is not None
 
@@ -232,7 +232,7 @@ class Display:
 
     @property
     def talkers(self) -> tuple[str, ...]:
-        """The names of those whom we have heard here, the newest first, or muted; never our own."""
+        """The names of those who have written here, newest first, or who are muted; never our own."""
         ours = self.world.you.name if self.world.you is not None else None
         heard = dict.fromkeys(each.by.name for each in reversed(self.chat))
         return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
@@ -340,7 +340,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request, said as it is; what it was chosen on closes."""
+    """A request, sent as it is; the page it was chosen on closes."""
 
     request: Request
 
@@ -369,14 +369,14 @@ class Reopen:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Something begins to be typed on a line of its own."""
+    """Start typing something on a line of its own."""
 
     entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A row of the list was pointed at: the cursor goes there, and what it stands for is done."""
+    """A click on a row of the list: the cursor goes there, and its command is carried out."""
 
     key: str
 

@@ -46,7 +46,7 @@ _LEFT, _RIGHT = "left", "right"
 
 
 def lines_of(told: ProfileReply | HistoryReply | LeaderboardReply, options: Options, inquiry: Inquiry) -> list[str]:
-    """Return what a server told, line by line; no line is longer than the terminal is wide, if there is one."""
+    """Return a server's answer in lines that fit the terminal, if there is one."""
     if options.is_json:
         return [msgspec.json.encode(told).decode()]
     is_terminal = sys.stdout.isatty()
@@ -219,7 +219,7 @@ def _identity(options: Options, inquiry: Inquiry) -> identity.Identity | None:
 
 
 def _confirm(options: Options, inquiry: Inquiry, mine: identity.Identity) -> None:
-    """Let a new name be one, and make sure that who is forgotten wants to be."""
+    """Check a new name, and ask for confirmation before a deletion."""
     if inquiry.kind == "rename":
         try:
             checked_name(inquiry.about)
@@ -245,7 +245,7 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
             try:
                 return await _answer(client, options, inquiry, mine)
             finally:
-                if mine is None:  # a guest who has asked leaves nothing behind
+                if mine is None:  # a guest's identity is not kept
                     with suppress(Refusal, DisconnectedError):
                         await client.ask(ForgetRequest(0, client.welcome.you.name))
     except Refusal as refusal:

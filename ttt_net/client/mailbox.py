@@ -26,7 +26,7 @@ class ReachableAt:
 
 
 WorldEvent = ConnectionEvent | LocalNotice | ReachableAt
-"""The events that change what is known of the world."""
+"""The events that change the known world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ HANG_UP = ("c-c", "<sigint>")
 class Mailbox(asyncio.Queue[Event]):
     """The events of one client: those of the person and the system first, then those of the connection.
 
-    A server that floods us can neither delay nor displace what a person does: keys have places of their own.
+    A flooding server can neither delay nor displace a person's actions: keys have separate places.
     """
 
     def __init__(self) -> None:

@@ -72,7 +72,7 @@ class MenuController:
         return self._display.is_leaving
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
-        """Take in what was told."""
+        """Handle an event."""
         self._display = update(self.display, event, now_ms)
 
     def remember(self, achieved: Achievements) -> None:
@@ -114,7 +114,7 @@ class StartMenu:
         self._screen.paint(self._controller.display, 0)
 
     def take(self, play_on_screen: PlayOnScreen, answer: Answer) -> Place | None:
-        """Return where the person goes, or None if they leave; remember what they have chosen and solved."""
+        """Return the chosen destination, or None if they leave; remember their choices and solved puzzles."""
         before, solved = self._search.servers.choices, load_achievements()
         self._controller.answer = answer
         self._controller.remember(solved)

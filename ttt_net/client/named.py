@@ -108,12 +108,12 @@ def local_of(given: argparse.Namespace, game: str) -> Local:
 
 
 def _who(given: str | None) -> str:
-    """Return who plays a side: a person unless told otherwise; as the computer, the strategy of every game."""
+    """Return the player of a side: a person by default; for the computer, the strategy of every game."""
     return EVERY_GAME if given is not None and given.lower() == COMPUTER.lower() else given or HUMAN
 
 
 def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:
-    """Return a match of those players, who have their usual names unless others than their marks are given.
+    """Return a match of those players, with their usual names unless others than their marks are given.
 
     Raises `ConfigurationError` if the game is unknown.
     """

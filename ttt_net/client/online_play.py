@@ -64,7 +64,7 @@ async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: b
 
 
 def seek_of(options: Options) -> SeekRequest:
-    """Return the first seek: where nothing else was said, for a person; bots are offered."""
+    """Return the first seek: by default for a person; bots are offered."""
     return by_default(SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people"))
 
 

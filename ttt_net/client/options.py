@@ -241,7 +241,7 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
 
 
 def check_bot(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
+    """Raise `ConfigurationError` if these options contradict each other or have no use."""
     for flag, (least, most, unit) in _RANGES.items():
         number = getattr(given, flag)
         if number is not None and not least <= number <= most:
@@ -289,14 +289,14 @@ DEFAULT_GAME = "tictactoe"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a client was started. `game` and `opponents` are None where nothing was said."""
+    """The options of a client. `game` and `opponents` are None if not given."""
 
     url: str
     trust: Trust = field(default_factory=Trust)
     is_address_given: bool = True
     """Whether the address was typed, and not the default one."""
     has_server_picker: bool = False
-    """Whether the server was chosen from the list of those that there are."""
+    """Whether the server was chosen from the list of servers."""
     name: str | None = None
     join: str | None = None
     """The invitation code of the match to join."""
@@ -320,7 +320,7 @@ class Options:
     is_json: bool = False
     is_plain: bool = False
     is_spoken: bool = False
-    """Whether a screen reader reads out what is written."""
+    """Whether a screen reader reads the output aloud."""
     is_ascii: bool = False
     is_quiet: bool = False
     seed: int | None = None
@@ -410,7 +410,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
 
 
 def against_computer(options: Options, place: Alone, rng: random.Random) -> Options:
-    """Return the options of a match against the computer at this keyboard, for one who has chosen it from a menu."""
+    """Return the options of a match against the computer at this keyboard, as chosen from a menu."""
     is_first = rng.random() < 1 / 2 if place.order == "lot" else place.order == "first"
     players = (HUMAN, place.strategy) if is_first else (place.strategy, HUMAN)
     return replace(_at_this_keyboard(options, place.game, players), level=place.level)

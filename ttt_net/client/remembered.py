@@ -80,7 +80,7 @@ def load_achievements() -> Achievements:
 
 
 def save_achievements(achieved: Achievements) -> None:
-    """Write them down, if the disk lets us."""
+    """Write them to disk, if that works."""
     beaten = dict(list(achieved.beaten.items())[-_MAX_GAMES:])
     with suppress(OSError):
         write_private(identity.home() / FILE_OF_ACHIEVEMENTS, json.dumps({"solved": achieved.solved, "beaten": beaten}))
@@ -206,7 +206,7 @@ class LocalChoices:
         return x, f"{o} 2" if x == o else o
 
     def at_level(self, level: int) -> "LocalChoices":
-        """Return them with the level, or the nearest that there is."""
+        """Return them with the level, or the nearest that exists."""
         return replace(self, level=min(max(1, level), MAX_LEVEL))
 
     def in_game(self, name: str) -> "LocalChoices":
@@ -226,7 +226,7 @@ def read_names(text: str) -> tuple[str, str]:
 
 
 def choices_for(game: str | None) -> LocalChoices:
-    """Return what was chosen last, but for a game that was asked for, if it is known here."""
+    """Return the last choices, with the requested game if it is known here."""
     choices = load_choices()
     with suppress(ConfigurationError):
         return choices.in_game(game) if game is not None else choices
@@ -234,7 +234,7 @@ def choices_for(game: str | None) -> LocalChoices:
 
 
 def load_choices() -> LocalChoices:
-    """Return what was chosen last; of a file that says what cannot be, as much as can."""
+    """Return the last choices; from an invalid file, as many as are valid."""
     choices = LocalChoices()
     try:
         kept = json.loads((identity.home() / FILE_OF_CHOICES).read_text(encoding="utf-8"))

@@ -83,9 +83,9 @@ _MAX_NAME_CELLS = 20
 
 
 def lines_of(name: str, page: int, *, is_json: bool) -> list[str]:
-    """Return a page of the list, the newest match first, each with the number that chooses it for `replay local`.
+    """Return a page of the list, newest match first, each with its number for `replay local`.
 
-    With a name, only the matches of a player who is called so. Raises `ConfigurationError` if the file cannot be read.
+    With a name, only the matches of a player of that name. Raises `ConfigurationError` if the file cannot be read.
     """
     kept = [(number, each) for number, each in enumerate(_kept(), start=1) if isinstance(each, Record)]
     matches = [(number, each) for number, each in kept if not name or _plays(name, each)]
@@ -272,7 +272,7 @@ def _drawn(game: Game[Any], number: int, each: _Mark) -> str:
 
 
 def _style(marks: list[_Mark], game: Game[Any], whole_s: float) -> str:
-    """Return when each mark is seen, as percentages of one showing, which goes on for ever."""
+    """Return when each mark is visible, as percentages of one showing, which repeats without end."""
     step = 100 * STEP_S / whole_s
     end = 100 * (1 - HOLD_S / whole_s)
     falls = game.gravity and len(game.shape) == 2

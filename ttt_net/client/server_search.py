@@ -65,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The server that announced itself as `key` has said goodbye."""
+    """The server that announced itself as `key` has gone."""
 
     key: str
 
@@ -82,7 +82,7 @@ Sighting = Found | Gone | Blocked
 
 async def look_around(report: Callable[[Sighting], None]) -> None:
     """Report servers as they come and go, until cancelled; ends by itself only where nothing can be found."""
-    _SILENT.setLevel(logging.CRITICAL)  # what goes wrong is reported; a line on stderr would tear the screen
+    _SILENT.setLevel(logging.CRITICAL)  # failures are reported; a line on stderr would break the screen
     try:
         library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
         network: AsyncZeroconf = library.AsyncZeroconf()
@@ -150,7 +150,7 @@ async def first_answering(
 
 
 async def does_answer(host: str, port: int) -> bool:
-    """Tell whether something listens there; nothing is said to it."""
+    """Return whether something listens there, without sending anything."""
     try:
         async with asyncio.timeout(ANSWER_S):
             _, writer = await asyncio.open_connection(host, port)
@@ -198,7 +198,7 @@ class Destination:
     url: str | None = None
     group: str = ""
     does: Alone | Together | LookOn | Host | None = None
-    """The place it leads to, if it is no server."""
+    """What it opens, if it is not a server."""
 
 
 _NOTHING: Mapping[str, Found] = MappingProxyType({})
@@ -219,7 +219,7 @@ class ServerList:
     choices: LocalChoices = field(default_factory=LocalChoices)
     """The match to be played here."""
     is_explained: bool = False
-    """Whether it is told why a server may not be found."""
+    """Whether to explain why a server may not be found."""
     place: Place | None = None
     """Where to go, once it was chosen."""
 
@@ -392,7 +392,7 @@ class ServerSearch:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "wss" else 80)
         answers = await does_answer(parts.hostname or "", port)
-        self.become(tried(self.servers, url, does_answer=answers))  # the list as it is by now
+        self.become(tried(self.servers, url, does_answer=answers))  # the current list
 
 
 def search_for_a_moment(choices: LocalChoices) -> ServerList:

@@ -151,7 +151,7 @@ def _news_of_another(world: World, snapshot: Snapshot) -> str:
 
 
 def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
-    """Return the pages to come back to: what was asked for lies on the others, our own live match on the lobby."""
+    """Return the pages to return to: requested pages lie on the others, our live match on the lobby."""
     if snapshot.outcome is None and snapshot.you is not None:
         return display.pages[:1]
     return tuple(page for page in display.pages if page.screen != "match")
@@ -163,7 +163,9 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
     if event.match != display.shown:
         if after.outcome is not None:
             return replace(display, notice=words.ended(after))
-        return replace(display, notice="") if display.elsewhere is after else display  # our turn is said in its place
+        return (
+            replace(display, notice="") if display.elsewhere is after else display
+        )  # it says instead that it is our turn
     notice = display.notice if isinstance(event, Offered) else ""
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
     if isinstance(event, Declined) and event.side != after.you:
@@ -206,7 +208,7 @@ def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
 
 
 def _with_name(display: Display, before: Snapshot, event: PlayerRenamed) -> Display:
-    """Show what a player has said, and keep them muted or about to be reported, under their new name."""
+    """Show a renamed player's messages under the new name, and keep their mute or pending report."""
     earlier = before.players[event.side]
     player = structs.replace(earlier, name=event.name)
     chat = tuple(structs.replace(each, by=player) if each.by.name == earlier.name else each for each in display.chat)

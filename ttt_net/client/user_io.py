@@ -103,7 +103,7 @@ def ask_anew(question: str) -> str:
 
 @contextmanager
 def signals_raised() -> Iterator[None]:
-    """Let the signals that end a program raise `KeyboardInterrupt`, as Ctrl-C does, until the context ends."""
+    """Make the signals that end a program raise `KeyboardInterrupt`, like Ctrl-C, inside the context."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
@@ -206,7 +206,7 @@ OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended: the server's farewell if there was one, the last sentence, what was won and lost."""
+    """How a session ended: the server's farewell if there was one, the last sentence, wins and losses."""
 
     farewell: Farewell | None
     sentence: str = ""
@@ -214,7 +214,7 @@ class Ending:
     is_going_back: bool = False
     """Whether the person wants to go somewhere else."""
     is_serving_on: bool = False
-    """Whether the server of their own is to go on without them."""
+    """Whether the player's own server should keep running without them."""
 
 
 def report(options: Options, ending: Ending) -> int:

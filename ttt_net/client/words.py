@@ -155,7 +155,7 @@ def company_hint(display: Display, width: int) -> list[str]:
     seek = display.world.seeking
     if display.world.is_hosting:
         lines = ["Friends on this network join with:", f"{PLAY} {typed_address(display)}"]
-    elif seek is not None and display.world.reply(PlayerList) is not None:  # before that, nobody knows who is here
+    elif seek is not None and display.world.reply(PlayerList) is not None:  # before that, the players are unknown
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
         bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"
         lines = ["No opponent? Seat a bot from another terminal:", bot]
@@ -275,9 +275,9 @@ def counters(match: Snapshot) -> list[str]:
 
 
 def demands(match: Snapshot, takeover: str) -> str:
-    """Return what the position demands of the side to move, to be put behind what it is told to do.
+    """Return what the position demands of the side to move, to append to the prompt.
 
-    `takeover` is the key or word by which the first move is taken over.
+    `takeover` is the key or word for taking over the first move.
     """
     position = match.position
     if position.to_move is None:
@@ -312,7 +312,7 @@ def status(display: Display, takeover: str = "Tab") -> str:
         mark = mark_of(match, match.you or 0).replace("/", " or ")
         if display.world.is_shared:
             name = name_of(match.players[match.you or 0])
-            what = "" if name == mark else f": place {mark}"  # who has no name is called by their mark
+            what = "" if name == mark else f": place {mark}"  # a player without a name is called by their mark
             return f"{name} to move{what}{demands(match, takeover)}."
         return f"Your turn: place {mark}{demands(match, takeover)}."
     if match.position.to_move is None:
@@ -339,7 +339,7 @@ def banner(display: Display, lost_for_ms: int | None = None) -> str:
 
 
 def guests_left(world: World) -> str:
-    """Return the question to one who leaves a server of their own that others are on."""
+    """Return the question before leaving one's own server while others are on it."""
     return f"{counted(world.guests, 'other person is', 'other people are')} here; end the server?"
 
 
@@ -360,7 +360,7 @@ _OURS = {"takeback": "asked to take a move back"}
 
 
 def offers(match: Snapshot, answer: Callable[[str], str]) -> str:
-    """Return what stands on offer; `answer` says by the kind of offer what to press or type."""
+    """Return the open offers; `answer` says by the kind of offer what to press or type."""
     said = []
     for offer in match.offers:
         opponent = name_of(match.players[offer.side])
@@ -409,9 +409,9 @@ def elsewhere(match: Snapshot | None, key: str) -> str:
 
 
 def series(match: Snapshot, *, is_shared: bool = False) -> str:
-    """Return the score of the matches that this one is a rematch of, and of this one once it is over.
+    """Return the score of the series of rematches, including this match once it is over.
 
-    Where two people share a keyboard, and to those who watch (`is_shared`), it is told by their names.
+    For two people at one keyboard, and for watchers (`is_shared`), it uses their names.
     """
     points = list(match.score)
     outcome = match.outcome
@@ -541,14 +541,14 @@ WELCOME_TO: dict[Opponents, str] = {"any": "an opponent", "people": "a person", 
 
 
 def sought(seek: SeekRequest) -> str:
-    """Return whom we look for, and what to play."""
+    """Return our seek in words."""
     wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated and not seek.or_casual)
     wanted += f", {RATED_OR_CASUAL}" * (seek.rated and seek.or_casual)
     return f"Looking for {WELCOME_TO[seek.opponents]}: {wanted} ..."
 
 
 def chatted(told: Chatted) -> str:
-    """Return what somebody said, and who."""
+    """Return a chat message with its author."""
     return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"
 
 
@@ -564,7 +564,7 @@ def renamed(earlier: PlayerInfo, player: PlayerInfo) -> str:
 
 
 def sanctioned(told: Sanctioned) -> str:
-    """Return what the host has decided about us, what it means, until when, and why."""
+    """Return the host's decision about us, what it means, until when, and why."""
     if told.lifted:
         return "You are heard in the chat again." if told.act == "mute" else "You may come in again."
     ends = "for good" if told.ends_in_ms is None else f"for {duration(told.ends_in_ms + 999)}"

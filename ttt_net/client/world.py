@@ -58,7 +58,7 @@ class LinkState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PendingChallenge:
-    """A challenge, and when we heard of it."""
+    """A challenge, and when it arrived."""
 
     challenge: Challenged
     heard_at_ms: int
@@ -94,21 +94,21 @@ class World:
     address: str = ""
     """The server as it was typed, or where it runs."""
     reachable: str = ""
-    """The address as others on the network type it, once somebody was to be told it."""
+    """The address that others on the network type, once it was needed."""
     trust: Trust = field(default_factory=Trust)
-    """How we trust the server, which friends have to be told as well."""
+    """How we trust the server, which friends need to know as well."""
     is_secure: bool = False
     """Whether the link is encrypted."""
     is_hosting: bool = False
-    """Whether the server is our own, which friends have to be told of."""
+    """Whether the server is our own, which friends need to know."""
     server_goes_on: bool = True
-    """Whether the server goes on when we leave; one of our own may end with us."""
+    """Whether the server keeps running when we leave; one of our own may end with us."""
     missed: tuple[str, ...] = ()
     """Our matches that ended while this player was away, as far as is known here."""
     guests: int = 0
     """How many others are on the server that is our own, as of when we were about to leave."""
     is_shared: bool = False
-    """Whether two people sit at this keyboard: our side is then the one to move, and neither is told "you"."""
+    """Whether two people sit at this keyboard: then our side is the one to move, and "you" is not used."""
     link: LinkState = LinkState.CONNECTING
     trouble: str = ""
     """Why the link is lost, or cannot be had."""
@@ -127,9 +127,9 @@ class World:
     added_games: tuple[AddedGame, ...] = ()
     """The games that other packages have added to this server."""
     may_write: bool = True
-    """Whether the server lets people write to one another, besides the phrases."""
+    """Whether the server allows chat beyond phrases."""
     restart_at_ms: int | None = None
-    """When the server restarts, if it has said so."""
+    """When the server restarts, if announced."""
     unfinished: tuple[str, ...] = ()
     """The matches that were ours already when we came."""
     matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
@@ -137,9 +137,9 @@ class World:
     heard_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
     """When the clock of each match was read."""
     away_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
-    """When it was heard, of each match, how long the opponent may be away."""
+    """For each match, when the opponent's absence was reported."""
     watching: str | None = None
-    """The match of others that we hear, or have asked for."""
+    """The match that we watch, or have asked to watch."""
     watch_code: str | None = None
     """The code that it was asked for with."""
     seeking: SeekRequest | None = None
@@ -180,7 +180,7 @@ class World:
 
     @property
     def has_unfinished_match(self) -> bool:
-        """Whether a match of ours goes on, or is adjourned."""
+        """Whether a match of ours is live or adjourned."""
         return any(self.has_seat(name) and match.outcome is None for name, match in self.matches.items())
 
     def left_ms(self, name: str, side: int, now_ms: int) -> int | None:
@@ -200,7 +200,7 @@ class World:
         return max(0, now_ms - self.frozen_at_ms)
 
     def restart_in_ms(self, now_ms: int) -> int | None:
-        """Return how long it is until the server restarts, or None as long as it has not said that it will."""
+        """Return the time until the server restarts, or None if no restart is announced."""
         return max(0, self.restart_at_ms - now_ms) if self.restart_at_ms is not None else None
 
     def with_match(self, snapshot: Snapshot) -> "World":
@@ -208,7 +208,7 @@ class World:
         return replace(self, matches=MappingProxyType({**self.matches, snapshot.match: snapshot}))
 
     def without_match(self, name: str) -> "World":
-        """Return the world without a match that is no longer heard of."""
+        """Return the world without a match that is no longer received."""
         matches = {other: match for other, match in self.matches.items() if other != name}
         watching = None if self.watching == name else self.watching
         return replace(self, matches=MappingProxyType(matches), watching=watching)
@@ -280,7 +280,7 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
 
 
 def _welcomed(world: World, welcome: Welcome) -> World:
-    """Take a new link: the lists of the lobby are told again, and challenges have ended with the old one."""
+    """Apply a new connection: the lists of the lobby will be sent again, and challenges ended with the old one."""
     lobby = replace(world.lobby, is_subscribed=False, challenges=(), suggestion=None)
     return replace(
         world.without_replies((SeekList, PlayerList, LiveList)),
@@ -350,7 +350,7 @@ def _with_presence(world: World, event: Presence, now_ms: int) -> World:
 
 
 def _refused(world: World, request: Request, refusal: Refused) -> World:
-    """Take back what was only asked for."""
+    """Undo what was only requested."""
     match request:
         case SeekRequest() if refusal.code != Code.NOT_SEEKING:  # one that was cancelled, by a newer one perhaps
             return replace(world, seeking=None)
@@ -363,7 +363,7 @@ def _refused(world: World, request: Request, refusal: Refused) -> World:
 
 
 def _update_lobby(lobby: LobbyState, event: LobbyEvent, now_ms: int) -> LobbyState:
-    """Return what goes on between us and others after an event."""
+    """Return the pending matters between us and others after an event."""
     match event:
         case Suggestion():
             return replace(lobby, suggestion=event)

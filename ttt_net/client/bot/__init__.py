@@ -1,1 +1,1 @@
-"""A strategy as just another player, with its search in a process of its own."""
+"""Strategies as ordinary players, with their search in a separate process."""

@@ -14,15 +14,15 @@ from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000
-"""For so long a server is away before it is said again that it is; each time it takes twice as long."""
+"""The time until the first reminder that the server is away; each later one takes twice as long."""
 _NO_NEWS = (Code.TOO_FAST, Code.RESTARTING, Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
-"""Refusals of a seek that pass by themselves in no time, or that are the end and told as such."""
+"""Refusals of a seek that pass quickly, or that end the bot and are reported as its end."""
 
 
 class BotLog:
-    """Turns what a bot hears into sentences; `hint` is said once, when it is let in.
+    """Turns a bot's events into sentences; `hint` is printed once, after the login.
 
-    Somebody who only looks on at bots, `is_for_onlookers`, is told of both of them alike, and of their matches alone.
+    With `is_for_onlookers`, it describes the matches of two bots evenly, and nothing else.
     """
 
     def __init__(self, hint: str = "", *, is_for_onlookers: bool = False) -> None:
@@ -120,5 +120,5 @@ def _ended(match: Snapshot, tally: Tally) -> str:
 
 
 def score(tally: Tally) -> str:
-    """Return what was won and lost, in words."""
+    """Return wins and losses in words."""
     return f"{tally.won} won, {tally.drawn} drawn, {tally.lost} lost"

@@ -1,8 +1,8 @@
-"""Run a strategy in a process of its own: a search holds the interpreter's lock, so a thread would not do.
+"""Run a strategy in a separate process: a search holds the interpreter's lock, so a thread would not do.
 
 `python -m ttt_net.client.bot.engine_process STRATEGY SEED LEVEL [GAME...]` answers questions, a line of JSON in, a line
 of JSON out; the strategy may be `engine:COMMAND`. Since the process ends with its input, it never outlives the bot that
-started it, whatever killed that.
+started it, however that ended.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ CLEARLY_AHEAD = 50
 
 
 class Question(NamedTuple):
-    """A position as the moves that lead to it, and how long to think."""
+    """A position as the moves to it, and the time to think."""
 
     game: str
     moves: list[int]
@@ -49,10 +49,10 @@ def question_of(turn: Turn, *, any_level: bool = False) -> Question:
 
 
 def playable_games(strategy: str, level: int | None = None) -> list[str]:
-    """Return the games to seek for a strategy: none, which means any, if it plays all that have a name.
+    """Return the games to seek for a strategy: none, which means any, if it plays all named games.
 
-    Of an engine that names games they are those, however they are named. Raises `ConfigurationError` if the
-    strategy or level is unknown, or an engine plays nothing of what it is to play.
+    For an engine that lists games it is that list. Raises `ConfigurationError` if the strategy or level is unknown, or
+    if an engine plays none of the requested games.
     """
     engine = find_player(strategy, level=level)
     named = settings_of(strategy).games if strategy.startswith(ENGINE) else []
@@ -105,7 +105,7 @@ class EngineProcess:
     def __init__(
         self, strategy: str, seed: int | None = None, level: int | None = None, games: Sequence[str] = ()
     ) -> None:
-        """`games` are those that it may be asked about, and none are all: what they need is loaded beforehand."""
+        """`games` are those that it may be asked about (none: all); what they need is loaded beforehand."""
         self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level)), *games]
         self._start_s, self._grace_s = START_TIMEOUT_S, GRACE_S
         self._has_child = strategy.startswith(ENGINE)
@@ -216,7 +216,7 @@ def main(arguments: list[str]) -> int:
     usual = int(level) if level else None
     strategies = {usual: find_player(name, seed=int(seed) if seed else None, level=usual)}
     if name.startswith(ENGINE):
-        with suppress(ConfigurationError):  # what is wrong with it is said when it is asked
+        with suppress(ConfigurationError):  # the error is reported when it is asked
             strategies[usual].objection(find_game(games[0] if games else NAMES[0]))  # started before anybody waits
     print(json.dumps([name in COMPILED and is_cold()]), flush=True)
     if name in COMPILED:

@@ -38,12 +38,12 @@ _HERE = "this server"
 """The name of their server, whatever its port: their folder belongs to it."""
 _LIMITS = ReconnectLimits(10_000, 600_000)
 _KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
-"""Ends that a host has wanted: who was sent away stays away until the server starts again."""
+"""Ends that the host wanted: a kicked bot stays away until the server restarts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A house bot: the name it goes by, what it is in a word or two, the level it plays at, and how it plays."""
+    """A house bot: its name, its character in a word or two, its level, and its strategy."""
 
     name: str
     label: str
@@ -57,7 +57,7 @@ class Character:
 
     @property
     def about(self) -> str:
-        """The line that stands in the list of players."""
+        """The line in the list of players."""
         if find_spec("numba") is None:  # then they search far less deeply into most games
             return f"{self.style} (no engine)"
         return f"{self.style}; {self.elo} points above {CHARACTERS[0].name}" if self.elo else self.style
@@ -73,7 +73,7 @@ CHARACTERS = (
 
 
 class HouseTask(NamedTuple):
-    """Where the server is, the fingerprint of its certificate if it is encrypted, and who plays besides."""
+    """The server's address, the fingerprint of its certificate if it is encrypted, and the other players."""
 
     url: str
     fingerprint: str | None = None
@@ -82,7 +82,7 @@ class HouseTask(NamedTuple):
 
 
 async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACTERS) -> bool:
-    """Let the characters play until they are sent away; return whether it was the host who did so with all of them."""
+    """Let the characters play until they are disconnected; return whether the host did that to all of them."""
     engine = EngineProcess(STRATEGY)
     try:
         async with asyncio.TaskGroup() as group:
@@ -95,7 +95,7 @@ async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACT
 
 
 async def _seat_engines(order: HouseTask, file: str) -> None:
-    """Let the engines of a file play, too; a fault in it is said, and the others play without them."""
+    """Let the engines of a file play too; a fault in it is reported, and the others play without them."""
     trust = Trust(order.fingerprint, is_insecure=True)
     place = SeatsOrder(order.url, _HERE, trust, limits=(_LIMITS.first_ms, _LIMITS.later_ms))
     try:
@@ -105,7 +105,7 @@ async def _seat_engines(order: HouseTask, file: str) -> None:
 
 
 async def _play(order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:
-    """Let one of them play under its name, or under one that is free."""
+    """Let one of them play under its name, or under a free one."""
     taken: set[str] = set()
     while True:
         mine = identity.take_numbered(_HERE, character.name, frozenset(taken))

@@ -1,4 +1,4 @@
-"""Seat engines on a server: each an ordinary bot with a name, a connection and a program of its own."""
+"""Seat engines on a server: each an ordinary bot with its own name, connection and program."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,8 +111,8 @@ async def play_seats(
 ) -> tuple[Farewell | None, Tally]:
     """Let all engines play until each has left, or `Stop` is in the mailbox.
 
-    Returns the first farewell that was none of their own wish, and what they won and lost together. Raises
-    `ConfigurationError`, before anything else, if one of them cannot be started.
+    Returns the first farewell that no engine wanted, and their wins and losses together. Raises `ConfigurationError`,
+    before anything else, if one of them cannot be started.
     """
     games = [await asyncio.to_thread(games_of, each, order.game) for each in engines]
     seats = [

@@ -36,7 +36,7 @@ _KEY = "target"
 
 
 def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
-    """Let a click on the characters from `start` to `end` mean the target."""
+    """Make a click on the characters from `start` to `end` mean the target."""
     line.stylize(Style(meta={_KEY: target}), start, end)
 
 
@@ -212,7 +212,7 @@ def _styles_of(frame: Frame, mark: str, *, is_target: bool, may_move: bool) -> t
 
 
 def _owners(match: Snapshot) -> dict[int, str]:
-    """Return, for each cell of a small board that is decided, the mark of who has won that board, or `=`."""
+    """Return, for each cell of a decided small board, the mark of its winner, or `=`."""
     game, blocks = match.game, match.position.blocks
     if game.block is None:
         return {}

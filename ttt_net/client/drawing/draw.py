@@ -41,7 +41,7 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
     at = 0
     for index, row in enumerate(rows):
         at = len(lines) if index == cursor else at
-        if row.is_heading and is_apart:  # where room is short, each section has columns of its own
+        if row.is_heading and is_apart:  # where room is short, each section has separate columns
             columns = _columns(_of_section(rows, index), width - _INDENT)
         if row.enter is None:
             lines += _read(row, width)
@@ -53,7 +53,7 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
     first = page.place if cursor is None else at - room // 2
     uppermost = next((index for index, row in enumerate(rows) if row.enter is not None), None)
     if cursor is not None and cursor == uppermost and at < room:
-        first = 0  # what stands above the first row to choose can be read in no other way
+        first = 0  # the text above the first row can only be read here
     first = max(0, min(first, len(lines) - room))
     shown = lines[first : first + room]
     more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
@@ -241,7 +241,7 @@ def panel(display: Display, match: Snapshot, height: int) -> list[Text]:
 
 
 def _panel_chat(display: Display) -> list[Text]:
-    """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
+    """Return the chat on as many lines as it needs; later lines of a message are indented."""
     lines = []
     for told in display.chat:
         said = textwrap.wrap(words.chatted(told), PANEL_WIDTH, subsequent_indent="  ")
@@ -250,7 +250,7 @@ def _panel_chat(display: Display) -> list[Text]:
 
 
 def _panel_moves(match: Snapshot) -> list[Text]:
-    """Return the moves two by two, each side's in a column of its own, with the number of the first of each two."""
+    """Return the moves in pairs, each side's in a column, with the number of the first of each pair."""
     names = [words.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
     begins = _first_side(match)
@@ -306,7 +306,7 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     head = _head(display, width, now_ms, glyphs, is_roomy=False)
     room = _small_room(head, foot, size)
     if _lacks_a_line_for_labels(display, width, room, glyphs):
-        head = head[1:]  # that of the players: the next tells who won, and a lesson names cells by their labels
+        head = head[1:]  # drop the players: the next line says who won, and a lesson names cells by their labels
         room = _small_room(head, foot, size)
     body = _body(display, (width, room), now_ms, glyphs, is_roomy=False)
     return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
@@ -433,7 +433,7 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[T
 
 
 def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
-    """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
+    """Return the middle of the screen; None if the whole board needs a shorter top."""
     width, height = size
     match = screen_of(display).match(display)
     if match is None:

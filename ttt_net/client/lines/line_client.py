@@ -90,9 +90,9 @@ class LineClient:
     ) -> None:
         """`is_typed`: whether a person types the lines.
 
-        `begin_reading` begins to put lines into the mailbox, and returns whether the first is there already. Those of
-        a program or a file are not read before a server has let us in, since another client may have to read them,
-        under another name.
+        `begin_reading` starts putting lines into the mailbox, and returns whether the first is there already. Lines of
+        a program or a file are read only after the login, since another client may have to read them, under another
+        name.
         """
         self._controller = controller
         self._is_typed = is_typed
@@ -108,7 +108,7 @@ class LineClient:
         self._pending = PendingReplies(controller)
         self._input = InputQueue(controller, renderer, self._pending, self._menu, self._command_of, is_typed=is_typed)
         self._is_list_fresh = self._is_list_cut_off = False
-        """Whether nothing was typed since a list was told, and whether a match has begun then, or in a replay."""
+        """Whether nothing was typed since a list was printed, and whether a match has begun since, or in a replay."""
 
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
@@ -129,7 +129,7 @@ class LineClient:
                 later = await self._begin_as_told(mailbox) if is_ahead else ()
                 for each in (event, *later):
                     self._handle(each)
-                if self._is_typed or mailbox.empty():  # else what came with an answer is not heard yet
+                if self._is_typed or mailbox.empty():  # otherwise events of the answer are still to be handled
                     self._take_lines()
             link.cancel()
 
@@ -191,7 +191,7 @@ class LineClient:
         self._tell_list()
 
     def _note_address(self) -> None:
-        """Find out what others type to come here, before anybody is told it: networks change."""
+        """Find out what others type to connect, before it is printed: networks change."""
         self._controller.hear(ReachableAt(shareable(self._controller.display.world.address)), _now_ms())
 
     def _note(self, event: WorldEvent) -> None:
@@ -247,7 +247,7 @@ class LineClient:
         self._controller.do(Command.CLAIM)
         display = self._controller.display
         if display.overlay is not Overlay.CLAIM or display.match is None:
-            return  # there is a notice that says why not
+            return  # a notice says why not
         if kind in claims_in(display.match):
             self._controller.do(Choose(claims_in(display.match).index(kind)))
         else:
@@ -266,7 +266,7 @@ class LineClient:
 
     @property
     def _seen(self) -> Display:
-        """The display to be told: of a match that is stepped through, as it stood there."""
+        """The display to print: in a replay, the match as it was then."""
         display = self._controller.display
         return seen_at(display) if display.page.screen == "replay" else display
 
@@ -313,7 +313,7 @@ class LineClient:
             self._answer_overlay()
 
     def _answer_overlay(self) -> None:
-        """Answer what a list over the board would ask: who looks on hears nobody any more, a player says it in full."""
+        """Answer the question of an overlay: a watcher mutes everybody, a player is asked for a full command."""
         display = self._controller.display
         if display.overlay is Overlay.MUTE:
             self._controller.do(Choose(0))
@@ -333,7 +333,7 @@ class LineClient:
     def _tell(self, news: Sequence[str] = ()) -> None:
         """Write the news, and the parts of the display that have changed."""
         display = self._seen
-        if display.shown != self._shown:  # another match is told from its beginning, even between the same two
+        if display.shown != self._shown:  # another match is printed from its beginning, even between the same players
             self._shown = display.shown
             self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
         parts = self._renderer.parts(display)
@@ -343,7 +343,7 @@ class LineClient:
         if "board" in changed and display.may_move:
             changed.add("status")  # under a board that is drawn again stands whose turn it is
         said = [*news, *(text for part, text in parts.items() if part in changed)]
-        self._said = {**parts, "notice": ""}  # what is said again is meant again
+        self._said = {**parts, "notice": ""}  # a repeated notice is printed again
         self._controller.forget_notice()
         if said := [text for text in said if text]:
             self._last = said

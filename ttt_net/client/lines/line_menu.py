@@ -33,7 +33,7 @@ _HELP = (
     "rules GAME: how it is played. puzzle, then solve MOVE. quit.",
 )
 _BY_NAME = {name.lower(): strategy for strategy, name in CALLED.items()}
-"""The strategies, by what they are called where two are watched."""
+"""The strategies, by the names used where two are watched."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 
 
@@ -59,7 +59,7 @@ class LineMenu:
         return self._display.achieved
 
     def choose(self, choices: LocalChoices, search: Search = search_for_a_moment) -> tuple[Place | None, LocalChoices]:
-        """Search for two seconds, print what there is with numbers, and return where to go and what was chosen.
+        """Search for two seconds, print a numbered list, and return the chosen place and options.
 
         The place is None if the person leaves.
         """
@@ -147,7 +147,7 @@ class LineMenu:
 
 
 def read_choices(choices: LocalChoices, text: str) -> LocalChoices:
-    """Return the choices with what was typed: a game, a level, who begins, an opponent, or two names with a comma.
+    """Return the choices with the typed ones: a game, a level, who begins, an opponent, or two names with a comma.
 
     Raises `ConfigurationError` if it is anything else.
     """

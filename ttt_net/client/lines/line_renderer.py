@@ -70,10 +70,10 @@ class LineRenderer(Protocol):
         """Return the name of a player who moves."""
 
     def parts(self, display: Display) -> dict[str, str]:
-        """Return all that can be said of a display, part by part, in the order in which it is said."""
+        """Return the parts of a display that can be printed, in their order."""
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
-        """Return the answer to what was typed, if that is a question that this way of telling knows."""
+        """Return the answer to a typed question that this renderer knows."""
 
 
 class BoardRenderer:
@@ -96,7 +96,7 @@ class BoardRenderer:
         return words.label_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
-        """Return what can be said, the board among it."""
+        """Return the parts to print, including the board."""
         match = display.match
         seen = {"players": words.pairing(match), "board": self._board(display)} if match is not None else {}
         return parts_of(display, seen, status(display), _first(match) if match is not None else "", _NEXT)
@@ -163,7 +163,7 @@ def _question_online(world: World, match: Snapshot) -> str:
 
 
 def lobby_parts(display: Display) -> dict[str, str]:
-    """Return what of the others matters at any time: challenges, whom we look for, and which bots would play us."""
+    """Return what matters of other players at any time: challenges, our seek, and bots that would play us."""
     ours = next(iter(challenges(display, is_ours=True)), None)
     parts = {"challenge": _challenge(display), "challenged": _challenged(ours)}
     elsewhere = words.elsewhere(display.elsewhere, "new")
@@ -264,7 +264,7 @@ def meanwhile(display: Display) -> str:
 
 
 def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -> list[str]:
-    """Return what to say of the event, which the controller has heard already."""
+    """Return the sentence about an event, which the controller has handled already."""
     match = controller.display.match
     match event:
         case Played() if match is not None and match.match == event.match:
@@ -277,7 +277,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return puzzle_told(event, controller.display, renderer)
         case HintReply() if match is not None:
             return [hint] if (hint := hint_told(controller.display, match, "Type takeback to ask for it back.")) else []
-        case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
+        case Notice(restart_in_ms=int()) if not controller.display.notice:  # no countdown: print the text itself
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case ServerMessage() if match is not None:
             action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
@@ -287,7 +287,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
 
 
 def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -> list[str]:
-    """Return the puzzle of the day, or what came of an answer to it."""
+    """Return the puzzle of the day, or the result of an answer to it."""
     if said := outcome(puzzle, display.achieved):
         return [said]
     board = renderer.answer("board", puzzle_seen(display), 0) or ""
@@ -295,7 +295,7 @@ def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -
 
 
 def stopped(before: Display, after: Display) -> str:
-    """Return what has been stopped, where nothing else that is told says so."""
+    """Return what was stopped, where nothing else that is printed says so."""
     if before.is_watched and after.match is None:
         return "You stopped watching."
     has_stopped = before.world.seeking is not None and after.world.seeking is None
@@ -314,7 +314,7 @@ def stayed(before: Display, after: Display, command: AnyCommand) -> str:
 _ROW = re.compile(r"row (\d{1,3})", re.ASCII)
 _LETTERS = 26
 _SPELLED_COLUMNS = 9
-"""Up to this width every cell of a row is said; in a wider one only the marks are, with their columns."""
+"""Up to this width every cell of a row is spelled out; in a wider one only the marks with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
 _FIRST_HEARD = "Type a move or a question; help tells which there are."
 _NEXT_HEARD = "Type rematch, new or quit; help tells the rest."
@@ -336,17 +336,17 @@ class ScreenReader:
     has_drawings = False
 
     def name_of(self, player: PlayerInfo) -> str:
-        """Return the name alone: that it is a bot's was said at the beginning."""
+        """Return only the name: the beginning said that it is a bot."""
         return words.name_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
-        """Return what can be said, without the board."""
+        """Return the parts to print, without the board."""
         is_shared = display.world.is_shared
         seen = {"players": _players(display.match, is_shared=is_shared)} if display.match is not None else {}
         return parts_of(display, seen, _status(display), _FIRST_HEARD, _NEXT_HEARD)
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
-        """Return what was asked for in words."""
+        """Return the requested information in words."""
         row = _ROW.fullmatch(question)
         if row is None and question not in ("board", "lines", "moves", "clock", "info"):
             return None
@@ -393,9 +393,9 @@ def _status(display: Display) -> str:
 
 
 def board(match: Snapshot) -> str:
-    """Return the board row by row from the top; of a wide board, only the rows that hold marks.
+    """Return the board row by row from the top; of a wide board, only the rows with marks.
 
-    One that consists of small boards is told by these, as moves are named; of those only the ones that hold marks.
+    A board of small boards is described by these, as in the names of moves, and only those with marks.
     """
     if match.game.block is not None and match.position.blocks:
         return "\n".join(_small_boards(match, *match.game.block)) or "The board is empty."
@@ -469,7 +469,7 @@ def lines(match: Snapshot) -> str:
         game = find_game(match.game.name)
     except Refusal:
         game = None
-    if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's word for the board is what counts
+    if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's shape of the board is authoritative
         return "Lines are not told in this game; say board."
     found = []
     for line in game.lines:

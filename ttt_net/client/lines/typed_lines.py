@@ -65,7 +65,7 @@ from ttt_net.sdk.received import Answered
 from ttt_net.text import clean
 
 MOST = 20
-"""So many rows are told at once; the word `more` tells the next."""
+"""The number of rows printed at once; `more` prints the next ones."""
 _MAX_CELLS = 200
 
 
@@ -75,7 +75,7 @@ def are_numbers_moves(display: Display) -> bool:
 
 
 class NumberedMenu:
-    """Holds the list that was asked for until it is here, and the commands that its numbers stand for."""
+    """Keeps a requested list until it arrives, and the commands of its numbers."""
 
     def __init__(self) -> None:
         self._asked: ListQuery | None = None
@@ -88,7 +88,7 @@ class NumberedMenu:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a list was asked for that the server has not told yet."""
+        """Whether a requested list has not arrived yet."""
         return self._asked is not None
 
     @property
@@ -97,17 +97,15 @@ class NumberedMenu:
         return bool(self._choices)
 
     def ask(self, ask: ListQuery, controller: Controller) -> None:
-        """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
+        """Request the content of the page; an earlier list that has not arrived is dropped."""
         controller.do(Open(ask.page))
-        self._asked = replace(
-            ask, page=controller.display.page
-        )  # where a game is chosen, with what was wanted the last time
+        self._asked = replace(ask, page=controller.display.page)  # where a game is chosen, starting from the last seek
         self._passed = ()
         self._is_granted = False
         controller.do(Command.BACK)
 
     def ask_further(self, more: More, controller: Controller) -> None:
-        """Ask for another part of a long list: older matches, or who comes further down."""
+        """Request another part of a long list: older matches, or lower ranks."""
         self._asked = ListQuery(more.page)
         self._passed = tuple(_replies(self._asked, controller.display))
         self._is_granted = False
@@ -127,11 +125,11 @@ class NumberedMenu:
             self._asked = asked if self._is_granted else None
 
     def forget(self) -> None:
-        """Let numbers mean nothing here."""
+        """Make numbers meaningless here."""
         self._choices, self._untold = [], []
 
     def choice(self, number: int) -> AnyCommand | str:
-        """Return what the number stands for, or what to say of one that stands for nothing."""
+        """Return the command of the number, or what to print for an invalid one."""
         if 1 <= number <= len(self._choices):
             return self._choices[number - 1]
         numbers = f"1 to {len(self._choices)}" if self._choices else "who, games or matches tells a list with numbers"
@@ -178,7 +176,7 @@ class NumberedMenu:
             return f"{text.partition(':')[0]}:"
         if row.enter is None or row.key.startswith(f"{FOLD}:"):
             return text
-        if isinstance(row.enter, Begin):  # is told by `_heading`: where there are only lines, words do it
+        if isinstance(row.enter, Begin):  # printed by `_heading`: in lines, words do it
             return ""
         self._choices.append(row.enter)
         number = str(len(self._choices))
@@ -186,7 +184,7 @@ class NumberedMenu:
 
 
 def _spoken(cell: str) -> str:
-    """Return a cell as it is told: a rank is not to be taken for one more number to choose."""
+    """Return a cell for printing: a rank must not look like a number to choose."""
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
@@ -216,7 +214,7 @@ def _heading(seen: Display) -> list[str]:
 _STDIN = 0
 """Read as a file: the lock of `sys.stdin` would outlive us at exit."""
 _MAX_LINE_BYTES = 1024
-"""Enough for all that may be said at once, in any script."""
+"""Enough for the longest message, in any script."""
 _FULL_S = 0.05
 _END_S = 1.0
 
@@ -252,7 +250,7 @@ def _is_readable(source: int) -> bool:
 
 
 class _Reader:
-    """Puts lines into a mailbox, each when there is room for it; then that there are no more."""
+    """Puts lines into a mailbox, each when there is room for it; then their end."""
 
     def __init__(self, mailbox: asyncio.Queue[Event], source: int, stopped: int) -> None:
         self.thread = threading.Thread(target=self._read, name="stdin", daemon=True)
@@ -320,7 +318,7 @@ def word_of(line: str) -> str:
 
 
 def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
-    """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
+    """Return the command of a line; `wanted` is the last seek, which is repeated if the line says no more."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
     if display.page.screen == "replay" and (step := _step(whole, display.page.ply)) is not None:
@@ -347,13 +345,13 @@ def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
 
 
 def _step(word: str, ply: int) -> AnyCommand | None:
-    """Return how a word leads on in a replay, which is after so many moves; a number leads to after that move."""
+    """Return the ply that a word of a replay leads to; a number means after that move."""
     is_number = word.isdecimal() and word.isascii()
     return Step(int(word) - ply) if is_number else OF_A_REPLAY.get(word)
 
 
 def _said(display: Display, text: str) -> AnyCommand | str:
-    """Return the chat message of a line: one of the phrases, or where the host lets people write, any words."""
+    """Return the chat message of a line: a phrase, or, if the host allows it, any words."""
     phrase = phrase_of(text)
     said = chat(display, phrase=phrase) if phrase is not None else chat(display, text=clean(text, MAX_SAID_CELLS))
     if not said:
@@ -365,7 +363,7 @@ def _said(display: Display, text: str) -> AnyCommand | str:
 
 
 def _is_like_a_move(word: str, display: Display) -> bool:
-    """Tell whether a word may be a move; as long as nobody has told which there are, whatever has a digit may."""
+    """Return whether a word may be a move; before the moves are known, any word with a digit may."""
     if display.match is None:
         return word == "swap" or any(map(str.isdecimal, word))
     is_named = word in (name.lower() for name in display.match.game.move_names)
@@ -399,7 +397,7 @@ def _answered(display: Display, name: str, *, is_accepted: bool) -> AnyCommand |
 
 
 class PendingReplies:
-    """Follows what was asked for until it is there."""
+    """Tracks requests until their results arrive."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -409,7 +407,7 @@ class PendingReplies:
         """Whether the analysis that was asked for is only to be a lesson."""
 
     def note(self, event: WorldEvent) -> None:
-        """Take note of what the server agrees to and of what it tells."""
+        """Record an acknowledgement or an event of the server."""
         is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the whole one follows
         if self._due is not None and isinstance(event, (self._due, Welcome)) and not is_first:
             self._due = None
@@ -421,7 +419,7 @@ class PendingReplies:
 
     @property
     def is_answer_due(self) -> bool:
-        """Whether what was asked for, a move, or the end that a move has led to, is still on its way."""
+        """Whether a requested reply, a move, or the end after a move has not arrived yet."""
         is_asking, display = self._controller.connection.is_asking, self._controller.display
         is_ending = (
             display.match is not None and display.match.outcome is None and display.match.position.to_move is None
@@ -430,13 +428,13 @@ class PendingReplies:
 
     @property
     def is_turn_to_come(self) -> bool:
-        """Whether a match goes on, or another one will."""
+        """Whether a match is live, or another one will start."""
         match = self._controller.display.match
         return (match is not None and match.outcome is None) or self.is_match_to_come
 
     @property
     def is_match_to_come(self) -> bool:
-        """Whether anything was done, by us or for us, that leads to a match."""
+        """Whether anything pending leads to a match."""
         display = self._controller.display
         if not display.has_lobby:
             return display.match is None or self._controller.is_to_go_on

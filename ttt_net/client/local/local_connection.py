@@ -1,7 +1,7 @@
 """Play at this keyboard: one or two people, or strategies that a person watches; no server and no socket.
 
-To a client, `LocalConnection` looks like the connection to a server: events answer requests, in order. It lets flags
-fall, begins the next of several games, keeps records, and asks processes of low priority for hints and analyses.
+To a client, `LocalConnection` looks like the connection to a server: events answer requests, in order. It ends matches
+on time, begins the next of several games, keeps records, and asks low-priority processes for hints and analyses.
 """
 
 import asyncio
@@ -186,14 +186,14 @@ class Series:
     pause_s: float = 0.0
     """How long the end of each stays to be seen before the next."""
     is_seen_at_leisure: bool = False
-    """Whether the end of the last one stays until the person who looks on leaves."""
+    """Whether the end of the last match stays until the watching person leaves."""
 
 
 class Others(NamedTuple):
     """Those who play here and are no people."""
 
     labels: Mapping[int, str]
-    """How each side of theirs is marked."""
+    """The labels of their sides."""
     play: Callable[["LocalConnection"], Coroutine[Any, Any, None]]
     """Makes their moves, until cancelled."""
 
@@ -213,7 +213,7 @@ class LocalConnection:
         tap: Callable[[str], None] | None = None,
         others: Others | None = None,
     ) -> None:
-        """`tap` is called with everything that is told, as text."""
+        """`tap` is called with every message, as text."""
         self.began: Callable[[str], None] | None = None
         """Called with the id of each match that has begun without being asked for."""
         self._series = series
@@ -274,7 +274,7 @@ class LocalConnection:
         self._has_moved.clear()
 
     async def run(self) -> None:
-        """Deliver messages, let flags fall and strategies play, until all games are played or for ever."""
+        """Deliver messages, check clocks and let strategies play, until all games are played or without end."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in (self._watch_clock(), self._coach_all())]
             if self._others is not None:
@@ -342,7 +342,7 @@ def _wall_ms() -> int:
 
 
 def _features(seating: Seating) -> list[str]:
-    """Return what can be asked here: hints are for one person who plays a strategy."""
+    """Return the available features: hints are for one person who plays a strategy."""
     return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle"]
 
 
@@ -353,7 +353,7 @@ Show = Callable[[Controller, asyncio.Queue[Event]], Awaitable[None]]
 
 
 def play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
-    """Let those play who were asked for; `others` plays for strategies. Of two of these, lines tell only the ends."""
+    """Run the requested match; `others` plays for strategies. Of two strategies, lines print only the results."""
     local = options.local
     assert local is not None
     if local.people:
@@ -362,7 +362,7 @@ def play(options: Options, others: Others | None, show: Show, *, is_on_screen: b
 
 
 async def _play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
-    """Let one or two people play."""
+    """Run a match of one or two people."""
     mailbox = Mailbox()
     seating = _seating(options, others)
     series = Series(None if is_on_screen else options.games)
@@ -393,7 +393,7 @@ async def _play(options: Options, others: Others | None, show: Show, *, is_on_sc
 
 
 async def _look_on(options: Options, others: Others | None, show: Show) -> Ending:
-    """Let strategies play before a person who looks on; the end of the last game stays until they leave."""
+    """Run a match of strategies for a watching person; the end of the last game stays until they leave."""
     mailbox = Mailbox()
     series = Series(options.games or 1, _PAUSE_S, is_seen_at_leisure=True)
     connection = LocalConnection(
@@ -408,7 +408,7 @@ async def _look_on(options: Options, others: Others | None, show: Show) -> Endin
 
 
 async def _tell(options: Options, others: Others | None) -> Ending:
-    """Let strategies play, and tell of each game who plays and how it ends, or as JSON all that X hears."""
+    """Run games of strategies, and print players and result of each, or as JSON everything that X receives."""
     mailbox = Mailbox()
     connection = LocalConnection(
         _seating(options, others), Series(options.games or 1), mailbox.put, _tap(options), others

@@ -87,7 +87,7 @@ class LocalMatches:
 
     @property
     def you(self) -> int | None:
-        """The side that is told of: of two people the one to move, in the end who moved last."""
+        """The shown side: of two people the one to move, at the end the one who moved last."""
         match, people = self.match, self.seating.people
         if not self.seating.is_shared or match is None:
             return people[0] if people else None if self.seating.has_onlooker else 0
@@ -187,7 +187,7 @@ class LocalMatches:
         return self._decide(self.match, side, ResignRequest(0, self.match.id), now_ms)
 
     def look_at_clock(self, now_ms: int) -> list[AnyServerMessage]:
-        """Let the flag fall, if it is time."""
+        """End the match if the time is up."""
         if self.match is None:
             return []
         at_ms = self.match.next_at_ms(self._wall_ms())
@@ -209,7 +209,7 @@ class LocalMatches:
         """Make an offer, and have the other side answer it at once."""
         side = self.you
         if offer.kind == "takeback" and self.seating.is_shared and match.moves:
-            side = match.moves[-1][0]  # who has made the last move takes it back
+            side = match.moves[-1][0]  # the player of the last move takes it back
         told = self._decide(match, side, offer, now_ms)
         if side is None or match.is_over:
             return told
@@ -224,7 +224,7 @@ class LocalMatches:
         return is_drawable(len(match.moves), prod(match.game.shape)) and not self.has_seen_win[side]
 
     def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
-        """Apply the events, and let the clock run or stand."""
+        """Apply the events, and run or stop the clock."""
         told: list[AnyServerMessage] = []
         for event in events:
             match.evolve(event)

@@ -1,4 +1,4 @@
-"""Seat strategies at this keyboard: each thinks in a process of its own when it is to move."""
+"""Seat strategies at this keyboard: each thinks in a separate process when it is to move."""
 
 import asyncio
 from dataclasses import dataclass, field

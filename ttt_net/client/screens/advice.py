@@ -42,7 +42,7 @@ _FOLLOWS = " What follows: "
 
 
 def as_told(display: Display, match: Snapshot) -> Snapshot:
-    """Return the match as a lesson is told of it: where two people share a keyboard, "you" would be either."""
+    """Return the match for the words of a lesson: where two people share a keyboard, "you" could be either."""
     return structs.replace(match, you=None) if display.world.is_shared else match
 
 
@@ -105,7 +105,7 @@ def lesson_here(display: Display, match: Snapshot) -> str:
 
 
 def hint_of(display: Display, match: Snapshot) -> HintReply | None:
-    """Return the hint or warning for the position on the board, if one was told."""
+    """Return the hint or warning for the position on the board, if there is one."""
     told = display.world.reply(HintReply)
     is_of_position = told is not None and (told.match, told.ply) == (match.match, match.position.ply)
     return told if is_of_position and told is not None and told.text and match.outcome is None else None
@@ -133,7 +133,7 @@ def good_cells(display: Display, match: Snapshot) -> set[int]:
 
 
 def bad_cells(display: Display, match: Snapshot) -> set[int]:
-    """Return the cells of the moves of theirs that a warning names."""
+    """Return the cells of the opponent's moves that a warning names."""
     told = hint_of(display, match)
     return _cells(match, told.moves) if told is not None and told.kind == "warning" else set()
 
@@ -281,7 +281,7 @@ def _heard(display: Display, reply: ServerMessage) -> Display:
 
 
 def verdict(display: Display, match: Snapshot) -> str:
-    """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
+    """Return an engine's verdict on the replay's current move; nothing before it has arrived."""
     analysis, ply = display.world.reply(AnalysisReply), len(match.moves)
     if analysis is None or analysis.match != match.match or not match.moves:
         return ""

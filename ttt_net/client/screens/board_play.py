@@ -76,7 +76,7 @@ PHRASES: tuple[Phrase, ...] = (
     *("hello", "good_luck", "well_played", "good_game"),
     *("thanks", "sorry", "oops", "one_moment"),
 )
-"""Phrases with a digit of their own, in the order of the digits."""
+"""Phrases with a digit each, in the order of the digits."""
 
 
 def phrases() -> list[str]:
@@ -96,7 +96,7 @@ def phrase_of(text: str) -> Phrase | None:
 
 
 def whom_to_mute(display: Display) -> list[str]:
-    """Return whom one can mute, each with the digit for it: everybody, then those who have talked."""
+    """Return the players who can be muted, each with a digit: everybody, then those who have talked."""
     names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(display.talkers, start=2)]
     is_muted = [name in display.muted for name in display.talkers]
     said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
@@ -110,7 +110,7 @@ def chat(display: Display, *, text: str | None = None, phrase: Phrase | None = N
 
 
 def ask_whom_to_mute(display: Display) -> Effect:
-    """Hear no more of the opponent, or hear them again; where one only watches, ask who of the talkers is meant."""
+    """Mute or unmute the opponent; a watcher is asked which of the talkers is meant."""
     match = display.match
     if match is None:
         return display, ()
@@ -122,7 +122,7 @@ def ask_whom_to_mute(display: Display) -> Effect:
 
 
 def muted(display: Display, index: int) -> Effect:
-    """Mute the player at that place of the list, or hear them again: everybody comes first, then the talkers."""
+    """Mute or unmute the player at that place of the list: everybody comes first, then the talkers."""
     names = display.talkers
     if index > len(names):
         return display, ()
@@ -245,7 +245,7 @@ def _why_not(match: Snapshot, cell: int) -> str:
 
 
 def _list_moves(display: Display) -> Display:
-    """Show the moves that have no cell, or all of the few that there are."""
+    """Show the moves without a cell, or all if there are few."""
     if display.match is None or not display.may_move:
         return _not_now(display)
     legal = display.match.position.legal
@@ -269,7 +269,7 @@ def _play(display: Display, move: int) -> Effect:
 
 
 _MOST_NAMED = 9
-"""So many possible moves are named to one who has typed what is none."""
+"""The most possible moves named to a player who has typed an invalid one."""
 
 
 def _play_named(display: Display, name: str) -> Effect:
@@ -460,14 +460,14 @@ def rule(display: Display) -> str:
 
 
 def prompt(display: Display, now_ms: int) -> str:
-    """Return what waits for us, and the newest notice; if there is neither, whom we could play next."""
+    """Return what waits for us, and the latest notice; if there is neither, the next possible opponent."""
     match = display.match
     if match is None:
         return default_prompt(display, now_ms)
-    due = waiting(display, match, now_ms)  # first: what is said must not hide it
+    due = waiting(display, match, now_ms)  # first, so that no notice hides it
     said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
     taught = _taught(display, match)
-    if match.outcome is not None and not due:  # what else is said at the end hides no lesson
+    if match.outcome is not None and not due:  # other notices at the end hide no lesson
         said = " ".join(filter(None, [said, taught]))
     return said or taught or _next_opponent(display, match)
 
@@ -479,7 +479,7 @@ def _taught(display: Display, match: Snapshot) -> str:
 
 
 def _next_opponent(display: Display, match: Snapshot) -> str:
-    """Return what can be said, at a board where we do not play, of whom we could play next."""
+    """Return the suggestion of a next opponent at a board where we do not play."""
     if display.is_live:
         return ""
     if display.world.seeking is not None:
@@ -489,12 +489,12 @@ def _next_opponent(display: Display, match: Snapshot) -> str:
 
 
 def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
-    """Return whom we look for, and how to play a bot instead if one is free."""
+    """Return our seek in words, and how to play a bot instead if one is free."""
     return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
 
 
 def _somebody_waits(player: PlayerInfo) -> str:
-    """Return that there is a person in the lobby to be played."""
+    """Return that a person waits in the lobby."""
     return f"Esc: {words.name_of(player)} waits for an opponent."
 
 
@@ -524,7 +524,7 @@ def may_name_move(display: Display) -> bool:
 
 
 def beginnings(display: Display) -> set[str]:
-    """Return the letters that our moves in the shown match begin with, while it goes on."""
+    """Return the first letters of our moves in the shown match, while it is live."""
     if display.match is None or not may_name_move(display):
         return set()
     return {name[:1].lower() for name in display.match.game.move_names}

@@ -77,7 +77,7 @@ from ttt_net.messages import (
 from ttt_net.text import clean, counted
 
 PUZZLE = "puzzle"
-"""The key of the row that leads to it, and the name of its screen."""
+"""The key of its row, and the name of its screen."""
 FOLD = "more"
 """The kind of row that unfolds a section."""
 LONG_SECTIONS = frozenset({"seek", "bot", "player", "live"})
@@ -186,7 +186,7 @@ def _sections(display: Display, now_ms: int) -> list[Row]:
 
 
 def _others(display: Display, players: Sequence[ListedPlayer], online: int) -> list[Row]:
-    """Return the section of those who are here besides: people first, last the bots that have no time."""
+    """Return the section of the other connected players: people first, busy bots last."""
     crowd, sorted_players = _Crowd(display.page), _in_order(display, players, _strength)
     busy = [_player_row(each) for each in sorted_players if _is_busy(each)]
     people = [_player_row(each) for each in sorted_players if each.bot is None]
@@ -278,7 +278,7 @@ def _seek_row(seek: SeekInfo) -> Row:
     if len(seek.games) == 1:
         return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
     page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
-    return Row(cells, key, Open(page))  # who takes several games is asked for one of them
+    return Row(cells, key, Open(page))  # a player of several games is asked for one of them
 
 
 def _player_row(player: ListedPlayer) -> Row:
@@ -341,7 +341,7 @@ def _watch_chosen(display: Display) -> AnyCommand | None:
 
 
 def _profile(display: Display) -> AnyCommand | None:
-    """Return how to see who the player is whom the row is about."""
+    """Return how to see the profile of the row's player."""
     kind, name = _chosen(display)
     match kind:
         case "own":

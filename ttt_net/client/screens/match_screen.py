@@ -90,7 +90,7 @@ _SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCom
     ("w", lambda display: not objection(display), lambda display: WARN),  # after the end it is the key of the record
     ("f", lambda display: display.has_lobby, report),
 )
-"""Letters with a meaning of their own in some states of a match: when they have it, and the meaning."""
+"""Letters with a special meaning in some states of a match: the state and the meaning."""
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
@@ -194,7 +194,7 @@ _HELP_AMONG_OTHERS = ("s m f        say; mute; report", "y            copy a lin
 
 
 def _help(display: Display) -> list[str]:
-    """Return every key and what it does."""
+    """Return every key and its meaning."""
     taken = sorted({*_LETTERS, "f"} & beginnings(display))
     lines = [
         *(() if display.is_watched else _HELP_PLAYING),

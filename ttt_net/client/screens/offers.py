@@ -78,7 +78,7 @@ MAX_ID = 32
 
 
 def waiting_people(display: Display) -> list[SeekInfo]:
-    """Return what other people seek, who waits the longest first."""
+    """Return the seeks of other people, longest waiting first."""
     told = display.world.reply(SeekList)
     seeks = told.seeks if told is not None else []
     ours = display.world.you.name if display.world.you is not None else None
@@ -190,7 +190,7 @@ def no_bot(seek: SeekRequest) -> str:
 
 
 def request_of(text: str) -> Request:
-    """Return what a code stands for, or a link to a match: `/j#CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
+    """Return the request for a code or a link: `/j#CODE` and `CODE` join a match, `/m/ID#CODE` watches it."""
     _, is_link, place = text.rpartition("/m/")
     if is_link:
         name, _, code = place.partition("#")
@@ -240,9 +240,9 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
 
 
 def by_default(request: SeekRequest) -> SeekRequest:
-    """Return a seek as it is made where nothing is said of ratings: for them, where the other one wants them, too.
+    """Return a seek with the default for ratings: rated if the other player wants that too.
 
-    That makes sense between people, in a game with ratings; what is played with bots is played with hints.
+    That makes sense between people, in a rated game; matches with bots have hints instead.
     """
     is_for_people = request.opponents == "people" and request.level is None
     may_be_rated = is_for_people and bool(request.games) and not any(map(is_always_casual, request.games))
@@ -370,7 +370,7 @@ def request_for(page: Page, game: str) -> Request:
 
 
 def _prepared(page: Page, seek: SeekRequest) -> Page:
-    """Choose what was asked for the last time, but for a game that the page comes with."""
+    """Choose the last options again, with the game that the page names, if any."""
     time = TIMES.index(seek.time) if seek.time in TIMES else 0
     row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
     return replace(page, row=row, time=time, opponents=seek.opponents)
@@ -431,7 +431,7 @@ def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _name_and_terms(display: Display, rest: str) -> tuple[str, str]:
-    """Return the name that is typed first, and the rest: in quotes, or of somebody who is here, it may have spaces."""
+    """Return the name at the beginning, and the rest. In quotes, or of a connected player, it may contain spaces."""
     if rest.startswith('"') and '"' in rest[1:]:
         name, _, terms = rest[1:].partition('"')
         return name.strip(), terms.strip()

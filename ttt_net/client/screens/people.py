@@ -135,7 +135,7 @@ def when_blocked(display: Display, request: BlockRequest | MuteRequest) -> Displ
 
 
 def _blocks_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return the players who are blocked or muted; a row ends that."""
+    """Return the blocked and muted players; a row ends that."""
     told = display.world.reply(BlockList)
     if told is None:
         return WAITING
@@ -265,7 +265,7 @@ def _deeds(display: Display, told: ProfileReply) -> Iterable[Row]:
 
 
 def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> list[int]:
-    """Return what the rating was before each of the newest rated matches, the oldest first, and what it is now."""
+    """Return the rating before each of the newest rated matches, oldest first, and the current one."""
     history = display.world.reply(HistoryReply)
     if history is None or history.player.name != told.player.name:
         return []

@@ -83,7 +83,7 @@ def heading(puzzle: PuzzleReply) -> str:
 
 
 def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
-    """Return what came of an answer, and on how many days in a row puzzles were solved."""
+    """Return the result of an answer, and the number of days in a row with a solved puzzle."""
     text = clean(puzzle.text, _MAX_TEXT)
     if puzzle.right:
         days = achieved.streak(puzzle.day)
@@ -157,7 +157,7 @@ def _ask(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    """Return the answer to the puzzle that was told last."""
+    """Return the answer to the current puzzle."""
     puzzle = _told(display)
     if puzzle is None:
         return "Type puzzle first, to hear it."

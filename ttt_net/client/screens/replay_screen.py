@@ -92,13 +92,13 @@ def stepped(display: Display, by: int) -> tuple[Display, tuple[Request, ...]]:
 
 
 def is_position_missing(display: Display) -> bool:
-    """Tell whether a replay is at a position that the server has not told yet."""
+    """Return whether the replay's position has not arrived yet."""
     replayed, page = display.replay, display.page
     return page.screen == "replay" and replayed is not None and replayed.positions[page.ply] is None
 
 
 def seen_at(display: Display) -> Display:
-    """Return the display with the match as it stood at the move of the replay; a missing position is the final one."""
+    """Return the display with the match at the replay's move; a missing position shows the final one."""
     replayed = display.replay
     if replayed is None:
         return display

@@ -26,7 +26,7 @@ AT_BOARD = ("match", "replay", "puzzle")
 
 
 def game_to_explain(display: Display, seek: SeekRequest) -> str:
-    """Return the game whose rules are asked for: that of the puzzle, match or row, else what was sought last."""
+    """Return the game to explain: that of the puzzle, match or row, otherwise that of the last seek."""
     puzzle = display.world.reply(PuzzleReply)
     if display.page.screen == "puzzle" and puzzle is not None:
         return puzzle.game.name
@@ -39,7 +39,7 @@ def game_to_explain(display: Display, seek: SeekRequest) -> str:
 
 
 def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
-    """Return what `?` leads to: at a board the rules, then the keys; elsewhere the keys, then the rules."""
+    """Return the help behind `?`: at a board the rules, then the keys; elsewhere the keys, then the rules."""
     if display.page.screen == "rules":
         return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP), ()
     is_at_board = display.page.screen in AT_BOARD

@@ -16,9 +16,9 @@ Effect = tuple[Display, tuple[Request, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of columns, known by its key while others come and go; `enter` is the command that it stands for.
+    """A row of columns, identified by its key; `enter` is its command.
 
-    A row without it is only read: a heading, if it is one, or a sentence.
+    A row without a command is text: a heading or a sentence.
     """
 
     cells: tuple[str, ...]
@@ -29,7 +29,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class KeyHint:
-    """A key and what it does now; a click on it presses `press`, where there is one key to press."""
+    """A key and its current meaning; a click on it presses `press`, if it is one key."""
 
     key: str
     label: str
@@ -53,10 +53,10 @@ class Entrance:
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """A list that was typed for: of a page, the rows with keys of these kinds (none: all), or at once the first one.
+    """A typed request for a list: the rows of a page with keys of these kinds (none: all), or its first one at once.
 
-    `text` has to be in the row, and `seek` is what bots are to play, if it is not what was sought last; `otherwise` is
-    said where there is nothing, `hint` after the list.
+    `text` must be in the row. `seek` is what bots are to play, if it is not the last seek. `otherwise` is printed for
+    an empty list, `hint` after the list.
     """
 
     page: Page
@@ -174,7 +174,7 @@ class Screen:
     asks_next: Callable[[Display, ServerMessage], tuple[Request, ...]] = lambda display, reply: ()
     """The further requests to send after a reply."""
     prepared: Callable[[Page, SeekRequest], Page] = _as_opened
-    """The page as it is opened, given what was sought last."""
+    """The page as it opens, given the last seek."""
     refused: Callable[[Display, Request], Display] = _unmoved
     """The display after one of its requests was refused."""
     seen: Callable[[Display], Display] = _as_it_is
@@ -186,7 +186,7 @@ class Screen:
     command: Callable[[str, Display], AnyCommand | None] | None = None
     """Returns the meaning of a key, in place of all of `keys`."""
     act: Callable[[Display, AnyCommand], Effect | None] = _not_here
-    """Returns the effect of a command that has a meaning of its own here; None for others."""
+    """Returns the effect of a command with a special meaning here; None for others."""
     entry: Entry | None = None
     """The entry that every other printable key begins."""
     entered: Callable[[Display, str], Effect] = _not_taken
@@ -198,7 +198,7 @@ class Screen:
     hints: Callable[[Display], list[KeyHint]] = lambda display: [BACK, LEAVE, HELP]
     """The keys that matter now, the most needed first; the last two stay whatever the width."""
     help: Callable[[Display], list[str]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
-    """Every key and what it does."""
+    """Every key and its meaning."""
     entrance: Entrance | None = None
     words: Mapping[str, Word] = field(default_factory=lambda: MappingProxyType({}))
     """The words that open the screen from the lobby in lines mode."""

@@ -37,7 +37,7 @@ LOOKING = "Looking for servers on this network ..."
 _NOTHING_FOUND = "No server here yet; ? tells why."
 _MAX_NOTICE_CELLS = 160
 OPEN_SETUP = Open(Page("setup"))
-"""Opens what is played at this keyboard."""
+"""Opens the setup of a match at this keyboard."""
 _BESIDES = [
     Row(("Another game, opponent or side",), "setup", OPEN_SETUP),
     Row(("Learn a game", "its rules, with an example"), "learn", Open(Page("learn"))),
@@ -47,7 +47,7 @@ _BESIDES = [
 
 
 def servers_of(display: Display) -> ServerList:
-    """Return the servers, and what was chosen here."""
+    """Return the servers, and the choices made here."""
     assert display.servers is not None, "the screen is opened with a list"
     return display.servers
 

@@ -45,7 +45,7 @@ class Canvas:
 
     @contextmanager
     def given_back(self) -> Iterator[None]:
-        """Give the terminal back, as it was found, for as long as the context lasts; what comes after is drawn anew."""
+        """Restore the terminal inside the context; afterwards everything is drawn again."""
         self._held.close()
         try:
             yield

@@ -211,7 +211,7 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
 
 
 def _note_address(controller: Controller) -> None:
-    """Find out what others type to come here, before anybody is told it: networks change."""
+    """Find out what others type to connect, before it is shown: networks change."""
     controller.hear(ReachableAt(shareable(controller.display.world.address)), _now_ms())
 
 
@@ -229,14 +229,14 @@ def _press(name: str, controller: Controller) -> None:
 
 
 def _suspend(screen: TerminalScreen, keyboard: Input) -> None:
-    """Give the terminal back as it was found, stop, and draw all anew once the shell has us go on.
+    """Restore the terminal, stop, and draw everything again once the shell continues us.
 
-    Where there is no shell to do so, or no such signal, go on at once. A link that
-    was cut during the pause is noticed later, and comes back.
+    Without a shell or such a signal, continue at once. A connection that dropped during the pause is noticed later, and
+    reconnects.
     """
     if not hasattr(signal, "SIGTSTP"):
         return
     with keyboard.detach(), keyboard.cooked_mode(), screen.given_back():
-        os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal itself would: what we have started stops, too
+        os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal would: our children stop too
         with suppress(termios.error):  # where there is no shell, there is nothing to wait for
             termios.tcdrain(keyboard.fileno())  # stops us again after `bg`, while the terminal is as the shell needs it

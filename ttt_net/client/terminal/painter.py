@@ -36,7 +36,7 @@ class MotionFrame(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """The picture of a move that is made, from a time on; it ends early when the match goes on."""
+    """The animation of a move, from a time on; it ends early when the match continues."""
 
     match: str
     ply: int
@@ -118,13 +118,13 @@ def has_motion(environment: Mapping[str, str]) -> bool:
 
 
 class TerminalScreen:
-    """Shows displays; writes only when the picture has changed. `is_focused` is what the terminal last told."""
+    """Shows displays; writes only when the picture has changed. `is_focused` is the terminal's latest report."""
 
     def __init__(self, canvas: Canvas, glyphs: Glyphs, *, is_quiet: bool = False, has_motion: bool = False) -> None:
         """With `has_motion` marks fall, and winning lines flash."""
         self.is_focused = True
         self.wait_ms: int | None = None
-        """How long what was last shown is to be seen; None while nothing moves."""
+        """How long the last picture should stay; None while nothing moves."""
         self._has_motion = has_motion and canvas.is_modern
         self._before: Display | None = None
         self._motion: Motion | None = None
@@ -137,7 +137,7 @@ class TerminalScreen:
 
     @contextmanager
     def given_back(self) -> Iterator[None]:
-        """Give the terminal back, as it was found, for as long as the context lasts; what comes after is drawn anew."""
+        """Restore the terminal inside the context; afterwards everything is drawn again."""
         with self._canvas.given_back():
             yield
         self._shown, self._title, self.is_focused = None, None, True
