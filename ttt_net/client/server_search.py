@@ -198,7 +198,7 @@ class Destination:
     url: str | None = None
     group: str = ""
     does: Alone | Together | LookOn | Host | None = None
-    """What it opens, if it is not a server."""
+    """The page or action that it opens, if it is not a server."""
 
 
 _NOTHING: Mapping[str, Found] = MappingProxyType({})

@@ -136,7 +136,7 @@ def add_admin_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_stretch(parser: argparse.ArgumentParser) -> None:
-    """Add how long a ban or mute lasts, and of what it is."""
+    """Add the options for the duration of a ban or mute, and its target."""
     parser.add_argument("--for", dest="for_s", metavar="TIME", type=_stretch, help="90m, 12h, 7d; else for good")
     parser.add_argument(
         "--with-address", action="store_true", help="of the address that the player comes from, too, and of all there"
@@ -357,7 +357,7 @@ def waiting(report: protocol.Report) -> str:
 
 
 def cluster_rows(figures: NodeFigures | None) -> list[tuple[str, str]]:
-    """Return how a node stands in its cluster; nothing of a server that is in none."""
+    """Return the state of a node in its cluster; nothing for a single server."""
     if figures is None:
         return []
     role = "steward" if figures.is_steward else "member" if figures.is_member else "no member now"
@@ -465,7 +465,7 @@ def rate(report: protocol.Report, before: protocol.Report | None) -> float:
 def draw(
     report: protocol.Report, before: protocol.Report | None, matches: protocol.MatchRows, height: int
 ) -> RenderableType:
-    """Return the screen; peers' text goes through `clean` and `Text`, so that none of it is taken for markup."""
+    """Return the screen; peers' text goes through `clean` and `Text`, so that it is never read as markup."""
     head = Text(clean(report.name, 60), style="bold")
     head.append(f"  ttt_net {report.version}, up {spoken(report.up_s)}, ")
     head.append(state(report), style="bold red" if report.unready else "green")

@@ -58,7 +58,7 @@ MOST_ROWS = 25
 
 
 class Compared(NamedTuple):
-    """A strategy's name, and what it chose."""
+    """A strategy's name and its choice."""
 
     name: str
     choice: Choice
@@ -447,7 +447,7 @@ def one_record(args: argparse.Namespace) -> Record:
 
 
 def winner_in(game: Game[Any], record: Record) -> Side | None:
-    """Return who has won a match, by its rules or by what its record says; None for nobody."""
+    """Return the winner of a match, by its rules or by its record; None for nobody."""
     if record.outcome is not None:
         return record.outcome.winner
     state = first_position(game, record.start)
@@ -499,7 +499,7 @@ def chart(result: int | None, mark: str) -> str:
 
 
 def better(game: Game[Any], each: Reviewed) -> str:
-    """Return the best moves with what they were worth, if the move that was made was none of them."""
+    """Return the best moves with their values, if the actual move was none of them."""
     is_worse = each.move not in each.best and (each.sign or each.could.result is not None)
     return f"{named(game, each.best)} ({in_words(each.could)})" if is_worse else ""
 

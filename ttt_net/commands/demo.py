@@ -94,7 +94,7 @@ def _shown(console: Console, bot: subprocess.Popen[str], server: "_Server", *, i
 
 @contextmanager
 def _process(*arguments: str, home: str, is_heard: bool = True) -> Iterator[subprocess.Popen[str]]:
-    """Run `python -m ttt_net ARGUMENTS` for as long as the context lasts; what nobody hears goes nowhere."""
+    """Run `python -m ttt_net ARGUMENTS` inside the context, discarding unread output."""
     command = [sys.executable, "-m", "ttt_net", *arguments]
     environment = {**beside_us(os.environ), "TTT_NET_HOME": home, "PYTHONUNBUFFERED": "1"}
     output = subprocess.PIPE if is_heard else subprocess.DEVNULL
@@ -153,7 +153,7 @@ SIZE = (60, 30)
 
 
 class DemoStage:
-    """Draws a match as it is heard; `show` is given each picture, and for how many seconds it stays at least."""
+    """Draws a match from its events; `show` is called with each picture and its shortest time in seconds."""
 
     def __init__(self, show: Callable[[Text, float], None], glyphs: Glyphs, rows: int, *, is_moving: bool) -> None:
         self._show = show
@@ -194,7 +194,7 @@ class DemoStage:
         return self._display.match
 
     def _drop(self, before: wire.Snapshot, after: wire.Snapshot) -> None:
-        """Let the last mark fall through its column, where marks fall and pictures move."""
+        """Let the last mark fall through its column, if marks fall and motion is on."""
         width = after.game.shape[-1]
         cell = after.game.move_cells[after.last] if after.last is not None else -1
         if not self._is_moving or not after.game.gravity or len(after.game.shape) != 2 or cell < 0:
@@ -205,7 +205,7 @@ class DemoStage:
             self._draw(structs.replace(before, position=falling, last=None), _last_move(after), FRAME_S)
 
     def _flash(self, match: wire.Snapshot) -> None:
-        """Let the completed line come and go, where pictures move."""
+        """Let the completed line flash, if motion is on."""
         plain = structs.replace(match, position=structs.replace(match.position, line=[]), last=None)
         for _ in range(FLASHES if self._is_moving and match.position.line else 0):
             self._draw(plain, result_of(match), FLASH_S)
@@ -220,7 +220,7 @@ class DemoStage:
 
 
 def result_of(match: wire.Snapshot) -> str:
-    """Return how the match ended, as who looks on is told."""
+    """Return how the match ended, as a watcher reads it."""
     return words.result(structs.replace(match, you=None))
 
 
@@ -256,7 +256,7 @@ def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]
 
 
 def _is_moment(heard: wire.AnyServerMessage | None) -> bool:
-    """Tell whether the server may be killed after what was heard: after enough moves, in a match that goes on."""
+    """Return whether to kill the server now: after enough moves, in a live match."""
     if not isinstance(heard, wire.Played) or heard.position is None:
         return False
     return heard.ply >= KILLED_AT_PLY and heard.position.to_move is not None

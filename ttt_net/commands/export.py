@@ -376,7 +376,7 @@ def _are_parallel(match: MatchData) -> bool:
 
 
 def _sentence(status: int, data: bytes) -> str:
-    """Return what the server said in place of a page."""
+    """Return the server's message in place of a page."""
     try:
         return clean(msgspec.json.decode(data, type=Refused).message, 200)
     except msgspec.MsgspecError:
@@ -412,7 +412,7 @@ COLUMNS = (
     "match", "game", "started", "ended", "first", "first_bot", "first_rating", "second", "second_bot", "second_rating",
     "winner", "reason", "rated", "time", "start", "previous", "moves", "written", "times_ms", "clocks_ms",
 )  # fmt: skip
-"""The columns of CSV and Parquet files; times of day are by UTC, lists stand in one cell."""
+"""The columns of CSV and Parquet files; times of day are in UTC, lists are in one cell."""
 
 
 def _row(match: MatchData) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ _MAX_LOG_BYTES = 1_000_000
 
 @contextmanager
 def serve(options: Options) -> Iterator[Served]:
-    """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
+    """Run the server like `server.py`, with the same output, except that its log goes into a file."""
     try:
         yield from _served(options)
     except ConfigurationError as error:

@@ -1,6 +1,6 @@
-"""`backup`, `restore` and `cluster`: copy a journal, put a copy back, and begin a lost log of a cluster anew.
+"""`backup`, `restore` and `cluster`: copy a journal, restore a copy, and restart a lost log of a cluster.
 
-A copy may be made while a server runs, and is checked before it is put back.
+A copy may be made while a server runs, and is checked before it is restored.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_cluster(args: argparse.Namespace) -> int:
-    """Say what it means, and do it if that was asked."""
+    """Explain the effect, and carry it out if confirmed."""
     journal = args.data / JOURNAL_FILE
     if not journal.exists():
         raise ConfigurationError(f"there is no {journal}")

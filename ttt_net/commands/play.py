@@ -1,4 +1,4 @@
-"""`play`, and client.py: a client, with a server of its own where one is asked for."""
+"""`play`, and client.py: a client, with its own server if requested."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

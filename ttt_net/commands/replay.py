@@ -70,7 +70,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
 
 def draw_position(record: Record, ply: int) -> Text:
-    """Return how the match stands after `ply` moves: who plays, the move made, the board, and the result at the end."""
+    """Return the match after `ply` moves: the players, the move, the board, and the result at the end."""
     game = find_game(record.game)
     state = list(record.positions())[ply]
     marks = game.marks(state)

@@ -66,7 +66,7 @@ def new_table(first: str, *, title: str = "", caption: str = "") -> Table:
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table; one that is wider than the terminal goes on at its edge, and in a pipe there is none."""
+    """Print a table. In a terminal, wide rows are wrapped; in a pipe they are not."""
     for gap in _GAPS:
         table.padding = (0, gap, 0, 0)
         needed = Measurement.get(console, console.options.update(max_width=_NO_LIMIT), table).maximum

@@ -20,7 +20,7 @@ _FILES = ("FILE", "FOLDER", "PATH", "FILE|ID")
 
 @dataclass(frozen=True, slots=True)
 class OptionUsage:
-    """One option: how it is written, what it takes, and what it is for."""
+    """One option: its form, its argument, and its purpose."""
 
     flags: tuple[str, ...]
     value: str
@@ -100,7 +100,7 @@ def _option(action: argparse.Action) -> OptionUsage:
 
 
 def _help(action: argparse.Action) -> str:
-    """Return the help as it is printed, but for a default that is a folder of this machine."""
+    """Return the help as printed, without defaults that are folders of this machine."""
     text = action.help or ""
     if isinstance(action.default, Path):
         text = text.replace(" (default %(default)s)", "")

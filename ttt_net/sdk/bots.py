@@ -236,7 +236,7 @@ Think = Callable[[Turn], Awaitable[Thought]]
 
 @dataclass(frozen=True, slots=True)
 class BotPlan:
-    """What a bot seeks, how many games it plays (None: without end), and how long it thinks."""
+    """The plan of a bot: its seek, the number of games (None: without end), and its time to think."""
 
     seek: SeekRequest
     games: int | None

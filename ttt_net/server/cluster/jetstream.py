@@ -1,8 +1,8 @@
 """The replicated log on NATS JetStream, whose client is the extra `cluster`.
 
-One stream holds the batches, in file storage of three servers, and its sequence numbers are the positions. Batches come
-by RePublish, which the leader of the stream does once a batch is committed; two questions a second about the end of the
-stream fill what was missed, and prove that there is contact. Snapshots are an object store beside it.
+One stream holds the batches, in file storage of three servers, and its sequence numbers are the positions. Batches
+arrive by RePublish, which the leader of the stream does once a batch is committed. Two queries a second about the end
+of the stream fill gaps, and prove that there is contact. Snapshots are an object store beside it.
 """
 
 import asyncio
@@ -45,15 +45,14 @@ PATIENCE_S = 2.0
 POLL_S = 0.5
 """How often the end is asked for by a follower, who may have missed something."""
 FETCHED_AT_ONCE = 32
-"""How many batches a follower who is behind asks for at a time: 16 MiB at the most."""
+"""How many batches a slow follower requests at a time: 16 MiB at most."""
 MOST_AT_ONCE = 10_000
-"""How many calls may be under way; what is told beyond that is lost, as anything told may be."""
+"""The most pending calls; messages beyond that are dropped, as any message may be."""
 STALL_S = 5.0
 """After so long without another byte a snapshot is given up: the server that sent it died, or it was replaced."""
 RENEW_S = 8.0
-"""After so long without an answer the connection is made anew: the client's library gives up for good where a server
-says something that it does not expect, and waits for what it has written to one that is gone.
-"""
+"""How long without an answer until the connection is replaced. The client's library gives up for good when a server
+sends something unexpected, and waits for writes to a server that is gone."""
 CONNECT_S = 5.0
 """Longest time to connect."""
 SILENT_S = 30.0
@@ -206,7 +205,7 @@ class JetStreamLog:
                 await asyncio.sleep(POLL_S)
             late_s = loop.time() - looked_s - POLL_S
             if late_s > POLL_S:
-                self._answered_s += late_s  # this process stood still itself, and could hear nothing
+                self._answered_s += late_s  # this process was paused itself, and could receive nothing
             if loop.time() - max(self._answered_s, self._renewed_s) > RENEW_S:
                 with as_silence("no connection to the log"):
                     await self._renew()
@@ -239,7 +238,7 @@ class JetStreamLog:
         self._answered_s = asyncio.get_running_loop().time()
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
-        """Append a batch: its place is told once a majority of the servers has it."""
+        """Append a batch; its place is reported once a majority of the servers has it."""
         self._start(self._publish(batch, done))
 
     async def _publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
@@ -306,7 +305,7 @@ class JetStreamLog:
             self._is_behind.set()
 
     async def _catch_up(self) -> bool:
-        """Fetch what was missed, and return whether all of it was there still."""
+        """Fetch missed batches, and return whether all of them were still there."""
         state = await self._state()
         self._answered()
         while self._followed is not None and (heard := self._followed[0].position) < state.last_seq:
@@ -332,7 +331,7 @@ class JetStreamLog:
         """Ask every `POLL_S` until one is answered: the others may have been lost with the server that they went to."""
         answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
         while not answer.done():
-            if self._is_over:  # nothing is asked any more, and the library may have swallowed our cancellation
+            if self._is_over:  # there are no more requests, and the library may have swallowed our cancellation
                 raise asyncio.CancelledError
             self._start(_set_answer(ask, answer))
             await asyncio.wait([answer], timeout=POLL_S)
@@ -341,7 +340,7 @@ class JetStreamLog:
     # Snapshots.
 
     def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
-        """Put a snapshot into the object store; the last is let go of once the new one is whole."""
+        """Put a snapshot into the object store; the last one is deleted once the new one is complete."""
         self._start(self._put_snapshot(position, source, done))
 
     async def _put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
@@ -404,7 +403,7 @@ class JetStreamLog:
         is_new = subject not in self._subscribed
         self._subscribed[subject] = heard
         if is_new:
-            with as_silence():  # of a connection that is made anew
+            with as_silence():  # of a replaced connection
                 await self._client.subscribe(subject, cb=self._deliver)
 
     async def _deliver(self, message: Msg) -> None:

@@ -65,7 +65,7 @@ class JetStreamAddress(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The servers, for people: without the passwords that let this node in."""
+        """The servers, for people, without this node's passwords."""
         return ", ".join(map(without_login, self.servers))
 
 
@@ -81,7 +81,7 @@ class DisposableTransport(TcpTransport):
         self._is_open = self._is_over = False
 
     def __bool__(self) -> bool:
-        """Return True, so that the client does not replace this with a transport of its own."""
+        """Return True, so that the client does not replace this with its own transport."""
         return True
 
     async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
@@ -136,7 +136,7 @@ class LogClient(Client):
         self._transport: DisposableTransport = DisposableTransport()
 
     async def discard(self) -> None:
-        """Drop the connection, and end all that goes on for it. Waits for no server."""
+        """Drop the connection, and end all its work. Waits for no server."""
         self._transport.discard()
         with as_silence():
             async with asyncio.timeout(DISCARD_S):
@@ -284,6 +284,6 @@ def _stream_of(address: JetStreamAddress) -> StreamConfig:
         storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         num_replicas=address.replicas,
-        deny_delete=True,  # a gap would be taken for loss
+        deny_delete=True,  # a gap would look like a loss
         republish=RePublish(src=f"{name}.log", dest=f"{name}.delivered"),
     )

@@ -62,8 +62,8 @@ NOBODY = b""
 FORM = 3
 """The newest form of what is in the log that this release knows: see `docs/developing/cluster.md`, on releases.
 
-It is one more for a release that adds an entry or a field, or applies one in another way; that release still applies
-those of before as they were applied, and writes new ones only once its form is in force (`Replica.in_force`).
+It increases with a release that adds an entry or a field, or applies one differently. That release still applies older
+entries as before, and writes new ones only once its form is in force (`Replica.in_force`).
 """
 NodeName = str
 """The operator's name of a node, unique in the cluster."""
@@ -94,18 +94,18 @@ class Log(Protocol):
         """
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
-        """Deliver each batch after the position, those of all nodes, in order, without a gap, each place once.
+        """Deliver each batch after the position, of all nodes, in order and without gaps, each place once.
 
-        Goes on as long as the log does, through whatever it loses and finds again. Calls `gone` instead, and nothing
-        more, if a batch that would be next was trimmed: a snapshot has it. Where it is called again, what is delivered
-        follows that position, and nobody hears by the last call any more.
+        Continues as long as the log exists, through whatever it loses and finds again. Calls `gone` instead, and
+        nothing more, if the next batch was trimmed: a snapshot has it. A second call starts again after its position,
+        and replaces the first.
         """
 
     def end(self, done: Callable[[Position | None], None]) -> None:
         """Ask the log's leader for the place of its newest batch: the answer proves contact since the call."""
 
     def trim(self, position: Position) -> None:
-        """Let go of the batches up to the position, some time; nobody waits for it."""
+        """Drop the batches up to the position at some time; nobody waits for it."""
 
     def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
         """Keep what can be read from `source` as the state after that position, in place of the last.
@@ -228,7 +228,7 @@ class MemoryLog:
         self._later(partial(done, self._stream.end))
 
     def trim(self, position: Position) -> None:
-        """Let go of the batches up to the position, or of all."""
+        """Drop the batches up to the position, or all."""
         stream = self._stream
         count = min(position, stream.end) - stream.trimmed
         if count > 0:
@@ -285,7 +285,7 @@ def _soon(later: Callable[[Callable[[], None]], object], call: Callable[..., Non
 
 
 class Author(NamedTuple):
-    """One life of a node: what it writes is refused once it was declared lost, and then it begins another."""
+    """One life of a node: after it was declared lost, its writes are refused, and it begins another."""
 
     node: NodeName
     epoch: int
@@ -304,9 +304,9 @@ class BeginEpoch(JournalEntry, frozen=True, tag=True):
 
 
 class DeclareLost(JournalEntry, frozen=True, tag=True):
-    """Declare an author lost: what it puts into the log from here on is refused, and nobody is connected to it.
+    """Declare an author lost: its later writes are refused, and its players are disconnected.
 
-    Result: the players who were. Refused if it has written more than `number` batches, and so is not silent.
+    Result: these players. Refused if it has written more than `number` batches, and so is not silent.
     """
 
     node: NodeName
@@ -315,9 +315,9 @@ class DeclareLost(JournalEntry, frozen=True, tag=True):
 
 
 class Came(JournalEntry, frozen=True, tag=True):
-    """Let a player be connected to the author's node, and to no other. Result: the `Player` as they are then.
+    """Connect a player to the author's node, and to no other. Result: the `Player` as they are then.
 
-    Refused if they are forgotten.
+    Refused if they are deleted.
     """
 
     player: PlayerId
@@ -340,7 +340,7 @@ class Came(JournalEntry, frozen=True, tag=True):
 
 
 class Sat(JournalEntry, frozen=True, tag=True):
-    """Let a connected player hear a match of theirs. Refused if that connection is not theirs any more."""
+    """Let a connected player receive a match of theirs. Refused if that connection has been replaced."""
 
     player: PlayerId
     serial: int
@@ -348,7 +348,7 @@ class Sat(JournalEntry, frozen=True, tag=True):
 
 
 class Went(JournalEntry, frozen=True, tag=True):
-    """Let a player be connected no more. Refused if that connection is not theirs any more."""
+    """Disconnect a player. Refused if that connection has been replaced."""
 
     player: PlayerId
     serial: int

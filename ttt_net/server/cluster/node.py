@@ -1,8 +1,7 @@
-"""One server of a cluster: what the others write happens here too.
+"""One server of a cluster: it applies the other nodes' writes too.
 
-Every node has in memory what is shared: who is connected, to whichever node, and the matches that one of them hears.
-Beside the log stand the lobby, which one node keeps for all (`shared_lobby`), and what is told and not kept
-(`node_messages`).
+Every node has the shared state in memory: who is connected to which node, and the matches that they receive. Beside the
+log are the lobby, which one node keeps for all (`shared_lobby`), and messages that are not stored (`node_messages`).
 """
 
 import logging
@@ -95,7 +94,7 @@ class ClusterNode:
             self._full_s = None
             self._ledger.stand_aside(None)
 
-    # What the others write.
+    # Writes of the other nodes.
 
     def _heard(self, outcome: EntryOutcome, author: Author) -> None:
         entry, services = outcome.entry, self._services
@@ -137,7 +136,7 @@ class ClusterNode:
                 for ended in outcome.result:
                     services.sanctions.ran_out(*ended)
             case _:
-                pass  # what is in the tables alone
+                pass  # concerns only the tables
 
     def _heard_of_player(self, entry: Came | Sat | Went, outcome: EntryOutcome, author: Author) -> None:
         session = self._services.players.get(entry.player)
@@ -171,7 +170,7 @@ class ClusterNode:
         self._hub.sessions.begin_elsewhere(session)
 
     def _excuse(self, session: Session) -> None:
-        """Charge a player whose node was lost nothing of this turn: they may have moved, and nobody heard of it."""
+        """Charge nothing of this turn to a player whose node was lost: they may have moved without effect."""
         now_ms = self._services.now_ms()
         for match_id in session.rooms:
             room = self._hub.registry.rooms.get(match_id)

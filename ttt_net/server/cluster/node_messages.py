@@ -26,9 +26,9 @@ from ttt_net.server.players import PlayerId
 log = logging.getLogger(__name__)
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
 MOST_ABORTS = 20
-"""The most aborted matches of one player that are counted from one message; fewer lead to the longest wait."""
+"""The most aborted matches of one player that are counted from one message; fewer already give the longest wait."""
 MOST_TAKEN = 5_000
-"""Of how many players and addresses it is told at a time what they took of their limits; the rest is told next."""
+"""The most players and addresses in one message about used limits; the rest follows in the next."""
 
 
 class NodeMessage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -47,7 +47,7 @@ class LobbyQuestion(NodeMessage, frozen=True, kw_only=False):
     """Up to where the asker's node had applied the log: it is not answered from less."""
     request: bytes
     is_again: bool
-    """Whether it is a seek that stood with the last steward, and nobody waits for an answer."""
+    """Whether it is a seek from before the last steward, for whose reply nobody waits."""
 
 
 class Delivery(NodeMessage, frozen=True, kw_only=False):
@@ -60,7 +60,7 @@ class Delivery(NodeMessage, frozen=True, kw_only=False):
 
 
 class StewardSeeks(NodeMessage, frozen=True, kw_only=False):
-    """The seeks that stand at the steward: some 60 bytes for each."""
+    """The steward's open seeks: some 60 bytes each."""
 
     by: Author
     last: int
@@ -73,7 +73,7 @@ class StewardSeeks(NodeMessage, frozen=True, kw_only=False):
 
 
 class ForwardedChat(NodeMessage, frozen=True, kw_only=False):
-    """A line of chat, on its way to those who hear the match on other nodes."""
+    """A chat message on its way to readers on other nodes."""
 
     node: NodeName
     player: PlayerId
@@ -128,17 +128,17 @@ def _note_unreadable(kind: str, why: str) -> None:
 
 
 class Broadcasts:
-    """Tells the other nodes of this one's rooms and limits, and hears of theirs."""
+    """Exchanges the state of rooms and limits with the other nodes."""
 
     def __init__(self, hub: Hub, node: NodeName, stream: Log) -> None:
         self._hub, self._node, self._log = hub, node, stream
         self._services = hub.services
         self._watched: dict[str, int] = {}
-        """How many watch here, for each match that somebody watches, as the others were told."""
+        """The number of watchers here of each watched match, as last sent to the others."""
         self._retold_s = self._services.loop.time()
 
     def start(self) -> None:
-        """Pass on messages from here, and hear the other nodes."""
+        """Send messages from here, and receive those of the other nodes."""
         self._hub.chat.pass_on = self.pass_on
         self._log.listen(_CHAT, self._chatted)
         self._log.listen(_WATCHING, self._counted)
@@ -191,7 +191,7 @@ class Broadcasts:
                     room.joining.count_elsewhere(told.node, 0)
 
     def tell_taken(self) -> None:
-        """Tell the other nodes what was done here of what may be done only so often, by whichever node."""
+        """Send the other nodes what was used here of limits that hold across nodes."""
         untold = self._services.rate_limiter.untold
         if untold:
             counts = [(act, holder, untold.pop((act, holder))) for act, holder in list(islice(untold, MOST_TAKEN))]

@@ -21,7 +21,7 @@ MOST_SKEW_MS = 30_000
 POLL_S = 0.5
 """Interval at which a node asks for the end of the log."""
 STALE_S = 1.5
-"""Without proof of contact for longer, a node holds requests, since what it knows may be old."""
+"""Without proof of contact for longer, a node holds requests, since its state may be old."""
 MOST_POLLS = 256
 """Most answers about the end that are kept until this node has applied as far: those of two minutes. A node that is
 further behind drops the oldest, so its `silence_s` grows until it has caught up.

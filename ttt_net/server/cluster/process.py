@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 JOIN_S = 60.0
 """How long a node that starts waits for an answer of the log, or for the next part of a snapshot."""
 PAUSE_S = 10.0
-"""How long a node waits before it begins anew that has not been one of the cluster since it did so last."""
+"""How long a node waits before another new start, if it has not been part of the cluster since the last one."""
 _TICK_S = 1.0
 
 
@@ -46,10 +46,10 @@ class RunningNode:
     """The ledger of a node as what serves runs it: it takes part until it is stopped, and then says that it goes."""
 
     is_stuck = False
-    """Its thread is waited for: SQLite does not wait for the disk here, since the log is what is durable."""
+    """Whether the thread is waited for: SQLite does not wait for the disk here, since the log is durable."""
 
     def __init__(self, parts: NodeParts, hub: Hub, begin_anew: Callable[[], None]) -> None:
-        """`begin_anew` is called once only a process that begins anew, from a snapshot, can go on as this node."""
+        """`begin_anew` is called once only a new process, from a snapshot, can continue as this node."""
         self._parts = parts
         self._node = ClusterNode(hub, parts.ledger, parts.stream, parts.replica)
         self._node.begin_anew = self._begin_anew
@@ -63,7 +63,7 @@ class RunningNode:
         asyncio.get_running_loop().call_later(wait_s, self._end)
 
     def _give_up(self) -> None:
-        """Begin anew, with nothing of this connection to the log left."""
+        """Start again, without anything of this connection to the log."""
         if not self._has_given_up:
             self._has_given_up = True
             log.error("the log has not answered for %.0f s: this node begins anew", self._parts.stream.silence_s)

@@ -1,7 +1,7 @@
-"""Keep one node's copy of the cluster's state: the journal's tables, and where in the log they stand.
+"""Keep one node's copy of the cluster's state: the journal's tables, and their place in the log.
 
 The fence (`is_next`, `carry_out`) decides which batches count, and their effects, in one transaction with the place. It
-reads these tables and the batch, nothing else. So the same batches at the same places lead to the same tables on every
+reads these tables and the batch, nothing else. So the same batches at the same places give the same tables on every
 node, whatever was repeated, delayed or written by a node that was declared lost. Knows no log, no thread and no event
 loop.
 """
@@ -71,9 +71,8 @@ CREATE TABLE IF NOT EXISTS connected (
     came BLOB NOT NULL
 ) STRICT;
 """
-"""Where the tables stand in the log, and which form is in force; the newest epoch of each node, and since which place;
-who is connected where.
-"""
+"""The place of the tables in the log, and the form in force; the newest epoch of each node, and its first place; and
+who is connected where."""
 _PUT_IN_FORCE = """
 UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NOT is_lost OR last > ?), 1))
 """
@@ -177,7 +176,7 @@ def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
 
 
 def digest(outcome: EntryOutcome) -> object:
-    """Return what must be the same on all nodes in what came of an entry."""
+    """Return the part of an entry's result that must be the same on all nodes."""
     if isinstance(outcome.result, Refusal):
         return outcome.result.code
     return outcome.result if isinstance(outcome.entry, AppendEvents) else None
@@ -259,7 +258,7 @@ def player_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> 
 
 def is_of_the_disk(error: Exception) -> bool:
     """Tell whether something failed on this node alone, and not for what an entry is."""
-    is_damage = type(error) is sqlite3.DatabaseError  # itself: a file that is no database any more
+    is_damage = type(error) is sqlite3.DatabaseError  # exactly this class: the file is no longer a database
     return is_damage or isinstance(error, _DISK)
 
 
@@ -277,9 +276,9 @@ class Applied(NamedTuple):
 
     position: Position
     batch: Batch | None
-    """None: what is there is no batch."""
+    """None if the place holds no batch."""
     outcomes: Sequence[EntryOutcome] | None
-    """One for each entry; None if the batch is a repeat, or of an author who was lost: then nothing has changed."""
+    """One for each entry; None if the batch is a repeat, or of a lost author: then nothing has changed."""
     state: str
     """The running hash after it."""
 
@@ -312,17 +311,17 @@ class Replica:
         self._path = path
         connection = self.database.connection
         if path is not None:
-            connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes, the log still has
+            connection.execute("PRAGMA synchronous = NORMAL")  # the log still has what a power cut takes
         connection.executescript(TABLES)
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
         self.last_in_force = self.in_force()
         """The form in force at `position`; any thread may read it."""
 
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
-        """Apply what follows in the log, all in one transaction with its place; return what came of each batch.
+        """Apply the next batches of the log in one transaction with their place; return their results.
 
-        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again; and
-        `NewerFormError` if what follows is for newer releases.
+        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again. Raises
+        `NewerFormError` if the batches are for newer releases.
         """
         try:
             try:
@@ -330,7 +329,7 @@ class Replica:
             except Exception as error:
                 if is_of_the_disk(error) or isinstance(error, NewerFormError):
                     raise
-                # what an entry may not do is undone alone
+                # a refused entry is undone separately
                 applied = self._transact(batches, carry_out_one_by_one)
         except Exception as error:
             if not is_of_the_disk(error):
@@ -356,7 +355,7 @@ class Replica:
                 state = next_state(state, data, msgspec.json.encode([*map(digest, outcomes or ())]))
                 applied.append(Applied(position, batch, outcomes, state))
             connection.execute("UPDATE place SET position = ?, state = ?", (batches[-1][0], state))
-            if (in_force := self.in_force()) > self.form:  # what follows may be of that form
+            if (in_force := self.in_force()) > self.form:  # the next batches may have that form
                 raise NewerFormError(in_force, self.form)
             connection.execute("COMMIT")
             self.last_in_force = in_force
@@ -384,7 +383,7 @@ class Replica:
         return int(form)
 
     def authors(self) -> dict[Author, int]:
-        """Return who may write, with the number of their last batch; first who has been there for the longest."""
+        """Return who may write, with the number of their last batch, oldest author first."""
         rows = self.database.connection.execute(
             "SELECT node, epoch, number FROM nodes WHERE NOT is_lost ORDER BY since"
         )
@@ -395,13 +394,13 @@ class Replica:
         return dict(self.database.connection.execute("SELECT node, url FROM nodes ORDER BY node"))
 
     def connected(self, now_ms: int) -> list[Connected]:
-        """Return who is connected, to whichever node."""
+        """Return the connected players of all nodes."""
         connection = self.database.connection
         rows = connection.execute("SELECT node, came FROM connected ORDER BY player").fetchall()
         found = []
         for node, data in rows:
             came = msgspec.json.decode(data, type=Came)
-            with suppress(Refusal):  # of one who was forgotten; their connection is about to end
+            with suppress(Refusal):  # of a deleted player, whose connection is about to end
                 found.append(Connected(node, came, player_of(connection, came.player, now_ms)))
         return found
 
@@ -427,7 +426,7 @@ class Replica:
                     (position,) = tables.execute("SELECT position FROM place").fetchone()
                 return TablesImage(position, copy.open("rb"))
             finally:
-                copy.unlink()  # what is open can still be read
+                copy.unlink()  # an open file can still be read
         except (OSError, sqlite3.Error, ConfigurationError) as error:
             raise StorageError(str(error)) from None
 
@@ -461,7 +460,7 @@ class Replica:
         self.position, self.state, self.last_in_force = position, state, form
 
     def move_to(self, position: Position) -> None:
-        """Let the tables stand at another place: of a log that begins anew with them."""
+        """Set the tables' place, in a new log that starts from them."""
         self.database.connection.execute("UPDATE place SET position = ?", (position,))
         self.position = position
 

@@ -1,9 +1,9 @@
-"""Keep the ledger of one node of a cluster: what it appends goes through the log, and happens where the log has it.
+"""The ledger of one node of a cluster: its entries go through the log, and take effect at their place there.
 
-A node puts one batch at a time into the log, and repeats it until it sees it there: what it gathers meanwhile goes
-into the next. All batches, its own too, are applied in the order of the log, and only then is a caller answered: so
-whatever the log or the others did meanwhile, an answer is true. Safety rests on no clock; the times here decide only
-when a node is asked to wait, or taken for lost.
+A node puts one batch at a time into the log, and repeats it until it sees it there. Entries gathered meanwhile go into
+the next. All batches, its own too, are applied in the order of the log, and only then is a caller answered. So an
+answer is true whatever the log or the others did meanwhile. Safety rests on no clock: the times here decide only when a
+node has to wait, or counts as lost.
 
 `Membership` tells the cluster who is connected to this node.
 """
@@ -56,7 +56,7 @@ TICK_S = 0.25
 BEAT_S = 0.5
 """How often a node writes at least: an empty batch, so that nobody takes it for lost."""
 GIVE_UP_S = 5.0
-"""After so long it is said of an entry that it may not have been written; it may be, later."""
+"""After this time an entry's outcome is reported as unknown; it may still be written later."""
 RETRY_S = 1.0
 """After so long a disk that failed is tried again."""
 _REMEMBERED = 4_096
@@ -64,7 +64,7 @@ _REMEMBERED = 4_096
 _WHATEVER_IT_WROTE = 2**53
 
 Work = Callable[[Callable[[], Any], Callable[[Any], None]], None]
-"""Has something done elsewhere, one after the other, and the result told on the event loop; what is done raises not."""
+"""Runs jobs elsewhere, one after the other, and reports results on the event loop; jobs do not raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,8 @@ class NodeHooks:
     """Callbacks from a ledger to the server that uses it."""
 
     heard: Callable[[EntryOutcome, Author], None]
-    """Called with each accepted entry that no caller waits for, of other nodes or given up; and with who comes and goes
-    of the nodes.
-    """
+    """Called with each accepted entry for which no caller waits (of other nodes, or given up), and with nodes that come
+    and go."""
     began: Callable[[], None]
     """Called when an epoch of this node has begun: from now on it is one of the cluster."""
     ended: Callable[[], None]
@@ -82,8 +81,8 @@ class NodeHooks:
     refused: Callable[[AnyLoggedEntry], None] = lambda _: None
     """Called with each entry that no caller waits for any more, where it comes out that it did not happen."""
     missed: Callable[[], None] = lambda: None
-    """Called when what follows for this node was trimmed, after `ended`: only who begins anew, from a snapshot, has it.
-    """
+    """Called, after `ended`, when the next batches for this node were trimmed: only a new start from a snapshot has
+    them."""
 
 
 class ReplicatedLedger:
@@ -99,13 +98,13 @@ class ReplicatedLedger:
         self.epoch = 0
         """That of this node, or of its last life; 0 before the first."""
         self.is_member = False
-        """Whether this node's epoch has begun, and goes on."""
+        """Whether this node's epoch has begun and not ended."""
         self.stopped: str | None = None
         """Why this node must not go on, if so."""
         self.aside: str | None = None
         """Why this node is to leave the work to the others, if so: see `stand_aside`."""
         self.position: Position = replica.position
-        """Up to which place of the log all was applied, and told."""
+        """The place of the log up to which everything was applied and reported."""
         self.job_ms = 0.0
         """As in `Ledger`: of all nodes, the author's alone charges for an entry."""
         self.cost_s: Callable[[], float] = lambda: 0.0
@@ -129,7 +128,7 @@ class ReplicatedLedger:
         self._inbox = Inbox(stream, self._arrived)
         self._is_applying = False
         self._applying_ms = 0.0
-        """The cost of what was applied last."""
+        """The cost of the last application."""
         self._trouble: str | None = None
         self._round_trip_s = Histogram()
         self._secret = ""
@@ -146,7 +145,7 @@ class ReplicatedLedger:
         self._inbox.follow(self.position)
         self._tick()
 
-    # What the journal asks.
+    # Calls of the journal.
 
     def append(self, entry: AnyLoggedEntry, done: Done, failed: Failed) -> None:
         """Put an entry into the next batch; the answer comes once it was applied here, or after `GIVE_UP_S`."""
@@ -161,7 +160,7 @@ class ReplicatedLedger:
         self._outbox.gather(Waiting(entry, done, failed, self._loop.time()))
         if not self._is_gathering:
             self._is_gathering = True
-            self._loop.call_soon(self._send)  # what is asked in one turn of the loop shares a batch
+            self._loop.call_soon(self._send)  # the calls of one turn of the loop share a batch
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Answer a query after all that was applied before."""
@@ -244,14 +243,14 @@ class ReplicatedLedger:
             self._is_needed = False
 
     def stop_for(self, fault: Exception) -> None:
-        """Stop for a fault of ours on this node: what its tables say cannot be told from what they should."""
+        """Stop after a fault of ours on this node, because its tables may be wrong."""
         if self.stopped is None:
             self._stop(f"a fault of this node ({type(fault).__name__}: {fault}); start it again")
 
     # To the log.
 
     def _send(self) -> None:
-        """Publish what was gathered, unless a batch is under way."""
+        """Publish the gathered entries, unless a batch is under way."""
         self._is_gathering = False
         if self._outbox.sent is None and self.is_member and self._outbox.has_gathered:
             self._publish_next(self._outbox.next_bite())
@@ -293,7 +292,7 @@ class ReplicatedLedger:
             self.job_ms += (ms / jobs - self.job_ms) * NEWEST
 
     def _go_on_following(self) -> None:
-        """With all applied that came: take up what was let pass, or stop if that was trimmed."""
+        """With everything applied, follow again from the skipped batches, or stop if they were trimmed."""
         if self.stopped is not None:
             return
         if self._inbox.is_trimmed:
@@ -320,7 +319,7 @@ class ReplicatedLedger:
             self._measure(self._applying_ms, sum(len(each.batch.entries) for each in applied if each.batch is not None))
         except Exception as fault:
             log.exception("fault while hearing what was applied")
-            self.stop_for(fault)  # or nothing would ever be applied here any more, and nobody would know why
+            self.stop_for(fault)  # otherwise nothing would be applied here, and nobody would know why
             return
         if self.stopped is None:
             self.contact.reached(self.position)
@@ -328,7 +327,7 @@ class ReplicatedLedger:
             self._send()
 
     def _take_in(self, applied: list[Applied]) -> None:
-        """Hear of what was applied, place by place."""
+        """Process what was applied, place by place."""
         for each in applied:
             self._inbox.take()
             self.position = each.position
@@ -341,7 +340,7 @@ class ReplicatedLedger:
                     return
 
     def _take_note(self, applied: Applied, batch: Batch) -> None:
-        """Tell callers and hooks what came of a batch."""
+        """Report the results of a batch to callers and hooks."""
         if applied.outcomes is not None and self._is_of_the_process_before(batch):
             log.info("epoch %d of node %s was begun by the process before", batch.epoch, self.node)
             self._outbox.sent, self.epoch = None, 0  # the next one is begun with the next look
@@ -424,7 +423,7 @@ class ReplicatedLedger:
         except Exception as error:  # noqa: BLE001 - a fault of ours in one answer must not keep the others from theirs
             self._loop.call_exception_handler({"message": "fault while answering an entry", "exception": error})
 
-    # What others say of themselves.
+    # Entries about other nodes.
 
     def _is_of_the_process_before(self, batch: Batch) -> bool:
         """Tell whether a batch begins the epoch that we were about to begin: it was late, its author ended meanwhile.
@@ -457,7 +456,7 @@ class ReplicatedLedger:
     def _stop(self, why: str, level: int = logging.CRITICAL) -> None:
         log.log(level, "node %s stops: %s", self.node, why)
         self.stopped, self.is_member, self._inbox.is_followed = why, False, False
-        self._fail_all(why, UnknownOutcomeError)  # what follows in the log is not known here any more
+        self._fail_all(why, UnknownOutcomeError)  # the rest of the log is unknown here
         self._hooks.ended()
 
     # Time.
@@ -484,7 +483,7 @@ class ReplicatedLedger:
             self._begin_epoch()
 
     def _give_up(self, now_s: float) -> None:
-        """Answer callers who have waited for too long; what was sent for them stays under way, all else is let go."""
+        """Answer callers who have waited too long. Their sent entries stay under way; all others are dropped."""
         why, sent = "the ledger of the cluster does not answer", set(self._outbox.under_way())
         for each in self._outbox.waiting():
             if now_s - each.since_s > GIVE_UP_S and not each.is_given_up:
@@ -532,7 +531,7 @@ class ReplicatedLedger:
 
 
 class NodeFigures(NamedTuple):
-    """How a node stands in its cluster."""
+    """The state of a node in its cluster."""
 
     node: str
     epoch: int
@@ -548,7 +547,7 @@ class NodeFigures(NamedTuple):
     silence_s: float
     """For how long it has had no proof of contact with the log."""
     refused: int
-    """Entries of its own that were refused, since others came first or it was declared lost."""
+    """Its entries that were refused, since others came first or it was declared lost."""
 
 
 class Membership:
@@ -558,7 +557,7 @@ class Membership:
         self._ledger = ledger
         self._serials = count(1)
         self.recounted: dict[str, None] = {}
-        """The matches that more or fewer watch here than the other nodes were told."""
+        """The matches whose number of watchers here differs from the one sent last."""
 
     @property
     def is_fresh(self) -> bool:
@@ -584,7 +583,7 @@ class Membership:
         return self._ledger.peers.known_urls()
 
     def figures(self) -> NodeFigures:
-        """Return how this node stands in the cluster."""
+        """Return the state of this node in the cluster."""
         ledger, members = self._ledger, self._ledger.peers.members()
         return NodeFigures(
             ledger.node, ledger.epoch, ledger.is_member, ledger.is_steward, len(members), ledger.position,
@@ -596,13 +595,13 @@ class Membership:
         return next(self._serials)
 
     def came(self, came: Came, done: Callable[[Player], None], failed: Callable[[Refusal], None]) -> None:
-        """Let a player be connected here, and nowhere else; `done` gets them as they are at that moment."""
+        """Connect a player here, and nowhere else; `done` gets them as they are at that moment."""
         self._ledger.append(came, done, failed)
 
     def sat(self, player: PlayerId, serial: int, match: str) -> None:
-        """Let a player hear a match of theirs."""
+        """Let a player receive a match of theirs."""
         self._ledger.append(Sat(player, serial, match), unheard, unheard)
 
     def went(self, player: PlayerId, serial: int, *, on_purpose: bool) -> None:
-        """Let a player be connected here no more."""
+        """Disconnect a player from here."""
         self._ledger.append(Went(player, serial, on_purpose), unheard, unheard)

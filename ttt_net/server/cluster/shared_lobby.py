@@ -1,8 +1,8 @@
-"""Share one lobby among the nodes of a cluster: one of them keeps it, and the others ask there.
+"""Share one lobby among the nodes of a cluster: one of them keeps it, and the others send it requests.
 
-The steward, the node that has been there for the longest, keeps seeks and challenges. The others send it what is
-asked of the lobby, and pass on what it says. If that is lost, the player comes back and sees what is so. With
-the next steward the seeks of those who are still there stand again.
+The steward, the node that has been there the longest, keeps seeks and challenges. The others forward requests to the
+lobby, and pass on its replies. If these are lost, the player reconnects and gets the current state. The seeks of
+connected players move to the next steward.
 """
 
 import logging
@@ -47,11 +47,11 @@ class SharedLobby:
         self._services = hub.services
         self._steward: Author | None = None
         self._seeks: dict[PlayerId, tuple[Session, wire.SeekRequest]] = {}
-        """The seeks of players here that stand at another node, as they made them here."""
+        """The seeks of players here that are open at another node, as they were made here."""
         self._told_seeks = ToldSeeks(hub.services.players.sessions)
-        """All that stand at another node."""
+        """All seeks that are open at another node."""
         self._last_told: tuple[float, bytes] = (0.0, b"")
-        """As the steward: when which seeks were told last."""
+        """As the steward: when which seeks were last sent."""
         self._next_seeks_s = 0.0
         self._asked: dict[tuple[PlayerId, int, int], Reply] = {}
         """As the steward: what takes the answer to each request of another node."""
@@ -60,7 +60,7 @@ class SharedLobby:
         """As the steward: questions that know more of the log than we."""
 
     def start(self) -> None:
-        """Take what players ask of the lobby, and hear the other nodes."""
+        """Accept players' requests to the lobby, and messages of the other nodes."""
         self._hub.listing.standing = self._standing
         self._hub.act_in_lobby = self._act
         self._log.answer(f"steward.{self._ledger.node}", self._asked_as_steward)
@@ -68,7 +68,7 @@ class SharedLobby:
         self._log.listen(_SEEKS, self._seeks_told)
 
     def answer_early(self) -> None:
-        """Answer, as the steward, the questions that came before what they know of was here."""
+        """Answer, as the steward, requests that arrived before the entries they depend on."""
         early, self._early = self._early, []
         for question, reply in early:
             self._services.guard.attempt("an early request to the lobby", partial(self._answer, question, reply))
@@ -79,12 +79,12 @@ class SharedLobby:
         return len(self._asked)
 
     def forget_answers(self) -> None:
-        """Let go of what takes the answers to players who have left meanwhile: nobody answers them any more."""
+        """Drop the callbacks of players who have left: nobody will answer them."""
         for key in [key for key in self._asked if self._asker(*key[:2]) is None]:
             del self._asked[key]
 
     def arrived_elsewhere(self, player: PlayerId) -> None:
-        """Let go of the seek that a player made here: they play on another node now."""
+        """Drop the seek that a player made here: they are on another node now."""
         self._seeks.pop(player, None)
 
     def look_for_steward(self) -> None:
@@ -267,7 +267,7 @@ class SharedLobby:
         self._outbox[key].append(data)
 
     def _flush(self, key: tuple[NodeName, PlayerId, int]) -> None:
-        """Send what was said in one turn: what follows the answer to a request goes with that answer."""
+        """Send the messages of one turn, so that the consequences of a request arrive with its reply."""
         node, player, serial = key
         send: Reply = partial(self._tell, node, player, serial)
         together = b""
@@ -313,7 +313,7 @@ class SharedLobby:
 
 
 class ToldSeeks:
-    """The seeks that stand at the steward, as it sent them to this node; a `ListedSeeks`."""
+    """The steward's open seeks, as it sent them to this node; a `ListedSeeks`."""
 
     def __init__(self, sessions: Mapping[PlayerId, Session]) -> None:
         self._sessions = sessions

@@ -47,7 +47,7 @@ class SnapshotKeeper:
             self._log.kept(partial(self._looked, now_s))
 
     def _looked(self, now_s: float, kept: Retained | None) -> None:
-        """Trim behind the snapshot that there is, or begin another."""
+        """Trim behind the existing snapshot, or begin another."""
         if kept is None or self._is_busy or not self._ledger.is_steward:
             return
         behind = kept.snapshot - self._schedule.kept_places
@@ -179,7 +179,7 @@ class DepartingFile(io.RawIOBase):
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what it is called with
         """Read into a buffer, and return the number of bytes."""
-        self._moved()  # what was read before has arrived
+        self._moved()  # the data read before has arrived
         data = self._source.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

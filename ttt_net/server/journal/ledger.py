@@ -264,7 +264,7 @@ class LocalLedger:
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` on the event loop with entries from now on, once they are accepted.
 
-        Raises `LookupError` for earlier ones.
+        Raises `LookupError` if the position is an earlier one.
         """
         if position != self.position:
             raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")

@@ -131,7 +131,7 @@ class Cluster:
 
 
 def check_url(text: str) -> None:
-    """Check that `text` is an address with a scheme, as clients take it. Raises `ValueError` otherwise."""
+    """Check that `text` is an address with a scheme, as clients take it. Raises `ValueError` if it is not."""
     url = urlsplit(text)
     if (
         url.scheme not in ("ws", "wss")

@@ -40,7 +40,7 @@ class LaunchOptions:
 def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
     """Return the options and settings from the command line, the environment and the file that they name.
 
-    Raises `ConfigurationError` with the place of an unknown key or an invalid value.
+    Raises `ConfigurationError` with the place if a key is unknown or a value is invalid.
     """
     first = arguments[0] if arguments else ""
     if first in _AS_FLAGS:
