@@ -174,7 +174,7 @@ class Hub:
         return self.services.players.people, sum(match is not None and not match.is_over for match in matches)
 
     def recall(self) -> None:
-        """Read what was promised before a restart and is not of a match: invitations and tournaments."""
+        """Read the invitations and tournaments from before a restart."""
         self.matchmaker.invitations.recall()
         self.tournaments.recall()
 

@@ -1,4 +1,4 @@
-"""Send the lists of the lobby, or the page of a tournament: each encoded once however many look at it.
+"""Send the lists of the lobby, or the page of a tournament, each encoded once for all its readers.
 
 Subscribers get all three at once, and then each one that has changed, with its latest state: changes close together are
 sent as one. A list is sent whole, so slow readers are skipped until they have caught up, and miss nothing.
@@ -20,7 +20,7 @@ from ttt_net.server.wire.frames import frame
 Subject = Literal["seeks", "players", "live", "tournament"]
 
 PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000, "tournament": 1_000}
-"""For how long the changes of a list are gathered before it is told again."""
+"""How long the changes of a list are gathered before it is sent again."""
 MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""
 MADE_AT_ONCE = Rate(10)

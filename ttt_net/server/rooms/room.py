@@ -199,7 +199,7 @@ class MatchRoom:
                 on_purpose = session.connection.left_on_purpose and not is_replaced
                 self.match.absences.went(side, now_ms, on_purpose=on_purpose, is_replaced=is_replaced)
                 self.seats.set_clock(self.match, now_ms, self.look_at_clock)
-            if self.match is None or self.match.next is None:  # else both go on to the rematch
+            if self.match is None or self.match.next is None:  # otherwise both continue in the rematch
                 self.seats.tell(self.match, session.player, online=False)
             self._settle()
 
@@ -485,7 +485,7 @@ class MatchRoom:
             return
         membership = self._services.membership
         if membership is not None and not membership.is_fresh:
-            self.seats.look_later(self.look_at_clock)  # what is on its way to us may have stopped the clock
+            self.seats.look_later(self.look_at_clock)  # a pending entry of the log may have stopped the clock
             return
         now_ms, at_ms = self._services.now_ms(), self.match.next_at_ms(self._services.wall_ms())
         events: list[MatchEvent] = []
