@@ -1,11 +1,14 @@
-"""Players that count as one where two of one address may play no rated matches."""
+"""Players may meet, and for ratings, by who they are and what they ask for."""
 
 import asyncio
 import random
-from typing import cast
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from tests.server.running import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seeks import Seek
@@ -14,7 +17,11 @@ from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
+
+Wishes = dict[str, Any]
+"""What a challenge asks for."""
 
 
 class Line:
@@ -58,3 +65,77 @@ def test_an_ipv6_customer_is_one_address_however_many_they_have(one: str, other:
             eligibility.must_be_elsewhere(0, 1)
     else:
         eligibility.must_be_elsewhere(0, 1)
+
+
+def kind_of(asker: str, other: str, asked: Wishes) -> bool | str:
+    """Return whether a challenge leads to a rated match, or the code of its refusal, by the rules of the protocol."""
+    people = asker != "Robo" and other != "Robo"
+    is_lesson = asked["side"] is not None
+    is_level = asked["level"] is not None
+    can_be_rated = asked["game"] == "connect4" and "guest" not in (asker, other)
+    if asked["or_casual"]:
+        is_rated = bool(asked["rated"]) and can_be_rated and people and not is_lesson and not is_level
+    else:
+        is_rated = bool(asked["rated"])
+        if is_rated and not can_be_rated:
+            return "always_casual"
+    if is_level and (people or asked["level"] == 3):
+        return "not_welcome"
+    if is_level and is_rated:
+        return "always_casual"
+    if is_lesson and other != "Robo":
+        return "not_welcome"
+    if is_lesson and is_rated:
+        return "always_casual"
+    return is_rated
+
+
+@pytest.mark.parametrize("other", ["Bob", "guest", "Robo"])
+@pytest.mark.parametrize("asker", ["Ann", "guest"])
+async def test_a_challenge_is_rated_casual_or_refused_by_who_plays_and_what_is_asked(
+    tmp_path: Path, asker: str, other: str
+) -> None:
+    async with running(tmp_path, Limits(challenges=Rate(1_000_000))) as server:
+        people = [await server.connect(), await server.connect()]
+        for peer, name in zip(people, (asker, other), strict=True):
+            kind = {"bot": "random", "level": 2} if name == "Robo" else {}
+            await peer.hello(**({} if name == "guest" else {"name": name} | kind))
+        one, two = people
+        for game, rated, or_casual, level, side in product(
+            ("connect4", "tictactoe"), (False, True), (False, True), (None, 2, 3), (None, 0)
+        ):
+            asked: Wishes = {"game": game, "rated": rated, "or_casual": or_casual, "level": level, "side": side}
+            given = {key: value for key, value in asked.items() if value is not None}
+            answer = await one.ask("challenge", name=two.name, **given)
+            expected = kind_of(asker, other, asked)
+            if isinstance(expected, str):
+                assert answer.get("code") == expected, (asked, answer)
+                continue
+            assert answer["type"] == "ok", (asked, answer)
+            told = await two.hear("challenged")
+            assert (told.get("rated", False), told.get("level")) == (expected, level), asked
+            await one.ok("answer", challenge=told["challenge"], accept=False)
+
+
+@pytest.mark.parametrize("is_same_address", [False, True])
+@pytest.mark.parametrize(("rated", "or_casual"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("other", ["Bob", "guest", "Robo"])
+async def test_a_seek_that_is_accepted_is_rated_casual_or_refused_by_who_accepts_it(
+    tmp_path: Path, other: str, *, rated: bool, or_casual: bool, is_same_address: bool
+) -> None:
+    limits = Limits(rated_same_address=not is_same_address)
+    async with running(tmp_path, limits) as server:
+        ann, two = await server.join("Ann"), await server.connect()
+        kind = {"bot": "random", "level": 2} if other == "Robo" else {}
+        await two.hello(**({} if other == "guest" else {"name": other} | kind))
+        await ann.ok("seek", games=["connect4"], rated=rated, or_casual=or_casual)
+        seek = server.hub.lobby.seeks.of(server.player_of("Ann"))
+        assert seek is not None
+        answer = await two.ask("accept", seek=seek.number)
+        cannot = other == "guest" or is_same_address
+        if rated and not or_casual and cannot:
+            assert answer["code"] == "always_casual"
+            return
+        assert answer["type"] == "ok"
+        is_rated = (await ann.hear("snapshot")).get("rated", False)
+        assert is_rated == (rated and not (or_casual and (cannot or other == "Robo")))

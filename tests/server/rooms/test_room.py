@@ -11,7 +11,7 @@ import pytest
 from tests.server.peer import said
 from tests.server.running import Server, running, until
 from ttt_net.server.journal.ledger import Read, Tell
-from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.rooms.room import MAX_WAITING, MatchRoom
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -545,6 +545,37 @@ async def test_a_rename_in_mid_match_is_sent_to_players_and_watchers_after_its_a
             assert told == {"type": "playerrenamed", "match": match, "side": 1, "name": "Renamed"}
         await first.ok("play", match=match, ply=0, move=4)
         assert (await second.hear("played"))["seq"] == 2
+
+
+async def test_a_request_that_waits_is_not_carried_out_once_its_player_has_gone(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        with server.stopped_disk():
+            moving = await first.say("play", match=match, ply=0, move=4)
+            await until(lambda: server.rooms[match].is_busy)
+            requests = server.hub.metrics.requests
+            await second.say("resign", match=match)
+            await until(lambda: server.hub.metrics.requests > requests)
+            second.abort()
+            await until(lambda: len(server.connections) == 1)
+        assert (await first.answer(moving))["type"] == "ok"
+        newer = await server.connect()
+        await newer.hello(token=second.token)
+        snapshot = await newer.resume(match)
+        assert (snapshot["moves"], snapshot.get("outcome")) == ([4], None)
+
+
+async def test_so_many_requests_of_one_player_wait_for_a_match_and_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        first, second, match = await server.pair()
+        with server.stopped_disk():
+            await first.say("play", match=match, ply=0, move=4)
+            await until(lambda: server.rooms[match].is_busy)
+            asked = [await second.say("decline", match=match, kind="draw") for _ in range(MAX_WAITING + 2)]
+            answers = [await second.answer(number) for number in asked[MAX_WAITING:]]
+            assert [(answer["code"], answer["retry_after_ms"]) for answer in answers] == [("too_fast", 100)] * 2
+        codes = [(await second.answer(number)).get("code") for number in asked[:MAX_WAITING]]
+        assert "too_fast" not in codes
 
 
 async def test_a_rename_touches_the_rooms_of_the_player_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,291 @@
+"""The limiter of connections beside a plain list of them: it counts, answers and drops as documented."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from math import ceil
+from typing import cast
+from unittest import mock
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from ttt_net.errors import Closing, Refusal
+from ttt_net.server.admission import connection_limiter
+from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.admission.fair_shares import Account, FairShares
+from ttt_net.server.admission.rate_limiter import RateLimiter
+from ttt_net.server.admission.sanctions import Sanction, Sanctions, network_to_ban
+from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.setting import Rate
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.http import TurnedAway
+
+PROXY, FRIEND, BANNED = "10.0.0.1", "10.9.0.1", "198.51.100.66"
+CALLERS = (
+    "192.0.2.1",
+    "192.0.2.2",
+    "2001:db8::1",
+    "2001:db8::2",
+    "2001:db8:0:1::1",
+    "2001:db8:0:100::1",
+    FRIEND,
+    BANNED,
+)
+PEERS = st.sampled_from([*CALLERS, PROXY, PROXY])
+MOST, MOST_OF_ADDRESS, NEWCOMERS, RESERVED, POLITE, POLITE_TO_ONE, MODEST = 8, 3, 6, 2, 2, 1, 1
+SETTINGS = Configuration(
+    behind_proxy=True,
+    proxies=(PROXY,),
+    limits=Limits(
+        max_connections=MOST,
+        max_per_address=MOST_OF_ADDRESS,
+        max_newcomers=NEWCOMERS,
+        unmetered=("10.9.0.0/16",),
+        openings=Rate(8, 60.0),
+        floods=Rate(2, 60.0),
+    ),
+)
+
+
+@dataclass(eq=False)
+class Line:
+    """A connection, with what the limiter did to it and, beside that, what it should have done."""
+
+    peer: str
+    address: str = ""
+    metered_as: str | None = None
+    account: Account | None = None
+    lacks_place: bool = False
+    turned_away: TurnedAway | None = None
+    is_open: bool = True
+    is_idle: bool = False
+    is_aborted: bool = False
+    dropped: str | None = None
+    is_named: bool = False
+    """Whether the handshake was read."""
+
+    networks: tuple[str, ...] = ()
+    status: int | None = None
+    retry_s: int = 0
+    lacks: bool = False
+    is_newcomer: bool = True
+    is_in_reserve: bool = False
+    should_be_dropped: str | None = None
+
+    def evict(self, why: str) -> None:
+        self.dropped, self.is_open = why, False
+
+    def close(self, closing: Closing) -> None:
+        self.dropped, self.is_open = closing.name, False
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def should_drop(self, why: str) -> None:
+        self.should_be_dropped = why
+
+
+class Crowd(RuleBasedStateMachine):
+    """Connections that come, say who they are, and leave."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_ms = 5
+        self.lines: list[Line] = []
+        limits = SETTINGS.limits
+        self.rates, self.model_rates = (RateLimiter(limits, lambda: self.now_ms) for _ in range(2))
+        self.shares = FairShares(limits, lambda: self.now_ms)
+        sanctions = Sanctions(lambda: self.now_ms, b"k")
+        sanctions.impose([Sanction("ban", network_to_ban(BANNED) or "", "", "", 0, None)])
+        changes = {"POLITE": POLITE, "POLITE_TO_ONE": POLITE_TO_ONE, "MODEST": MODEST, "RESERVED": 1 / 4}
+        self.patches = [mock.patch.object(connection_limiter, key, value) for key, value in changes.items()]
+        self.patches.append(mock.patch.object(connection_limiter, "RESERVED_TO_ONE", 1))
+        for patch in self.patches:
+            patch.start()
+        self.real = ConnectionLimiter(
+            SETTINGS,
+            self.rates,
+            self.shares,
+            sanctions,
+            self.lines,
+            lambda line: cast(Line, line).is_idle,
+            lambda: self.now_ms,
+        )
+        self.idle_from_ms = 0
+        """When somebody may be looked for again who is idle."""
+        self.order: list[str] = []
+        """Addresses with connections, the one that came first in front."""
+
+    def teardown(self) -> None:
+        for patch in self.patches:
+            patch.stop()
+
+    # The model.
+
+    def count(self, network: str) -> int:
+        return sum(network in line.networks for line in self.lines)
+
+    def networks(self, address: str) -> tuple[str, ...]:
+        if ip_address(address).version == 4:
+            return (address,)
+        return tuple(str(ip_network((address, length), strict=False)) for length in (64, 56, 48))
+
+    def is_flooded(self, network: str) -> bool:
+        return self.model_rates.is_flooded("openings", network)
+
+    def counts(self, line: Line, address: str) -> None:
+        """Count a connection for an address, and say what should come of it."""
+        if address != FRIEND:
+            line.networks = self.networks(address)
+            if line.networks[0] not in self.order:
+                self.order.append(line.networks[0])
+            if any(self.count(each) > MOST_OF_ADDRESS * 2**index for index, each in enumerate(line.networks)):
+                line.status, line.retry_s = 429, 1
+            own = line.networks[0]
+            try:
+                self.model_rates.check_of_address("floods", own)
+                self.model_rates.spend_of_address("openings", own)
+            except Refusal as refusal:
+                line.status, line.retry_s = 429, ceil((refusal.retry_after_ms or 0) / 1000)
+            if self.count(own) > MOST_OF_ADDRESS + POLITE_TO_ONE or self.is_flooded(own):
+                line.should_drop("address")
+        if address == BANNED:
+            line.status, line.retry_s = 403, 0
+
+    def finds_place(self, line: Line) -> None:
+        of_address = {each: [one for one in self.lines if one.networks[:1] == (each,)] for each in self.order}
+        largest = max(of_address, key=lambda each: len(of_address[each]), default=None)
+        if self.now_ms >= self.idle_from_ms:
+            crowd = of_address[largest] if largest is not None else []
+            is_large = len(crowd) > MODEST and line.networks[:1] != (largest,)
+            idle = next((one for one in crowd if is_large and one.is_open and one.is_idle), None)
+            if idle is not None:
+                idle.should_drop("FULL")
+                line.lacks = False
+                return
+            self.idle_from_ms = self.now_ms + 100
+        is_room = len(self.lines) <= MOST + RESERVED
+        is_first = not any(one.is_in_reserve and one.networks[:1] == line.networks[:1] for one in self.lines)
+        if is_room and (is_first or not line.networks):
+            line.is_in_reserve = True
+        else:
+            line.status, line.retry_s = 503, 1
+
+    # What happens.
+
+    @rule(peer=PEERS)
+    def comes(self, peer: str) -> None:
+        own = None if peer in (PROXY, FRIEND) else self.networks(peer)[0]
+        shut = self.real.shut_to(peer)
+        if len(self.lines) >= MOST + RESERVED + POLITE:
+            assert shut == "full"
+        elif own is not None and (self.count(own) >= MOST_OF_ADDRESS + POLITE_TO_ONE or self.is_flooded(own)):
+            assert shut == "address"
+        elif own is not None and self.shares.is_overdrawn(own, self.networks(peer)[1:]):
+            assert shut == "work"
+        else:
+            assert shut is None
+        if shut is not None:
+            return
+        line = Line(peer)
+        self.lines.append(line)
+        line.lacks = len(self.lines) > MOST
+        newcomers = [each for each in self.lines if each.is_newcomer]
+        if len(newcomers) > NEWCOMERS:
+            newcomers[0].is_newcomer = False
+            newcomers[0].should_drop("newcomers")
+        if peer != PROXY:
+            self.counts(line, peer)
+        self.real.arrive(cast(Connection, line), peer)
+
+    def is_waiting(self) -> bool:
+        return any(not line.is_named for line in self.lines)
+
+    @precondition(is_waiting)
+    @rule(data=st.data(), caller=st.sampled_from(CALLERS))
+    def is_read(self, data: st.DataObject, caller: str) -> None:
+        line = data.draw(st.sampled_from([each for each in self.lines if not each.is_named]))
+        line.is_named = True
+        if line.peer == PROXY:
+            self.counts(line, caller)
+        if line.lacks and line.status is None and not line.is_in_reserve:
+            self.finds_place(line)
+        answer = self.real.identify(cast(Connection, line), [f"203.0.113.9, {caller}"])
+        assert (answer and answer.status) == line.status
+
+    @precondition(lambda self: self.lines)
+    @rule(data=st.data())
+    def is_admitted(self, data: st.DataObject) -> None:
+        line = data.draw(st.sampled_from(self.lines))
+        line.is_newcomer = line.is_in_reserve = line.lacks = False
+        self.real.admitted(cast(Connection, line))
+
+    @precondition(lambda self: self.lines)
+    @rule(data=st.data(), is_idle=st.booleans())
+    def does_something(self, data: st.DataObject, is_idle: bool) -> None:
+        data.draw(st.sampled_from(self.lines)).is_idle = is_idle
+
+    @precondition(lambda self: self.lines)
+    @rule(data=st.data())
+    def floods(self, data: st.DataObject) -> None:
+        line = data.draw(st.sampled_from(self.lines))
+        with suppress(Refusal):
+            self.model_rates.spend_of_address("floods", line.metered_as)
+        self.real.flooded(cast(Connection, line))
+
+    @precondition(lambda self: self.lines)
+    @rule(data=st.data())
+    def leaves(self, data: st.DataObject) -> None:
+        line = data.draw(st.sampled_from(self.lines))
+        self.lines.remove(line)
+        self.order = [each for each in self.order if self.count(each)]
+        self.real.leave(cast(Connection, line))
+
+    @precondition(lambda self: self.lines)
+    @rule(data=st.data(), ms=st.sampled_from([100.0, 8_000.0]))
+    def costs(self, data: st.DataObject, ms: float) -> None:
+        account = data.draw(st.sampled_from(self.lines)).account
+        if account is not None:
+            for share in account.shares:
+                share.use(self.now_ms, ms)
+
+    @rule(ms=st.sampled_from([1, 99, 100, 20_000]))
+    def time_passes(self, ms: int) -> None:
+        self.now_ms += ms
+
+    @invariant()
+    def each_connection_is_treated_as_it_should_be(self) -> None:
+        for line in self.lines:
+            answer = line.turned_away
+            assert (answer and (answer.status, answer.retry_after_s)) == (line.status and (line.status, line.retry_s))
+            assert line.dropped == line.should_be_dropped
+            assert line.is_aborted == (line.dropped == "FULL")
+            assert line.lacks_place == line.lacks
+            assert line.metered_as == (line.networks[0] if line.networks else None)
+        for caller in CALLERS:
+            for network in self.networks(caller):
+                assert self.real.count_of(network) == self.count(network)
+
+
+TestCrowd = Crowd.TestCase
+TestCrowd.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+def test_in_a_cluster_addresses_are_counted_under_their_hash() -> None:
+    limits, sanctions, lines = SETTINGS.limits, Sanctions(lambda: 0, b"k"), list[Line]()
+    limiter = ConnectionLimiter(
+        SETTINGS,
+        RateLimiter(limits, lambda: 0),
+        FairShares(limits, lambda: 0),
+        sanctions,
+        lines,
+        lambda _: False,
+        lambda: 0,
+        is_hashing=True,
+    )
+    line = Line("192.0.2.1")
+    limiter.arrive(cast(Connection, line), line.peer)
+    key = sanctions.key_of_address("192.0.2.1")
+    assert (line.metered_as, limiter.count_of(key or ""), limiter.count_of("192.0.2.1")) == (key, 1, 0)
