@@ -100,9 +100,11 @@ def attack(kind: str, port: int) -> None:
     signal.signal(signal.SIGTERM, end)
     while kind in SWARMS and not is_over:
         number += swarm(SWARMS[kind], port)
-    if kind in ASKING or kind == "HTTP requests":
-        said = [frame(json.dumps(each).encode()) for each in ASKING.get(kind, ())] or [REQUEST]
-        number += ask_on(said, port, lambda: is_over)
+    if kind in ASKING:
+        said = [frame(json.dumps(each).encode()) for each in ASKING[kind]]
+        number += ask_on(said, port, lambda: is_over, is_player=True)
+    if kind in BROWSING:
+        number += ask_on([BROWSING[kind]], port, lambda: is_over, is_player=False)
     while not is_over:
         number += 1
         with contextlib.suppress(OSError):
@@ -132,10 +134,10 @@ def _misbehave(kind: str, one: socket.socket, number: int) -> None:
         one.sendall(frame(b'{"type":"who","id":2}') * 50)
 
 
-def ask_on(said: list[bytes], port: int, is_over: Callable[[], bool]) -> int:
+def ask_on(said: list[bytes], port: int, is_over: Callable[[], bool], *, is_player: bool) -> int:
     """Ask by turns on as many connections, as fast as is allowed, until it is over; return how often.
 
-    A connection that the server closes is opened anew.
+    A connection that the server closes is opened anew. Each says hello first if `is_player`.
     """
     links: list[socket.socket | None] = [None] * ASKERS
     began_s, number = time.perf_counter(), 0
@@ -143,7 +145,7 @@ def ask_on(said: list[bytes], port: int, is_over: Callable[[], bool]) -> int:
         due = int((time.perf_counter() - began_s) * ASKED_PER_S) - number
         for _ in range(due):
             at = number % ASKERS
-            link = links[at] = links[at] or _entered(port, number, is_player=said != [REQUEST])
+            link = links[at] = links[at] or _entered(port, number, is_player=is_player)
             number += 1
             if link is not None:
                 try:
@@ -295,6 +297,17 @@ ASKING: dict[str, list[dict[str, object]]] = {
     "seek and who": [_SEEK, {"type": "who", "id": 3}],
     "seek for 16": [{**_SEEK, "games": SIXTEEN}],
     "lists": [_SEEK, {"type": "lobby", "id": 3, "on": True}, {"type": "matches", "id": 4}],
+    "mutes and blocks": [
+        {"type": "mute", "id": 2, "name": None, "on": True},
+        {"type": "block", "id": 3, "name": "Crowd1", "on": True},
+        {"type": "blocks", "id": 4},
+        {"type": "block", "id": 5, "name": "Crowd1", "on": False},
+    ],
+    "rules of games": [
+        {"type": "rules", "id": 2, "game": f"mnk:{width}x{height},4"}
+        for width in range(9, 20)
+        for height in range(9, 20)
+    ],
     "mix": [
         _SEEK,
         {"type": "who", "id": 3},
@@ -312,9 +325,11 @@ ASKERS, ASKED_PER_S = 40, 1_900
 """As often as the limit of messages lets them."""
 REQUEST = b"GET /nowhere HTTP/1.1\r\nHost: a\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(38)) + b"\r\n"
 """With as many headers as may be; it is asked for on connections that stay open."""
+BROWSING = {"HTTP requests": REQUEST, "HTTP pipelining": b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 100}
+"""HTTP that is sent at once on a connection that stays open."""
 ATTACKS = (
     *("connections", "addresses", "openings", "messages", "bombs", "mute readers"),
-    *(*SWARMS, *CURIOUS, *ASKING, "HTTP requests"),
+    *(*SWARMS, *CURIOUS, *ASKING, *BROWSING),
 )
 BOMBS = (
     b"\x01" + PIECE + (b"\x00" + PIECE) * 50,
