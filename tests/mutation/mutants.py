@@ -245,7 +245,9 @@ class _Finder(ast.NodeVisitor):
             self.generic_visit(node)
 
     def _statement(self, node: ast.stmt) -> None:
-        self._add(node, "no-statement", ast.Pass())
+        uses_super = any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(node))
+        # the name alone keeps the free variable of the function, without which its code cannot be exchanged
+        self._add(node, "no-statement", ast.Expr(ast.Name("super", ast.Load())) if uses_super else ast.Pass())
         self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> None:

@@ -35,11 +35,16 @@ class Counter:
         self.count += sum(1 for item in items if item)
         assert self.count >= 0
         return self.count
+
+
+class Loud(Counter):
+    def __init__(self):
+        super().__init__()
 """
 TOY_TESTS = """
 import threading
 
-from toy import Counter, clamp, wait
+from toy import Counter, Loud, clamp, wait
 
 
 def test_wait():
@@ -52,6 +57,7 @@ def test_clamp():
 
 def test_counter():
     assert Counter().add([1, 2]) == 2
+    assert Loud().count == 0
 
 
 def test_that_fails_by_itself():
@@ -83,6 +89,7 @@ def test_mutants_are_killed_survive_or_are_unreached(tmp_path: Path) -> None:
     assert "the tests do not pass without a mutant: test_toy.py::test_that_fails_by_itself" in told
     assert '["killed", "clamp condition: if value < low -> if True", "test_toy.py::test_clamp"]' in told
     assert '["killed", "wait condition: if not is_due -> if True", ""]' in told, "it hangs"
+    assert '["killed", "Loud.__init__ no-statement: super().__init__() -> super", "test_toy.py::test_counter"]' in told
     assert '["survivor", "clamp compare: value < low -> value <= low", ""]' in told, "the same value either way"
     assert '["survivor", "Counter.add no-filter: for item in items if item -> for item in items", ""]' in told
     assert '["unreached", "unused arithmetic: value + 1 -> value - 1", ""]' in told

@@ -33,8 +33,9 @@ CALLERS = (
     FRIEND,
     BANNED,
 )
-PEERS = st.sampled_from([*CALLERS, PROXY, PROXY])
-MOST, MOST_OF_ADDRESS, NEWCOMERS, RESERVED, POLITE, POLITE_TO_ONE, MODEST = 8, 3, 6, 2, 2, 1, 1
+PEERS = st.sampled_from([*["192.0.2.1"] * 5, *["2001:db8::1"] * 2, *CALLERS, *[PROXY] * 4])
+"""Some addresses come again and again, so that they meet their limits."""
+MOST, MOST_OF_ADDRESS, NEWCOMERS, RESERVED, POLITE, POLITE_TO_ONE, MODEST = 4, 2, 7, 2, 4, 1, 1
 SETTINGS = Configuration(
     behind_proxy=True,
     proxies=(PROXY,),
@@ -43,7 +44,7 @@ SETTINGS = Configuration(
         max_per_address=MOST_OF_ADDRESS,
         max_newcomers=NEWCOMERS,
         unmetered=("10.9.0.0/16",),
-        openings=Rate(8, 60.0),
+        openings=Rate(5, 60.0),
         floods=Rate(2, 60.0),
     ),
 )
@@ -73,6 +74,7 @@ class Line:
     is_newcomer: bool = True
     is_in_reserve: bool = False
     should_be_dropped: str | None = None
+    should_be_aborted: bool = False
 
     def evict(self, why: str) -> None:
         self.dropped, self.is_open = why, False
@@ -94,12 +96,14 @@ class Crowd(RuleBasedStateMachine):
         super().__init__()
         self.now_ms = 5
         self.lines: list[Line] = []
+        self.counted: list[Line] = []
+        """All that were counted for an address, in that order: behind a proxy, when the request is there."""
         limits = SETTINGS.limits
         self.rates, self.model_rates = (RateLimiter(limits, lambda: self.now_ms) for _ in range(2))
         self.shares = FairShares(limits, lambda: self.now_ms)
         sanctions = Sanctions(lambda: self.now_ms, b"k")
         sanctions.impose([Sanction("ban", network_to_ban(BANNED) or "", "", "", 0, None)])
-        changes = {"POLITE": POLITE, "POLITE_TO_ONE": POLITE_TO_ONE, "MODEST": MODEST, "RESERVED": 1 / 4}
+        changes = {"POLITE": POLITE, "POLITE_TO_ONE": POLITE_TO_ONE, "MODEST": MODEST, "RESERVED": RESERVED / MOST}
         self.patches = [mock.patch.object(connection_limiter, key, value) for key, value in changes.items()]
         self.patches.append(mock.patch.object(connection_limiter, "RESERVED_TO_ONE", 1))
         for patch in self.patches:
@@ -139,6 +143,7 @@ class Crowd(RuleBasedStateMachine):
         """Count a connection for an address, and say what should come of it."""
         if address != FRIEND:
             line.networks = self.networks(address)
+            self.counted.append(line)
             if line.networks[0] not in self.order:
                 self.order.append(line.networks[0])
             if any(self.count(each) > MOST_OF_ADDRESS * 2**index for index, each in enumerate(line.networks)):
@@ -155,7 +160,9 @@ class Crowd(RuleBasedStateMachine):
             line.status, line.retry_s = 403, 0
 
     def finds_place(self, line: Line) -> None:
-        of_address = {each: [one for one in self.lines if one.networks[:1] == (each,)] for each in self.order}
+        of_address = {
+            each: [one for one in self.counted if one in self.lines and one.networks[0] == each] for each in self.order
+        }
         largest = max(of_address, key=lambda each: len(of_address[each]), default=None)
         if self.now_ms >= self.idle_from_ms:
             crowd = of_address[largest] if largest is not None else []
@@ -163,6 +170,7 @@ class Crowd(RuleBasedStateMachine):
             idle = next((one for one in crowd if is_large and one.is_open and one.is_idle), None)
             if idle is not None:
                 idle.should_drop("FULL")
+                idle.should_be_aborted = True
                 line.lacks = False
                 return
             self.idle_from_ms = self.now_ms + 100
@@ -175,8 +183,12 @@ class Crowd(RuleBasedStateMachine):
 
     # What happens.
 
-    @rule(peer=PEERS)
-    def comes(self, peer: str) -> None:
+    @rule(peers=st.lists(PEERS, min_size=1, max_size=3), is_idle=st.booleans())
+    def come(self, peers: list[str], is_idle: bool) -> None:
+        for peer in peers:
+            self.comes(peer, is_idle)
+
+    def comes(self, peer: str, is_idle: bool) -> None:
         own = None if peer in (PROXY, FRIEND) else self.networks(peer)[0]
         shut = self.real.shut_to(peer)
         if len(self.lines) >= MOST + RESERVED + POLITE:
@@ -189,7 +201,7 @@ class Crowd(RuleBasedStateMachine):
             assert shut is None
         if shut is not None:
             return
-        line = Line(peer)
+        line = Line(peer, is_idle=is_idle)
         self.lines.append(line)
         line.lacks = len(self.lines) > MOST
         newcomers = [each for each in self.lines if each.is_newcomer]
@@ -206,7 +218,8 @@ class Crowd(RuleBasedStateMachine):
     @precondition(is_waiting)
     @rule(data=st.data(), caller=st.sampled_from(CALLERS))
     def is_read(self, data: st.DataObject, caller: str) -> None:
-        line = data.draw(st.sampled_from([each for each in self.lines if not each.is_named]))
+        waiting = [each for each in self.lines if not each.is_named]
+        line = data.draw(st.sampled_from([each for each in waiting if each.lacks] or waiting))
         line.is_named = True
         if line.peer == PROXY:
             self.counts(line, caller)
@@ -237,11 +250,11 @@ class Crowd(RuleBasedStateMachine):
 
     @precondition(lambda self: self.lines)
     @rule(data=st.data())
-    def leaves(self, data: st.DataObject) -> None:
-        line = data.draw(st.sampled_from(self.lines))
-        self.lines.remove(line)
-        self.order = [each for each in self.order if self.count(each)]
-        self.real.leave(cast(Connection, line))
+    def leave(self, data: st.DataObject) -> None:
+        for line in data.draw(st.lists(st.sampled_from(self.lines), min_size=1, max_size=4, unique=True)):
+            self.lines.remove(line)
+            self.order = [each for each in self.order if self.count(each)]
+            self.real.leave(cast(Connection, line))
 
     @precondition(lambda self: self.lines)
     @rule(data=st.data(), ms=st.sampled_from([100.0, 8_000.0]))
@@ -251,7 +264,7 @@ class Crowd(RuleBasedStateMachine):
             for share in account.shares:
                 share.use(self.now_ms, ms)
 
-    @rule(ms=st.sampled_from([1, 99, 100, 20_000]))
+    @rule(ms=st.sampled_from([1, 99, 100, 60_000]))
     def time_passes(self, ms: int) -> None:
         self.now_ms += ms
 
@@ -261,7 +274,7 @@ class Crowd(RuleBasedStateMachine):
             answer = line.turned_away
             assert (answer and (answer.status, answer.retry_after_s)) == (line.status and (line.status, line.retry_s))
             assert line.dropped == line.should_be_dropped
-            assert line.is_aborted == (line.dropped == "FULL")
+            assert line.is_aborted == line.should_be_aborted
             assert line.lacks_place == line.lacks
             assert line.metered_as == (line.networks[0] if line.networks else None)
         for caller in CALLERS:
@@ -270,7 +283,7 @@ class Crowd(RuleBasedStateMachine):
 
 
 TestCrowd = Crowd.TestCase
-TestCrowd.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestCrowd.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
 
 
 def test_in_a_cluster_addresses_are_counted_under_their_hash() -> None:

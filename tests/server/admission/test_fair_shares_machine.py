@@ -7,10 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.server.admission.test_fair_shares import Peer
 from ttt_net.errors import Refusal
 from ttt_net.server.admission.client_address import network_of, wider_networks
-from ttt_net.server.admission.fair_shares import FairShares
+from ttt_net.server.admission.fair_shares import Account, FairShares
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -34,8 +33,20 @@ WIDE = (1, 2, 4)
 
 
 @dataclass
+class Peer:
+    """A connection, as far as it pays."""
+
+    account: Account | None
+    player: int | None = None
+    owed_ms: float = 0.0
+
+    def charge(self, ms: float) -> None:
+        raise AssertionError("not called here")
+
+
+@dataclass
 class Used:
-    """What one holder has used, as a list that is added up anew each time."""
+    """The use of one holder, as a list that is added up anew each time."""
 
     count: float
     period_ms: float
@@ -131,6 +142,8 @@ class Sharing(RuleBasedStateMachine):
             is_heavy = any(used.is_heavy for used in around)
             assert peer.account is not None
             assert peer.account.is_heavy == is_heavy
+            owed = self.owed.get(("peer", (address, player)), 0.0), self.owed.get(("account", address), 0.0)
+            assert (peer.owed_ms, peer.account.owed_ms) == owed
             wait_ms, why = self.expected(around, player) if is_heavy else (0, "")
             refusal = self.refusal_of(peer)
             assert abs(((refusal and refusal.retry_after_ms) or 0) - wait_ms) <= 1, (refusal, wait_ms)

@@ -21,7 +21,7 @@ from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
 
 Wishes = dict[str, Any]
-"""What a challenge asks for."""
+"""The fields of a challenge."""
 
 
 class Line:
