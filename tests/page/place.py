@@ -53,6 +53,9 @@ BROKEN = ("CONNECTION_", "SOCKET_NOT_CONNECTED", "EMPTY_RESPONSE", "INTERNET_DIS
 GIVEN_UP = "WebSocket is closed before the connection is established"
 """Its messages about a page that stops waiting, or is left, while it connects. Both are always in order."""
 
+WITHOUT_WORKER = "Service Worker registration blocked by Playwright"
+"""Its message where a test gives a page no service worker, which would answer requests that the test watches."""
+
 
 class Visitor:
     """One person with a browser of their own."""
@@ -193,7 +196,7 @@ class Place(Server):
         self._contexts: list[Any] = []
         self.complaints: list[str] = []
         """Messages of the browsers' consoles, and requests to other hosts."""
-        self._expected: list[str] = [GIVEN_UP]
+        self._expected: list[str] = [GIVEN_UP, WITHOUT_WORKER]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -208,7 +211,7 @@ class Place(Server):
             context.close()
         self._contexts.clear()
         self.complaints.clear()
-        self._expected = [GIVEN_UP]
+        self._expected = [GIVEN_UP, WITHOUT_WORKER]
 
     def bury(self) -> None:
         """Wait for the end of the server."""
@@ -217,8 +220,8 @@ class Place(Server):
         self.release()
 
     def visitor(self, **options: Any) -> Visitor:
-        """Return somebody with a browser window of their own, who wants no motion unless `options` say so."""
-        context = self._browser.new_context(**{"reduced_motion": "reduce"} | options)
+        """Return somebody with a browser window of their own; `options` say so if they want motion or a worker."""
+        context = self._browser.new_context(**{"reduced_motion": "reduce", "service_workers": "block"} | options)
         context.set_default_timeout(PATIENCE_MS)
         self._contexts.append(context)
         context.add_init_script(PATIENT)

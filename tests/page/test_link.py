@@ -57,6 +57,29 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
     second.await_turn()
 
 
+KEPT = """async () => {
+    await navigator.serviceWorker.ready;
+    const names = await caches.keys();
+    return names.length === 1 && (await (await caches.open(names[0])).keys()).length;
+}"""
+"""Returns how many files the service worker keeps, once it is at work."""
+
+
+def test_the_page_opens_without_a_server_and_two_can_play_on_one_device(place: Place) -> None:
+    place.expect_broken_links()
+    ann = place.visitor(service_workers="allow").come("Ann")
+    wait_for(lambda: bool(ann.page.evaluate(KEPT)), ann)
+    place.stop()
+    ann.page.reload()
+    ann.press("Two on this device")
+    for cell in (0, 3, 1, 4, 2):
+        ann.cell(cell).click()
+    ann.page.locator(".status", has_text="X won").wait_for()
+    place.start()
+    ann.page.goto(place.url)
+    ann.page.locator("main.lobby").wait_for()
+
+
 def test_a_page_of_another_origin_cannot_connect(site: Place, tmp_path: Path) -> None:
     site.expect("403")
     site.expect("404")  # its icon

@@ -298,7 +298,9 @@ class LiveStream:
 def asset_of(data: bytes, kind: str, links: str = "") -> Asset:
     """Return data as it is sent, compressed, with its hash."""
     etag = f'W/"{sha256(data + links.encode()).hexdigest()[:16]}"'
-    return Asset(kind, data, {"gzip": gzip.compress(data, _LEVEL, mtime=0)}, etag, "no-cache", links)
+    return Asset(
+        kind, data, {"gzip": gzip.compress(data, _LEVEL, mtime=0)}, etag, "no-cache", {"Link": links} if links else {}
+    )
 
 
 def _of_past(found: PastAnswer) -> Asset:

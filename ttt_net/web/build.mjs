@@ -52,7 +52,7 @@ const besides = {
 const nameOf = (path) => path.replace(/^(?:\.\.?\/)+/, "").replace(/\.js$/, "").replace("/", "-");
 const { outputFiles } = await build({
   absWorkingDir: HERE,
-  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
+  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", worker: "src/worker.ts", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
   plugins: [besides],
   write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
   outdir: "built",

@@ -36,7 +36,7 @@ async function run(sourcemap, ...flags) {
     files.push(join(outdir, `${number}.mjs`));
     await build({ ...options, outdir: undefined, outfile: files.at(-1), stdin: { contents, resolveDir: UNITS } });
   }
-  const env = { ...process.env, CONFORMANCE: join(HERE, "../../docs/conformance.json") };
+  const env = { ...process.env, CONFORMANCE: join(HERE, "../../docs/conformance.json"), WORKER: join(HERE, "built/worker.js") };
   return spawnSync(process.execPath, [...flags, "--test", "--test-force-exit", ...files], { stdio: "inherit", env }).status ?? 1;
 }
 

@@ -13,7 +13,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cache
 from hashlib import sha256
@@ -57,6 +57,8 @@ _BROTLI = "br"
 _INDEX = "index.html"
 _FIRST = ("app.js",)
 """Files that the page needs before it can show anything, besides index.html."""
+_MORE = {"worker.js": {"Service-Worker-Allowed": "/"}}
+"""Headers that some files need: the service worker, which stands with its build, serves every address of the page."""
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
@@ -69,7 +71,7 @@ _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as sent, with its other headers."""
+    """One file as it is sent."""
 
     kind: str
     body: bytes
@@ -77,8 +79,8 @@ class Asset:
     """The body by content coding, the smallest first."""
     etag: str
     caching: str
-    links: str = ""
-    """Files that a browser may ask for before it has read this one."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers of the answer."""
 
 
 def find_asset(path: str, address: str = "") -> Asset | None:
@@ -144,19 +146,21 @@ def _assets(address: str) -> Mapping[str, Asset]:
     index = _PREVIEW_PICTURE.sub(lambda found: found[1] + address + found[2], index)
     index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
     invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to a match", index)
-    links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)
+    links = {"Link": ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)}
     kept = {
-        folder + name: _asset(name, body, packed.get(name), "public, max-age=31536000, immutable")
+        folder + name: _asset(name, body, packed.get(name), "public, max-age=31536000, immutable", _MORE.get(name))
         for name, body in found.items()
     }
     pages = {"/": index, "/j": invited}
     return {at: _asset(_INDEX, text.encode(), None, "no-cache", links) for at, text in pages.items()} | kept
 
 
-def _asset(name: str, body: bytes, packed: bytes | None, caching: str, links: str = "") -> Asset:
+def _asset(
+    name: str, body: bytes, packed: bytes | None, caching: str, headers: Mapping[str, str] | None = None
+) -> Asset:
     coded = {_BROTLI: packed} if packed is not None else {}
     coded["gzip"] = gzip.compress(body, mtime=0)
-    return Asset(_KINDS[_ending(name)], body, coded, f'W/"{_hash(body)}"', caching, links)
+    return Asset(_KINDS[_ending(name)], body, coded, f'W/"{_hash(body)}"', caching, headers or {})
 
 
 def _hash(data: bytes) -> str:
@@ -422,8 +426,7 @@ def _serve(request: Request, asset: Asset) -> Response:
     if known & {asset.etag, "*"}:
         return _respond(HTTPStatus.NOT_MODIFIED, b"", headers)
     headers["Content-Type"] = asset.kind
-    if asset.links:
-        headers["Link"] = asset.links
+    headers |= asset.headers
     accepted = {word.strip() for value in request.headers.get_all("Accept-Encoding") for word in value.split(",")}
     for coding, body in asset.coded.items():
         if coding in accepted:

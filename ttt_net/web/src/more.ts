@@ -13,6 +13,8 @@ export { heardOfShown, offerDeclined, stepped } from "./news.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 
+import { keepPage } from "./offline.js";
 import { enMore } from "./words/en-more.js";
 
 bring(enMore);
+keepPage();

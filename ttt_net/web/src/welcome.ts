@@ -155,6 +155,6 @@ export function messageScreen(): Tree {
     "moment",
     pulse(),
     h("p", { role: "status" }, link.trouble ? w.silent : kind === "j" ? w.joining : w.oneMoment),
-    link.isUp() && button(w.toTheLobby, () => go("/")),
+    link.isUp() ? button(w.toTheLobby, () => go("/")) : link.trouble && button(w.onThisDevice, () => go(`/#here=${ui.choice.game}`)),
   );
 }

@@ -1,0 +1,77 @@
+/**
+ * The service worker: it opens the page where the server cannot be reached, so that two can play on one device in a train.
+ *
+ * Its own address has the hash of the build, and so has its cache. The page always comes from the network if it can. From the cache it
+ * comes with the files of its own build, never with others.
+ */
+
+/** What a service worker can do, as far as it is used here; the types of pages do not have it. */
+interface Worker {
+  readonly registration: { readonly navigationPreload?: { enable(): Promise<void> } };
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: "install" | "activate", react: (event: Waiting) => void): void;
+  addEventListener(type: "fetch", react: (event: Fetching) => void): void;
+}
+interface Waiting {
+  waitUntil(done: Promise<unknown>): void;
+}
+interface Fetching {
+  readonly request: Request;
+  readonly preloadResponse: Promise<Response | undefined>;
+  respondWith(answer: Promise<Response>): void;
+}
+
+const worker = self as unknown as Worker;
+/** The folder of this build, whose name is its hash. */
+const FOLDER = new URL("./", location.href).pathname;
+const ASSETS = "/assets/";
+/** Where the page is; everything else at this address is for programs. */
+const PLACES = /^\/(?:[jm](?:\/|$)|$)/;
+const LANGUAGE = location.search.slice(1);
+const FILES = ["app.js", "more.js", "later.css", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
+const SERVER_ERROR = 500;
+
+worker.addEventListener("install", (event) => event.waitUntil(install()));
+worker.addEventListener("activate", (event) => event.waitUntil(activate()));
+worker.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin) return;
+  if (request.mode === "navigate" && PLACES.test(pathname)) event.respondWith(openPage(event));
+  else if (pathname.startsWith(ASSETS)) event.respondWith(openFile(request, pathname));
+});
+
+/** Keep the page and its files. Fails, and is tried again with the next visit, if the server has another build by now. */
+async function install(): Promise<void> {
+  const cache = await caches.open(FOLDER);
+  const page = await fetch("/");
+  if (!(await page.clone().text()).includes(FOLDER)) throw new Error("the server has a newer page");
+  await cache.addAll(FILES.map((name) => FOLDER + name));
+  await cache.put("/", page);
+  await worker.skipWaiting();
+}
+
+/** Forget the files of earlier builds, except the last: a window that was opened before may still want some. */
+async function activate(): Promise<void> {
+  const others = (await caches.keys()).filter((name) => name.startsWith(ASSETS) && name !== FOLDER);
+  await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));
+  await worker.registration.navigationPreload?.enable();
+  await worker.clients.claim();
+}
+
+/** The page from the server, or the one that is kept if the server cannot be reached or is restarting. */
+async function openPage({ request, preloadResponse }: Fetching): Promise<Response> {
+  const answer = await (async () => (await preloadResponse) ?? (await fetch(request)))().catch(() => null);
+  if (answer && answer.status < SERVER_ERROR) return answer;
+  return (await (await caches.open(FOLDER)).match("/")) ?? answer ?? Response.error();
+}
+
+/** A file of a build; those of this build are kept from now on. */
+async function openFile(request: Request, pathname: string): Promise<Response> {
+  const known = await caches.match(request);
+  if (known) return known;
+  const answer = await fetch(request);
+  if (answer.ok && pathname.startsWith(FOLDER)) await (await caches.open(FOLDER)).put(request, answer.clone());
+  return answer;
+}
