@@ -104,7 +104,8 @@ class NodeView:
     """One node as the invariants of one server see a world."""
 
     def __init__(self, world: "ClusterWorld", server: NodeServer) -> None:
-        self.disk = _Disk(server.replica.database.connection)
+        self.truth = server.replica.database.connection
+        self.disk = _Disk(self.truth)
         self.peers, self.codes, self.swarm, self.loop = world.peers, world.codes, world.swarm, world.loop
         self.slept_ms, self.ahead_ms, self.clock_set_s = 0, world.ahead_ms, world.clock_set_s
         self.more_matches, self.unanswered_acts = world.more_matches, world.unanswered_acts
