@@ -19,7 +19,7 @@ PROGRAMS = {
     "serve": ("ttt_net.server.start", "run a server"),
     "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot"),
 }
-"""The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""
+"""The verbs that are separate programs: the module whose `main` takes the arguments, and a description."""
 VERBS = {
     "demo": ("ttt_net.commands.demo", "play a whole networked match between two bots in this terminal"),
     "games": ("ttt_net.commands.games", "list the games: size, rule, winning lines, known value"),
@@ -45,7 +45,7 @@ VERBS = {
     "completion": ("ttt_net.commands.shell_help", "print what bash, zsh or fish needs to complete all of this"),
     "man": ("ttt_net.commands.shell_help", "print the manual page"),
 }
-"""Each verb: the module that has its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and what it does.
+"""Each verb: the module with its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and a description.
 
 A hyphen of a verb is `_` in these.
 """

@@ -19,9 +19,9 @@ INTERRUPTED = 130
 
 @contextmanager
 def quick_to_end() -> Iterator[None]:
-    """Let Ctrl-C end the process at once inside the block, in which modules are loaded.
+    """End the process at once on Ctrl-C inside the block, in which modules are loaded.
 
-    The import system lets go of its locks in callbacks that may not raise: an interrupt in one is printed and lost.
+    The import system releases its locks in callbacks that may not raise: an interrupt in one is printed and lost.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # and is not ignored, as in the background
@@ -33,7 +33,7 @@ def quick_to_end() -> Iterator[None]:
 
 
 def enter(module: str) -> None:
-    """Run `main` of the module and exit with what it returns, or with 130 where it is interrupted as it loads."""
+    """Run `main` of the module and exit with its result, or with 130 if interrupted while loading."""
     try:
         try:
             if sys.version_info < OLDEST:

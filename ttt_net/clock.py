@@ -20,7 +20,7 @@ MIN_GRACE_MS = 5_000
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The time each player has at the start, and the increment after each of their moves (Fischer's clock).
 
-    With `per_move` each move has `initial_ms` of its own instead, and what is not used is lost.
+    With `per_move` each move has `initial_ms` instead, and unused time is lost.
     """
 
     initial_ms: Annotated[int, Meta(ge=1_000, le=10_800_000)]
@@ -68,9 +68,9 @@ def speed(time: TimeControl | None) -> Speed:
 LAG_QUOTA_START_MS = 500
 LAG_QUOTA_GAIN_MS = 300
 LAG_QUOTA_MAX_MS = 1_000
-"""Time on the network is given back from a quota: what it holds at first, gains with each move, and holds at most.
+"""Network time is refunded from a quota: its initial value, its gain with each move, and its maximum.
 
-So a link of 300 ms costs its player nothing, and one who only feigns lag gains no more than the quota.
+So a link of 300 ms costs its player nothing, and a player who feigns lag gains no more than the quota.
 """
 
 
@@ -104,7 +104,7 @@ class Clock(Struct, frozen=True):
         return _with(self.remaining_ms, running, self.left_ms(running, now_ms))
 
     def stopped(self, now_ms: int) -> "Clock":
-        """Return the clock as it stands at `now_ms`, with nobody's time running."""
+        """Return the clock at `now_ms`, with nobody's time running."""
         return Clock(self.time, self.read(now_ms), None, now_ms, self.lag_quota_ms)
 
     def started(self, side: int, now_ms: int) -> "Clock":

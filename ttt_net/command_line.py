@@ -52,7 +52,7 @@ class OptionParser(argparse.ArgumentParser):
     """A parser that raises `ConfigurationError` instead of printing pages; those of its verbs do the same."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise `ConfigurationError` with one line, and what was meant, if that is near."""
+        """Raise `ConfigurationError` with one line, and a suggestion if one is close."""
         raise ConfigurationError(f"{self._sentence_of(message)}; see {self.prog} --help")
 
     def _sentence_of(self, message: str) -> str:

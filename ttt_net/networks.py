@@ -74,7 +74,7 @@ class Announcement:
     """Whether the address is wss:// rather than ws://."""
 
     def properties(self) -> dict[str, str]:
-        """Return all but port and addresses, which mDNS has places of its own for."""
+        """Return everything except port and addresses, which have separate places in mDNS."""
         return {
             "txtvers": "1",
             "name": self.name,
@@ -88,7 +88,7 @@ class Announcement:
 def read_announcement(
     port: int | None, addresses: Iterable[str], properties: Mapping[bytes, bytes | None]
 ) -> Announcement | None:
-    """Return what was announced, cleaned; None if there is nothing that one could connect to."""
+    """Return a cleaned announcement; None if it has no usable address."""
     usable = tuple(dict.fromkeys(address for address in addresses if is_usable(address)))[:MAX_ADDRESSES]
     if port is None or not 1 <= port <= 65_535 or not usable:
         return None

@@ -1,4 +1,4 @@
-"""Small files of our own that outlive a power cut: each is replaced whole, and is on the disk when the call returns."""
+"""Small private files that survive a power cut: each is replaced whole, and is on disk when the call returns."""
 
 import os
 import tempfile
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
-    """Replace the file whole, by default readable by its owner only; its folder is made where there is none.
+    """Replace the file whole, by default readable by its owner only; create its folder if needed.
 
-    Whenever the power fails, the file is afterwards what it was or what it is to be. Raises `OSError` if it cannot be.
+    After a power cut the file is either the old or the new one. Raises `OSError` if that fails.
     """
     data = content.encode() if isinstance(content, str) else content
     if path.is_file() and path.read_bytes() == data and path.stat().st_mode & 0o777 == mode:

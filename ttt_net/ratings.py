@@ -23,7 +23,7 @@ SETTLED_DEVIATION = 110.0
 SETTLING_OPPONENTS = 5
 """A rating stays provisional until its player has met so many opponents: one partner can make any number of results."""
 FEW_OPPONENTS_DEVIATION = 120.0
-"""The least deviation of a player who has met fewer."""
+"""The smallest deviation of a player with fewer opponents."""
 PERIOD_MS = 4 * 24 * 3_600_000
 """Chosen so that the smallest deviation takes a year to grow to that of a provisional rating."""
 TAU = 0.5
@@ -51,7 +51,7 @@ class Rating(NamedTuple):
 
     @property
     def shown(self) -> int:
-        """The rating as it is told."""
+        """The rating as shown."""
         return round(self.rating)
 
     @property

@@ -11,15 +11,15 @@ from ttt_net.games.outside import OutsideGame
 from ttt_net.messages import MAX_POSITION_LENGTH
 
 MAX_PLIES = 2_000
-"""The longest play that a game may lead to."""
+"""The longest allowed play of a game."""
 
 
 def check_game(game: Game[Any], plays: int = 20, seed: int = 1) -> None:
     """Play `plays` random plays of a game, and raise `AssertionError` with every law that it breaks.
 
     The laws: the guard of the server accepts each answer; positions are values that moves never change; the same move
-    leads to the same position; moves and positions can be written and read back; illegal moves are refused; the winner
-    and the utilities agree; a play ends within `MAX_PLIES` moves.
+    gives the same position; moves and positions can be written and read back; illegal moves are refused; the winner and
+    the utilities agree; a play ends within `MAX_PLIES` moves.
     """
     guarded, rng = OutsideGame(game), random.Random(seed)
     broken: dict[str, str] = {}

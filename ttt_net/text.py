@@ -75,7 +75,7 @@ def _cut(text: str, max_cells: int) -> str:
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """Return a number with what it counts: `1 fact`, `2,000 facts`; `more` where an s does not make it many."""
+    """Return a number with its noun: `1 fact`, `2,000 facts`; `more` is an irregular plural."""
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 

@@ -34,7 +34,7 @@ from ttt_net.text import counted
 
 
 class Result(NamedTuple):
-    """One game of the arena: the numbers of who was side 0 and who side 1, what it was worth to side 0, its moves."""
+    """One game of the arena: the numbers of the players of sides 0 and 1, its value for side 0, and its moves."""
 
     first: int
     second: int
@@ -55,9 +55,9 @@ class Entrant:
 def play(
     game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[Move] = ()
 ) -> tuple[int, tuple[Move, ...]]:
-    """Play one game from an opening; return what it was worth to side 0, and all its moves.
+    """Play one game from an opening; return its value for side 0, and all its moves.
 
-    An engine of others that gives no move has lost it.
+    An external engine that gives no move has lost.
     """
     state, moves = game.initial, list(opening)
     for move in opening:
@@ -94,7 +94,7 @@ def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Mov
 
 
 class ArenaGame(NamedTuple):
-    """A game that is to be played: the numbers of who is side 0 and who side 1, and the moves that it begins with."""
+    """A game to play: the numbers of the players of sides 0 and 1, and its opening moves."""
 
     first: int
     second: int
@@ -522,7 +522,7 @@ def verdict_of_test(score: Score, bounds: tuple[float, float], *, as_json: bool)
 
 
 def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entrant:
-    """Return the entrant that `NAME`, `NAME:LEVEL` or `engine:COMMAND` stands for."""
+    """Return the entrant for `NAME`, `NAME:LEVEL` or `engine:COMMAND`."""
     name, word, level = player_word(text, engines)
     return Entrant(name, find_player(word, seed=seed, level=level))
 
@@ -540,7 +540,7 @@ def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
 
 
 def game_as_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
-    """Return a game on one line: who played whom, who won, and the moves."""
+    """Return a game on one line: players, winner and moves."""
     first, second = entrants[result.first].name, entrants[result.second].name
     ending = ("1/2", "1-0", "0-1")[result.utility]
     return f"{first} - {second} {ending} {' '.join(write_move(game, move) for move in result.moves)}"
@@ -620,7 +620,7 @@ _FONT = "font-family='ui-sans-serif, system-ui, sans-serif' font-size='13'"
 _LEAST_ELO = 200.0
 """Half the least width of the scale of Elo."""
 _MOST_ELO = 1200.0
-"""An interval that goes on for ever ends here."""
+"""An unbounded interval ends here."""
 
 
 def picture(title: str, table: Sequence[Standing]) -> str:

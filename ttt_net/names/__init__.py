@@ -36,11 +36,11 @@ LUNATE_SIGMA = str.maketrans("ϲϹ", "cC")
 
 def _skeleton(name: str) -> str:
     once = _stand_ins(name.replace(" ", "").translate(LUNATE_SIGMA)).casefold()
-    return _stand_ins(once)  # a capital that stands for its class may, as a small letter, be in another
+    return _stand_ins(once)  # a capital may represent its class, and be in another one in lower case
 
 
 def _stand_ins(text: str) -> str:
-    """Return the text with each character replaced by the one that stands for all that look like it."""
+    """Return the text with each character replaced by the representative of all that look like it."""
     return unicodedata.normalize("NFD", text).translate(_classes())
 
 
@@ -132,7 +132,7 @@ def fitting_name(text: str) -> str | None:
         joined = "-" if character == "." else character
         if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
             kept += joined
-    kept = _cleaned(kept).rstrip(_JOINERS)  # what was left out may have stood between marks that now pile up
+    kept = _cleaned(kept).rstrip(_JOINERS)  # removed characters may have separated marks that now pile up
     letters = sum(unicodedata.category(character)[0] in "LN" for character in typed)
     if 2 * len(kept) < min(letters, MOST):
         return None
@@ -230,9 +230,9 @@ def _reserved_word(name: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _reserved() -> dict[str, tuple[int, str]]:
-    """Return the reserved words with their ranks, by what they look like.
+    """Return the reserved words with their ranks, by their looks.
 
-    Words are looked at in small letters, in capitals, and with one capital.
+    Words are compared in lower case, in upper case, and with one capital.
     """
     bare = {word: word.replace("_", "") for word in RESERVED}
     words = {

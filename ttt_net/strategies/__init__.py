@@ -26,9 +26,9 @@ _MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
 }
 
 NAMES = tuple(_MAKERS)
-"""The strategies that there are, from the plainest to the strongest."""
+"""The available strategies, from the plainest to the strongest."""
 _MOST_COMPARED = 40
-"""Characters of an unknown name that are held against those that there are."""
+"""Characters of an unknown name that are compared with known ones."""
 
 
 def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:

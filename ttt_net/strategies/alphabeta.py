@@ -68,11 +68,11 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class Search(Protocol[S_contra]):
-    """A search to a given depth, which remembers what it has found: in plain Python, or compiled."""
+    """A search to a given depth that remembers its results: in plain Python, or compiled."""
 
     effort: Effort
     exact_plies: int | None
-    """Up to how many plies a win or a loss comes as soon as it is told to; None: as many as have been looked ahead."""
+    """The longest win or loss whose length is exact; None: every one within the searched depth."""
 
     @property
     def guesses(self) -> int:
@@ -127,7 +127,7 @@ class Deepening(Generic[S]):
                     ):
                         break
         except Stopped:
-            pass  # what the unfinished pass has found so far is better than what the one before it knew
+            pass  # the unfinished pass already knows more than the one before it
         exact = self.is_exact(self._value, is_settled=is_settled)
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
 
@@ -211,7 +211,7 @@ MAX_ENTRIES = 1 << 20
 
 
 SOLVER_SHARE = 0.7
-"""How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
+"""The fraction of its time for the exact solver, before it searches as deep as it can in the rest."""
 
 PROOF_SHARE = 0.4
 """How much of its limit it tries to prove the value of a position of a small game, before it estimates."""
@@ -300,7 +300,7 @@ class AlphaBeta:
         return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
 
     def _played_out(self, game: UltimateGame, state: UltimateState, effort: Effort) -> Choice | None:
-        """Return what playouts choose where no estimate tells who is ahead; None if there are no compiled ones."""
+        """Return the choice of playouts where no estimate says who is ahead; None without compiled ones."""
         if self._tree is None or self._tree.game is not game:
             self._tree = playout_tree(game, self._rng, effort)
         return None if self._tree is None else self._tree.choose(state, EXPLORATION, effort)
@@ -344,7 +344,7 @@ class PlainSearch(Generic[S]):
         self.table: dict[S, TableEntry] = {}
         self.guesses = 0
         self._estimate = estimator(game)
-        # Good moves of one position are often good in the next: what caused a cut is tried earlier ("history").
+        # Good moves of one position are often good in the next: moves that caused a cut are tried earlier ("history").
         self._merit = [[p + rng.random() / 2 for p in promise(game)] for _ in (0, 1)]
 
     def running(self) -> AbstractContextManager[None]:

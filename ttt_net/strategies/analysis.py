@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class Verdict(NamedTuple):
-    """A value for the side to move, whether it is the truth, and the play that it stands for.
+    """A value for the side to move, whether it is exact, and the play that justifies it.
 
-    A win or a loss is one even if it is not exact, but then it may come sooner than the value tells.
+    An inexact win or loss is still one, but it may come sooner than the value says.
     """
 
     value: int
@@ -103,7 +103,7 @@ class Kept:
         self.proofs: ProofSearch | None = None
 
     def proofs_of(self, game: LineGame, effort: Effort) -> "ProofSearch | None":
-        """Return the proofs of a game, with what they have found already, held to a limit."""
+        """Return the proofs of a game with their earlier results, limited."""
         if self.proofs is None:
             self.proofs = proof_search(game, effort)
         else:
@@ -112,7 +112,7 @@ class Kept:
 
 
 def analyse(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> Analysis:
-    """Return the value of a position and of each of its moves, as exact as the limit lets it be.
+    """Return the value of a position and of each of its moves, as exact as the limit allows.
 
     `kept` comes from an earlier analysis of the same game.
     """
@@ -157,7 +157,7 @@ def deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Coun
                 search.effort.depth += 1
                 moves |= found
     except Stopped:
-        # Estimates from different depths cannot be compared: of an unfinished round only what is proved counts.
+        # Estimates from different depths cannot be compared: of an unfinished round only proofs count.
         moves |= {move: verdict for move, verdict in found.items() if verdict.result is not None}
     return search.effort.counts()
 
@@ -183,7 +183,7 @@ def _taken_over(verdict: Verdict, swap: Move) -> Verdict:
 def best_of(moves: dict[Move, Verdict], depth: int) -> Verdict:
     """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better.
 
-    All moves have been looked at `depth` plies ahead, so no win of so many plies is among what is unknown.
+    All moves have been searched `depth` plies deep, so no unknown move wins within so many plies.
     """
     best = max(moves.values(), key=lambda verdict: verdict.value)
     is_soonest = best.result == 1 and plies_to_end(best.value) <= depth + 1

@@ -108,10 +108,10 @@ def followers(game: LineGame, state: LineState) -> Iterable[LineState]:
 
 
 def backed_up(game: LineGame, levels: list[dict[int, LineState]], known: Mapping[int, int]) -> dict[int, int]:
-    """Return the scores of all levels that follow from those that are known.
+    """Return the scores of all levels that follow from the known ones.
 
-    A score is the best that a move leads to. While some of the moves are not known there is a least and a most that
-    it can be; the two often meet all the same.
+    A score is the best that a move leads to. While some moves are unknown it has a lower and an upper bound, which
+    often meet nevertheless.
     """
     bounds: dict[int, tuple[int, int]] = {}
     for level in reversed(levels):

@@ -53,14 +53,14 @@ class Connect4Solver:
         return moves[-1]
 
     def line(self, game: LineGame, state: LineState, score: int, effort: Effort, most: int) -> tuple[Move, ...]:
-        """Return up to `most` moves of best play from a position whose score is known, as far as the limit lets it."""
+        """Return up to `most` moves of best play from a position with a known score, as far as the limit allows."""
         line: list[Move] = []
         try:
             while not game.is_terminal(state) and len(line) < most:
                 line.append(self.best_move(game, state, score, effort))
                 state, score = game.result(state, line[-1]), -score
         except Stopped:
-            pass  # what has been found of the line is right
+            pass  # the moves found so far are right
         return tuple(line)
 
     @staticmethod

@@ -55,7 +55,7 @@ EXPLORATION = 1.0
 """How much a playout prefers an uncertain move to a good one, for rewards from -1 to 1."""
 
 LOADING_SHARE = 0.5
-"""How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
+"""The fraction of its time that a search waits for compiled code before it begins in plain Python."""
 
 _COMPILING = threading.Lock()
 """One module is compiled at a time: numba takes a function that calls itself for its namesake in another thread."""
@@ -136,12 +136,12 @@ def is_cold() -> bool:
     """Tell whether nothing of this version has been compiled here yet, so that the first searches have to wait."""
     if not is_installed():
         return False
-    import_module("ttt_net.strategies.compiled")  # says where numba keeps what it compiles, and loads no more
+    import_module("ttt_net.strategies.compiled")  # sets numba's cache folder, and loads nothing else
     return not any(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
 
 
 def compile_all() -> Iterator[str]:
-    """Compile or load all that there is, and yield the name of each module before it begins."""
+    """Compile or load all modules, and yield the name of each before it begins."""
     for name in (FOURS, FIVES, CONNECT4, LINES, PROOFS, PLAYOUTS) if is_installed() else ():
         yield name.rpartition(".")[2]
         kernel_module(name).result()
@@ -237,7 +237,7 @@ def kernel_module(name: str) -> "Future[ModuleType | None]":
         except (ImportError, OSError, RuntimeError) as error:  # the last if numba finds no place for its cache
             _logger.warning("the engine cannot be loaded, so searches are slower: %s", error)
             future.set_result(None)
-        except BaseException as error:  # whatever it is, those who wait for the module hear of it
+        except BaseException as error:  # whatever it is, callers that wait for the module get it
             future.set_exception(error)
             raise
 

@@ -89,7 +89,7 @@ def line_worth(game: LineGame) -> list[int]:
     return [0, *(min(4**n, DECIDED // (2 * len(game.lines) + 1)) for n in range(game.k - 1))]
 
 
-# Anybody who is connected may name any of thousands of games, so what is kept by game is bounded.
+# Any connected player may name any of thousands of games, so the cache by game is bounded.
 @lru_cache(maxsize=16)
 def _open_lines(game: LineGame) -> Estimate:
     worth = line_worth(game)

@@ -53,12 +53,12 @@ SMALL_LEVELS = (
     Level(1.00, 0.90, 1.00, 0.73, 6),
     Level(1.00, 1.00, 1.00, 1.00, None),
 )
-"""The same on boards of up to `SMALL` cells, where a player who looks a little ahead hardly ever loses."""
+"""The same on boards of up to `SMALL` cells, where a player with a little foresight hardly ever loses."""
 SMALL = 12
 
 
 class Levelled:
-    """A strategy that plays at a level; `rng` decides what it sees and when it thinks."""
+    """A strategy at a level; `rng` decides what it overlooks and when it thinks."""
 
     def __init__(self, strategy: Strategy, level: int, rng: random.Random) -> None:
         if not 1 <= level <= len(LEVELS):

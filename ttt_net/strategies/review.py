@@ -88,9 +88,9 @@ _SIGNS = {
 
 
 class Reviewed(NamedTuple):
-    """A move that was made, as it was, and what was best; verdicts are from the view of who made it.
+    """A move of the match and the best moves; verdicts are from the view of its player.
 
-    `mistake` says what was wrong with it, None if nothing is known to be.
+    `mistake` describes its fault, None if none is known.
     """
 
     ply: int
@@ -130,10 +130,10 @@ def glance(game: Game[S], moves: Sequence[Move], start: S | None = None) -> Iter
 def review(
     game: Game[S], moves: Sequence[Move], limit: Limit, start: S | None = None, total: Limit | None = None
 ) -> Iterator[Reviewed]:
-    """Yield each move of a match that began in `start`, judged as well as time lets it be.
+    """Yield each move of a match that began in `start`, judged as well as time allows.
 
-    `limit` is for each position, `total` for all of them together. A move is told once the position after it has been
-    judged, too, as what is proved there is known of the move.
+    `limit` is for each position, `total` for all of them together. A move is yielded once the position after it has
+    been judged too, because its proofs apply to the move.
     """
     reviewer, effort = Reviewer(game), Effort(total or Limit())
     state, before = game.initial if start is None else start, None
@@ -178,7 +178,7 @@ class Made(NamedTuple):
 
 
 class Reviewer(Generic[S]):
-    """Judges the positions of one match, and remembers what it has found from one to the next."""
+    """Judges the positions of one match, and keeps results from one to the next."""
 
     def __init__(self, game: Game[S]) -> None:
         self.game = game
@@ -417,7 +417,7 @@ class Lesson(NamedTuple):
         return self._replace(better=better, why=self.why._replace(moves=names_of(game, better)))
 
     def in_words(self, game: Game[Any]) -> str:
-        """Return what was wrong with the move as a sentence, with a short line of what follows."""
+        """Return the fault of the move as a sentence, with a short line of what follows."""
         if self.ply is None:
             return self.why.in_words()
         after = f" What follows: {' '.join(names_of(game, self.follows))}." if self.follows else ""
@@ -437,9 +437,9 @@ class Lesson(NamedTuple):
 
 
 def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched: bool = True) -> Lesson:
-    """Return the lesson of a match whose moves have been reviewed, and which `winner` has won, or nobody.
+    """Return the lesson of a match whose moves have been reviewed, and which `winner` (or nobody) has won.
 
-    Only the loser's moves decided a match that was won; in any other the one who missed most is told of it.
+    Only the loser's moves decided a match that was won. In any other, the lesson is for the player who missed most.
     """
     judged = [each for each in reviewed if each.mistake and (winner is None or each.side != winner)]
     wrong = [(each, each.mistake) for each in judged if each.mistake]
@@ -451,7 +451,7 @@ def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched:
 
 
 def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:
-    """Rank a mistake: what can be seen most easily, then what gave away most, then what came last."""
+    """Rank a mistake: first the most visible, then the most costly, then the latest."""
     if mistake.kind is not Kind.SEARCHED:
         return (mistake.kind, -each.ply)
     is_turn = each.lost is not None and each.lost > 0
@@ -462,6 +462,6 @@ def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:
 
 
 def winner_of(game: Game[S], state: S) -> Side | None:
-    """Return who has won by the rules in a final position, or None."""
+    """Return the winner by the rules of a final position, or None."""
     outcome = game.outcome(state)
     return None if outcome is None else outcome.winner

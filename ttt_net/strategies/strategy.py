@@ -179,7 +179,7 @@ class Effort:
 
 
 def beneath(game: Game[S], state: S) -> tuple[Game[S], S]:
-    """Return the game and the position to think about: those beneath, once it is settled who has the first move."""
+    """Return the inner game and position to think about, once it is settled who has the first move."""
     if isinstance(game, SwapGame) and isinstance(state, SwapState) and state.moves > 1:
         return game.base, state.position
     return game, state
@@ -201,7 +201,7 @@ def value_of_swap(value: int) -> int:
 
 
 def or_swap(choice: Choice, swap: int) -> Choice:
-    """Return a choice in the game beneath, or the swap if the position is worse than nothing for who is to move."""
+    """Return a choice in the inner game, or the swap if the position is bad for the side to move."""
     if choice.value is None or choice.value >= 0:
         return choice
     return choice._replace(move=swap, value=value_of_swap(choice.value), line=(swap, *choice.line))

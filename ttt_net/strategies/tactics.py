@@ -38,7 +38,7 @@ class Tactics:
 
 
 def urgent_moves(game: LineGame, state: LineState) -> list[Move]:
-    """Return the moves that win, stop a win, fork or stop a fork, the first of these that there are; or none."""
+    """Return the first nonempty set of moves that win, stop a win, fork or stop a fork; or none."""
     return next((moves for moves in _urgent_aims(game, state) if moves), [])
 
 

@@ -87,7 +87,7 @@ class LookAhead:
         return f"lookahead compares lines of one's own marks, and {game.title} is not won by those"
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return the first of the moves with the best value, looking as deep as the limit lets it."""
+        """Return the first of the moves with the best value, looking as deep as the limit allows."""
         require_playable(self, game, state)
         assert isinstance(game, LineGame)
         assert isinstance(state, LineState)
@@ -152,7 +152,7 @@ class Minimax:
 
 
 class Tree(Generic[S]):
-    """One search: the values known, and what they cost."""
+    """One search: the known values and their cost."""
 
     def __init__(self, game: Game[S], limit: Limit, *, uses_table: bool) -> None:
         self.game = game
@@ -211,7 +211,7 @@ ORDERS = ("rows", "centre", "random")
 
 @dataclass(slots=True)
 class TreeNode(Generic[S]):
-    """A visited position: the move that led to it, its value, what came of its moves, and which were cut off.
+    """A visited position: the move to it, its value, its children, and the moves that were cut off.
 
     When moves were cut off, `window` holds the (alpha, beta) that made them pointless.
     """

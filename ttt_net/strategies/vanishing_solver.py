@@ -24,10 +24,10 @@ _FULL = 2 * MARKS
 """Marks on a full board."""
 _SHIFT = _CELLS ** (_FULL - 1)
 _POSITIONS = _CELLS**_FULL
-"""Indices of one side to move; those with a cell twice stand for nothing."""
+"""Indices of one side to move; those with a cell twice are unused."""
 
 Standing = tuple[int, int]
-"""A position that stood: whose turn it was, 0 or 1, and its index."""
+"""A position of the past: whose turn it was, 0 or 1, and its index."""
 
 
 class MoveValue(NamedTuple):

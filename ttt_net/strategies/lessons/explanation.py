@@ -152,7 +152,7 @@ class MarkRow(NamedTuple):
     is_run: bool
     """Whether they are neighbours, each of the next."""
     is_open: bool = False
-    """Whether the line goes on at both ends."""
+    """Whether the line continues at both ends."""
 
     def in_words(self) -> str:
         """Return the marks as a sentence names them: `three in a row with both ends open`."""
@@ -169,9 +169,9 @@ class Explanation(NamedTuple):
 
     kind: ExplanationKind
     moves: tuple[str, ...] = ()
-    """The moves of the player who is spoken to: to be made or avoided, or that were better."""
+    """The moves of the addressed player: to make, to avoid, or that were better."""
     theirs: tuple[str, ...] = ()
-    """The cells in which the other side does what is told; with `TRY_THREAT`, those that we threaten to win with."""
+    """The cells of the other side's moves; with `TRY_THREAT`, those that we threaten to win with."""
     row: MarkRow | None = None
     """The marks they have in a line."""
     plies: int | None = None
@@ -417,7 +417,7 @@ def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) ->
 
 
 def gave_win(game: Game[S], state: S, move: Move, reply: Move) -> Explanation:
-    """Return how a move has let the other side win at once."""
+    """Return how a move has allowed the other side to win at once."""
     inner, _ = beneath(game, state)
     theirs = names_of(game, (reply,))
     if is_line_game(inner) and inner.gravity and reply == move - inner.fall:

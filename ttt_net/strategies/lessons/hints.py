@@ -38,9 +38,9 @@ from ttt_net.strategies.strategy import (
 )
 
 MOST_NODES = 20_000
-"""Positions that one look for such a win may take, some 20 ms; so nearly all are found that there are."""
+"""The most positions for one search for such a win, some 20 ms: enough for nearly all."""
 MOST_PLIES = 15
-"""The longest win that is told of: what nobody sees is no lesson."""
+"""The longest win worth mentioning: a longer one that nobody sees is no lesson."""
 MOST_DEFENCES = 10
 """Moves against such a win that are looked at."""
 
@@ -190,7 +190,7 @@ def _of_theirs(game: Game[S], kind: ExplanationKind, moves: tuple[Move, ...], ro
 
 
 def warning_of_move(game: Game[S], state: S, move: Move) -> Hint | None:
-    """Return what a move of the side to move lets the other side do, or None if nothing can be seen."""
+    """Return what a move of the side to move allows the other side, or None if nothing is visible."""
     sight = look(game, state)
     value = sight.value(move)
     if value not in (LOSS_IN_2, LOSS_IN_4):
@@ -259,7 +259,7 @@ def _judged(game: Game[S], found: Analysis) -> Choice | None:
 
 
 def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
-    """Return the first move of a win by threats, or the choice of a search that lets the other side have none.
+    """Return the first move of a win by threats, or the choice of a search that prevents one by the other side.
 
     None if neither is known.
     """

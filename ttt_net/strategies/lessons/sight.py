@@ -188,7 +188,7 @@ class _LinePosition:
             return LOSS_IN_2, list_cells(left)
         forces = completing_cells(game.lines_through[move], own, other) & self.playable(own | other)
         if not game.gravity and not forces and theirs is not None:
-            # A mark of ours can only take threats away from them: what it does not touch is still there.
+            # Our mark can only remove threats of theirs: those that it does not touch remain.
             if not theirs:
                 return 0, ()
             for each in theirs:
