@@ -124,12 +124,11 @@ class RateLimiter:
 
     def may_write(self, address: str | None, *, is_new: bool = False) -> None:
         """Refuse events, or if `is_new` matches, of an address that has had its bytes of the day written down."""
-        if address is None:
+        bucket = None if address is None else self._buckets.get(("bytes", address))
+        if bucket is None:
             return
-        now_ms = self._now_ms()
-        bucket = self._buckets.get(("bytes", address))
         least = self._limits.daily_mb * _MB * _KEPT_FOR_MOVES if is_new else 1.0
-        wait_ms = bucket.wait_ms(now_ms, least) if bucket else 0
+        wait_ms = bucket.wait_ms(self._now_ms(), least)
         if wait_ms:
             what = "new matches" if is_new else "moves"
             sentence = f"no more {what}: {self._limits.daily_mb} MB were written down for one address within a day"

@@ -216,10 +216,10 @@ class Connection(Reader):
         if self.account is None and self.is_open:  # behind a proxy, the address comes with the opening
             self.data_received(bytes(self._buffer.view[:nbytes]))
             return
-        clock_s = self._owner.shares.clock_s  # not by `metered`, which costs another call for each move
-        began_s = clock_s()
+        shares = self._owner.shares  # not by `metered`, which costs another call for each move
+        began_s = shares.clock_s()
         self.data_received(bytes(self._buffer.view[:nbytes]))
-        self.charge((clock_s() - began_s) * 1000 + READ_MS)
+        shares.charge(self, (shares.clock_s() - began_s) * 1000 + READ_MS)
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
