@@ -4,6 +4,7 @@ import asyncio
 import copy
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -55,12 +56,15 @@ from ttt_net.messages import (
     Request,
     Restarting,
     SeekRequest,
+    decode_request,
     decode_server_message,
     encode,
 )
+from ttt_net.sdk.bots import Bot, BotPlan, Turn
 from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
-from ttt_net.sdk.client_session import ClientSession
-from ttt_net.sdk.received import Farewell, Garbled, Parting
+from ttt_net.sdk.client_session import BotProfile, ClientSession
+from ttt_net.sdk.playing import Story, think_by
+from ttt_net.sdk.received import Farewell, Garbled, Parting, Stop
 from ttt_net.sdk.trust import Trust
 
 __all__ = ["environment", "open_terminal"]
@@ -193,6 +197,64 @@ def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lie
         if do is not None:
             table.do(do)
         check_picture(table, number * 100)
+
+
+class BotSide:
+    """A connection of a bot, which checks what is sent."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def run(self) -> None:
+        """Stay for as long as the bot plays."""
+        await asyncio.get_running_loop().create_future()
+
+    def say(self, request: Request) -> None:
+        """Take a request that a server could read."""
+        decode_request(encode(request))
+        self._session.say(request)
+
+
+async def look_at_all(turn: Turn) -> int:
+    """Choose a move after a look at everything that a bot may look at."""
+    assert len(turn.names) == len(turn.legal) > 0
+    assert all(len(row) == turn.position.width for row in turn.position.rows)
+    assert turn.columns == [] or turn.game.has_gravity
+    return turn.move_named(turn.names[0])
+
+
+async def lied_to(lies: list[Any]) -> list[str]:
+    """Play as a bot of the SDK where a server lies; return the lines that the bot writes."""
+    session = ClientSession("deep", None, BotProfile("sdk"))
+    session.opened()
+    inbox: asyncio.Queue[object] = asyncio.Queue()
+    lines: list[str] = []
+    plan = BotPlan(SeekRequest(0, ["tictactoe"]), None, 1, places=3, ladder_s=600)
+    think = partial(think_by, look_at_all, lines.append)
+    bot = Bot(BotSide(session), think, plan, lines.append, noticed=Story(lines.append).notice)
+    playing = asyncio.ensure_future(bot.play(inbox))
+    truth = PLAIN[0] | {"you": {"name": "deep", "bot": "sdk"}}
+    for number, (which, where, value, _) in enumerate([(0, 0, None, None), *lies]):
+        told = truth if number == 0 else lie(PLAIN[which], where, value)
+        try:
+            message = decode_server_message(msgspec.json.encode(told))
+        except (Refusal, ValueError, OverflowError):
+            continue
+        for event in session.heard(message).tell:
+            inbox.put_nowait(event)
+        for _turn in range(5):  # of the loop, in which the bot thinks
+            await asyncio.sleep(0)
+    inbox.put_nowait(Stop())
+    async with asyncio.timeout(PATIENCE_S):
+        await playing
+    return lines
+
+
+@settings(max_examples=100)
+@given(LIES)
+def test_a_bot_plays_on_whatever_a_server_says_and_writes_nothing_that_has_effects(lies: list[Any]) -> None:
+    for line in asyncio.run(lied_to(lies)):
+        check_text(line)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))

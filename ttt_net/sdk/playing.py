@@ -93,7 +93,7 @@ class Story:
             case Snapshot() if event.you is not None:
                 before = self._live.get(event.match)
                 if before is None and event.outcome is None:
-                    self.write(f"{event.match}: {event.game.name} against {_opponent(event)}")
+                    self.write(f"{clean(event.match, 32)}: {clean(event.game.name, 40)} against {_opponent(event)}")
                 self._follow(before, event)
             case Answered(SeekRequest(), Refused(message=message)):
                 self.write(f"no opponent can be sought now: {clean(message, 120)}")
@@ -116,7 +116,7 @@ class Story:
             "aborted" if reason == "abort" else "drawn" if winner is None else "won" if winner == after.you else "lost"
         )
         so_far = f"{self.tally.won} won, {self.tally.drawn} drawn, {self.tally.lost} lost so far"
-        self.write(f"{after.match}: {how} against {_opponent(after)} ({clean(reason, 40)}); {so_far}")
+        self.write(f"{clean(after.match, 32)}: {how} against {_opponent(after)} ({clean(reason, 40)}); {so_far}")
 
 
 def _opponent(match: Snapshot) -> str:
