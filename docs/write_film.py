@@ -4,35 +4,27 @@ It is the demo's own stage, with a match that is always the same. Each line that
 is a list of them, and is seen for its part of the time. Viewers who prefer reduced motion see the last frame.
 """
 
-import io
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.segment import Segment
-from rich.terminal_theme import MONOKAI
 from rich.text import Text
+from write_picture import BAR, CELL_HEIGHT, CELL_WIDTH, DOTS, FONT, MARGIN, THEMED, lines_of
 
 from ttt_net import messages as wire
 from ttt_net.client.drawing.board import without_targets
-from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.drawing.themes import DARK, Depth
 from ttt_net.commands.demo import WAYS_IN, DemoStage
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 
 FILE = Path(__file__).parent / "demo.svg"
-COLUMNS, ROWS, BOARD_ROWS = 70, 24, 15
-CELL_WIDTH, CELL_HEIGHT, MARGIN, BAR = 8.4, 17, 14, 30
-"""Sizes in units of the picture: of a character, around all, and of the bar above."""
+COLUMNS, ROWS, BOARD_ROWS = 74, 26, 15
 MOVES = (5, 1, 4, 6, 5, 7, 4, 4, 6, 7, 3, 2, 3)
 """By column: two threats at once, of which O can stop one."""
 BOTS = (wire.PlayerInfo("Mia", "alphabeta", level=6), wire.PlayerInfo("Leo", "alphabeta", level=4))
 MOVE_S, FALL_S, HOLD_S = 0.55, 0.06, 4.0
 """How long a move is seen, a falling mark in each row, and the end."""
-LIGHTER = {"#0072b2": "#56b4e9"}
-"""Colours that are too dark on black, and those that stand in for them."""
 TYPED = Text("$ make demo", style="bold")
 OPENING = (
     "A server is listening on ws://127.0.0.1:8765.",
@@ -59,7 +51,7 @@ def frames() -> list[Frame]:
     """Return the demo, from what is typed to how to join in."""
     opening = [Frame(TYPED, 1.0), *(Frame(_below(TYPED, *OPENING[:n]), 0.9) for n in (1, 2))]
     seen: list[Frame] = []
-    stage = DemoStage(lambda picture, seconds: seen.append(Frame(picture, seconds)), BOXES, BOARD_ROWS, is_moving=True)
+    stage = DemoStage(lambda picture, seconds: seen.append(Frame(picture, seconds)), THEMED, BOARD_ROWS, is_moving=True)
     stage.play(_told(), lambda: None, lambda: None)
     above = _below(TYPED, *OPENING, "")
     shown = [Frame(_joined(above, each.picture), _seconds(each.seconds)) for each in seen]
@@ -98,15 +90,14 @@ def _told() -> list[str]:
 def film() -> str:
     """Return the film as SVG."""
     shown = frames()
-    console = Console(width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     lines: dict[str, int] = {}
     groups: list[str] = []
     starts: list[float] = []
     at_s = 0.0
     for frame in shown:
-        drawn = [_line(segments) for segments in console.render_lines(without_targets(frame.picture), pad=False)]
+        drawn = lines_of(without_targets(frame.picture), COLUMNS, Depth.TRUE)
         uses = [
-            f'<use href="#l{lines.setdefault(line, len(lines))}" y="{BAR + MARGIN + row * CELL_HEIGHT}"/>'
+            f'<use href="#l{lines.setdefault(line, len(lines))}" x="{MARGIN}" y="{BAR + MARGIN + row * CELL_HEIGHT}"/>'
             for row, line in enumerate(drawn[:ROWS])
             if line
         ]
@@ -115,41 +106,17 @@ def film() -> str:
         at_s += frame.seconds
     width, height = COLUMNS * CELL_WIDTH + 2 * MARGIN, BAR + ROWS * CELL_HEIGHT + 2 * MARGIN
     kept = "".join(f'<g id="l{number}">{line}</g>' for line, number in lines.items())
-    dots = "".join(
-        f'<circle cx="{18 + 18 * n}" cy="15" r="6" fill="{c}"/>'
-        for n, c in enumerate(("#ff5f57", "#febc2e", "#28c840"))
-    )
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
             f"<title>{TITLE}</title>",
             f"<style>{_style([*starts, at_s])}</style>",
             f"<defs>{kept}</defs>",
-            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="#0c0c0c"/>{dots}',
+            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="{DARK.ground}"/>{DOTS}',
             *groups,
             "</svg>\n",
         ]
     )
-
-
-def _line(segments: list[Segment]) -> str:
-    """Return a line of the terminal as SVG, every piece of one style in its place."""
-    pieces, column = [], 0
-    for segment in segments:
-        text, cells = segment.text, segment.cell_length
-        if text.strip():
-            style = segment.style
-            colour = style.color.get_truecolor(MONOKAI).hex if style and style.color else "#d9d9d9"
-            colour = LIGHTER.get(colour, colour)
-            more = ' font-weight="bold"' * bool(style and style.bold) + ' opacity=".6"' * bool(style and style.dim)
-            lead = len(text) - len(text.lstrip())
-            x, body = MARGIN + (column + lead) * CELL_WIDTH, text.strip()
-            pieces.append(
-                f'<text x="{x:.1f}" textLength="{Text(body).cell_len * CELL_WIDTH:.1f}" fill="{colour}"{more}>'
-                f"{escape(body)}</text>"
-            )
-        column += cells
-    return "".join(pieces)
 
 
 def _style(starts: list[float]) -> str:
@@ -157,7 +124,7 @@ def _style(starts: list[float]) -> str:
     whole_s = starts[-1]
     last = len(starts) - 2
     rules = [
-        "text{font:14px DejaVu Sans Mono,Menlo,Consolas,monospace;white-space:pre}",
+        FONT,
         f".f{{visibility:hidden;animation:{whole_s:.2f}s step-end infinite}}",
     ]
     for number, (since, until) in enumerate(pairwise(starts)):

@@ -1,18 +1,29 @@
-"""Draw docs/client.svg and docs/lobby.svg with the client's own code: `make docs`. A test compares them."""
+"""Draw docs/client.svg and docs/lobby.svg with the client's own code: `make docs`. A test compares them.
+
+`python docs/write_picture.py --sheets FOLDER` draws contact sheets instead: every game in every theme and capability
+of a terminal, at 80x24 and 120x40, as SVG pictures for people to look at.
+"""
 
 import io
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
+from rich.cells import cell_len
+from rich.color import Color
 from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
 from rich.terminal_theme import MONOKAI
+from rich.text import Text
 
 from ttt_net import messages as wire
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import without_targets
-from ttt_net.client.drawing.draw import draw
-from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.drawing.draw import draw, grounded
+from ttt_net.client.drawing.glyphs import BOXES, Glyphs
+from ttt_net.client.drawing.themes import DARK, Depth
 from ttt_net.client.update import update
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
@@ -20,7 +31,15 @@ from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 
 FOLDER = Path(__file__).parent
-SIZE = (84, 24)
+SIZE = (100, 32)
+CELL_WIDTH, CELL_HEIGHT, BASE, MARGIN, BAR = 8, 16, 12.5, 14, 30
+"""Sizes in units of a picture: of a character and its base line, around all, and of the bar above."""
+FONT = "text{font:13.3px DejaVu Sans Mono,Menlo,Consolas,monospace;white-space:pre}path{shape-rendering:crispEdges}"
+DOTS = "".join(
+    f'<circle cx="{18 + 18 * n}" cy="15" r="6" fill="{colour}"/>'
+    for n, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+)
+THEMED = replace(BOXES, theme=DARK)
 MOVES = (38, 31, 37, 36, 39, 40, 30, 24)
 ANN, BEN = wire.PlayerInfo("Ann", rating=1512), wire.PlayerInfo("Ben", rating=1490, provisional=True)
 BOT = wire.PlayerInfo("alphabeta", "alphabeta", level=5)
@@ -38,13 +57,119 @@ def pictures() -> dict[str, str]:
     return {"client.svg": _picture(_match()), "lobby.svg": _picture(_lobby())}
 
 
-def _picture(display: Display) -> str:
-    """Return a view as SVG, without fonts from elsewhere."""
-    console = Console(record=True, width=SIZE[0], file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(without_targets(draw(display, SIZE, 0, BOXES)))
-    svg = console.export_svg(title="python client.py", theme=MONOKAI, unique_id="ttt-net")
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    return svg.replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
+def _picture(display: Display, size: tuple[int, int] = SIZE, glyphs: Glyphs = THEMED) -> str:
+    """Return a view as SVG."""
+    page = without_targets(grounded(draw(display, size, 0, glyphs), size, glyphs))
+    width, height = size[0] * CELL_WIDTH + 2 * MARGIN, BAR + size[1] * CELL_HEIGHT + 2 * MARGIN
+    theme = glyphs.theme
+    ground = theme.ground if theme is not None and theme.ground.startswith("#") else "#000000"
+    lines = (
+        f'<g transform="translate({MARGIN},{BAR + MARGIN + row * CELL_HEIGHT})">{line}</g>'
+        for row, line in enumerate(lines_of(page, size[0], Depth.TRUE))
+        if line
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
+            f"<style>{FONT}</style>",
+            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="{ground}"/>{DOTS}',
+            *lines,
+            "</svg>\n",
+        ]
+    )
+
+
+def lines_of(page: Text, columns: int, depth: Depth) -> list[str]:
+    """Return each line of a page as SVG, as a terminal of that depth shows it; empty where nothing is seen."""
+    console = Console(width=columns, file=io.StringIO(), force_terminal=True, color_system=depth.value or "truecolor")
+    console.no_color = depth is Depth.NONE
+    return [_line(segments) for segments in console.render_lines(page, pad=False)]
+
+
+def _line(segments: Iterable[Segment]) -> str:
+    """Return a line as SVG: grounds and half blocks as one path for each colour, all else of one style as text."""
+    grounds: dict[str, str] = {}
+    blocks: dict[str, str] = {}
+    pieces: list[str] = []
+    column = 0
+    for segment in segments:
+        colour, ground = _colours(segment.style)
+        if ground:
+            grounds[ground] = grounds.get(ground, "") + _rectangle(column, segment.cell_length, 0, 8)
+        if segment.style is not None and segment.style.underline:
+            blocks[colour] = blocks.get(colour, "") + _rectangle(column, segment.cell_length, 7.5, 0.5)
+        for text, start in _split(segment.text, column):
+            if text[0] in _BLOCKS:
+                for left, width, top, height in _BLOCKS[text[0]]:
+                    wide = width if width < 1 else width * len(text)
+                    for n in range(len(text) if width < 1 else 1):
+                        blocks[colour] = blocks.get(colour, "") + _rectangle(start + n + left, wide, top, height)
+            elif text.strip():
+                pieces.append(_written(text, start, colour, segment.style))
+        column += segment.cell_length
+    paths = (f'<path fill="{colour}" d="{path}"/>' for drawn in (grounds, blocks) for colour, path in drawn.items())
+    return "".join([*paths, *pieces])
+
+
+def _colours(style: Style | None) -> tuple[str, str]:
+    """Return the colour and the ground of a style, the ground empty where it has none."""
+    colour, ground = (style.color, style.bgcolor) if style is not None else (None, None)
+    named = [_hexadecimal(each, is_ground=n == 1) for n, each in enumerate((colour, ground))]
+    if style is not None and style.reverse:
+        return named[1] or "#000000", named[0] or "#d9d9d9"
+    return named[0] or "#d9d9d9", named[1]
+
+
+def _hexadecimal(colour: Color | None, *, is_ground: bool) -> str:
+    return "" if colour is None or colour.is_default else colour.get_truecolor(MONOKAI, foreground=not is_ground).hex
+
+
+def _split(text: str, column: int) -> list[tuple[str, int]]:
+    """Return runs of equal block characters and of other characters, each with the column where it begins."""
+    found: list[tuple[str, int]] = []
+    for character in text:
+        if found and (found[-1][0][-1] == character if character in _BLOCKS else found[-1][0][-1] not in _BLOCKS):
+            found[-1] = (found[-1][0] + character, found[-1][1])
+        else:
+            found.append((character, column))
+        column += cell_len(character)
+    return found
+
+
+_BLOCKS: dict[str, Sequence[tuple[float, float, float, float]]] = {
+    "█": [(0, 1, 0, 8)],
+    "▀": [(0, 1, 0, 4)],
+    "▄": [(0, 1, 4, 4)],
+    "▏": [(0, 0.125, 0, 8)],
+    "▌": [(0, 0.5, 0, 8)],
+    "▐": [(0.5, 0.5, 0, 8)],
+    "▇": [(0, 1, 1, 7)],
+    "▟": [(0.5, 0.5, 0, 4), (0, 1, 4, 4)],
+    "▙": [(0, 0.5, 0, 4), (0, 1, 4, 4)],
+    "▜": [(0.5, 0.5, 4, 4), (0, 1, 0, 4)],
+    "▛": [(0, 0.5, 4, 4), (0, 1, 0, 4)],
+    "▗": [(0.5, 0.5, 4, 4)],
+    "▖": [(0, 0.5, 4, 4)],
+    "▝": [(0.5, 0.5, 0, 4)],
+    "▘": [(0, 0.5, 0, 4)],
+}
+"""The parts of its cell that each block covers: columns from the left, and eighths of its height from the top."""
+
+
+def _rectangle(column: float, columns: float, top: float, height: float) -> str:
+    """Return a rectangle as part of a path, from columns and eighths of the height of a line."""
+    x, y, wide, high = column * CELL_WIDTH, top * CELL_HEIGHT / 8, columns * CELL_WIDTH, height * CELL_HEIGHT / 8
+    return f"M{x:g} {y:g}h{wide:g}v{high:g}h{-wide:g}z"
+
+
+def _written(text: str, column: int, colour: str, style: Style | None) -> str:
+    lead, body = len(text) - len(text.lstrip()), text.strip()
+    more = ' font-weight="bold"' * bool(style and style.bold) + ' opacity=".6"' * bool(style and style.dim)
+    x = (column + lead) * CELL_WIDTH
+    return (
+        f'<text x="{x:g}" y="{BASE}" textLength="{cell_len(body) * CELL_WIDTH:g}" fill="{colour}"{more}>'
+        f"{escape(body)}</text>"
+    )
 
 
 def _welcomed() -> Display:

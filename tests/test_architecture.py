@@ -102,7 +102,8 @@ INSIDE = {
         serving start
     """,
     "client": """
-        address remembered server_search named options drawing.glyphs user_io mailbox saved_matches world display words
+        address remembered server_search named preferences options drawing.themes drawing.glyphs user_io mailbox
+        saved_matches world display words
         screens.screen screens.offers screens.lobby_screen screens.people screens.advice screens.board_play
         screens.replay_screen screens.rules_screen screens screens.registry
         update act client_controller drawing terminal lines menu_controller bot inquire
@@ -340,6 +341,7 @@ def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
 
 
 LAZY = {
+    "ttt_net.client.preferences": "a reader of TOML, where there is a file",
     "ttt_net.client.options": "the rules of all games, where one was named",
     "ttt_net.client.server_search": "a library for networks that lead nowhere else",
     "ttt_net.commands.export": "an optional library",

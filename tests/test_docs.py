@@ -19,6 +19,8 @@ MOST_WORDS = 35
 
 
 def load(path: Path) -> ModuleType:
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # one script of docs may import another
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -49,7 +51,7 @@ def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page.page()
 
 
-@pytest.mark.parametrize(("name", "words"), [("client.svg", "Your&#160;turn"), ("lobby.svg", "Being&#160;played")])
+@pytest.mark.parametrize(("name", "words"), [("client.svg", "Your turn"), ("lobby.svg", "Being played")])
 def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> None:
     """The words of the pictures; their shapes may change with a release of rich."""
     drawn = load(ROOT / "docs" / "write_picture.py").pictures()[name]
@@ -65,7 +67,7 @@ def test_the_film_of_the_demo_shows_it_as_it_is_and_weighs_little() -> None:
     assert re.findall(r">([^<>]+)</text>", kept) == re.findall(r">([^<>]+)</text>", drawn)
     for words in ("The plug is pulled", "all 6 moves are there, nothing is lost", "Mia won", "python client.py --host"):
         assert words in kept
-    assert len(kept) < 100_000
+    assert len(kept) < 160_000
     assert "prefers-reduced-motion" in kept
 
 

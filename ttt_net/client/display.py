@@ -131,6 +131,8 @@ class Display:
     """The cell that Enter means; -1 where there is no cursor."""
     choices: tuple[int, ...] = ()
     """The moves to choose from, under `Overlay.CHOICE`."""
+    growing: tuple[int, float] = (-1, 1.0)
+    """The cell whose mark is just being drawn, and how much of it there is; -1: none."""
     overlay: Overlay = Overlay.NONE
     entry: Entry = Entry.MOVE
     """The kind of text that is being typed."""

@@ -13,9 +13,8 @@ from ttt_net.client.options import Options
 from ttt_net.client.remembered import Achievements, choices_for, load_achievements, save_achievements, save_choices
 from ttt_net.client.server_search import ServerSearch
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.painter import TerminalScreen
+from ttt_net.client.terminal.painter import TerminalScreen, screen_on
 from ttt_net.client.update import update
-from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import SeekRequest
 
 
@@ -110,7 +109,7 @@ class StartMenu:
         self._mailbox = Mailbox()
         self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
         self._controller = MenuController(self._search)
-        self._screen = TerminalScreen(canvas, glyphs_of(options))
+        self._screen = screen_on(canvas, options)
         self._screen.paint(self._controller.display, 0)
 
     def take(self, play_on_screen: PlayOnScreen, answer: Answer) -> Place | None:

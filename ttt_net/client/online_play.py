@@ -11,7 +11,7 @@ from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController, Controller
 from ttt_net.client.display import Display
 from ttt_net.client.mailbox import Mailbox
-from ttt_net.client.options import DEFAULT_GAME, Options
+from ttt_net.client.options import Options
 from ttt_net.client.remembered import (
     Achievements,
     is_first_match_of,
@@ -65,7 +65,7 @@ async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: b
 
 def seek_of(options: Options) -> SeekRequest:
     """Return the first seek: by default for a person; bots are offered."""
-    return by_default(SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people"))
+    return by_default(SeekRequest(0, [options.game or options.usual_game], options.time, options.opponents or "people"))
 
 
 def address_of(options: Options) -> str:
@@ -77,7 +77,7 @@ def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
     """Return the first request, where it is no seek for anybody to play with."""
     if options.join is not None:
         return JoinRequest(0, options.join)
-    return InviteRequest(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
+    return InviteRequest(0, options.game or options.usual_game, options.time) if options.is_inviting else None
 
 
 def ending_of(display: Display, options: Options) -> Ending:

@@ -2,7 +2,7 @@
 
 import argparse
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from ttt_net.client.address import (
     read_address,
     server_at,
 )
+from ttt_net.client.preferences import THEME_NAMES, Preferences, checked_theme, load_preferences, path_of_preferences
 from ttt_net.clock import TIME_FORM, Speed, TimeControl, time_of
 from ttt_net.command_line import CLIENT, PLAY, OptionParser
 from ttt_net.errors import ConfigurationError
@@ -46,6 +47,7 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
   --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...
   --time M+S       with a clock: minutes each, seconds for every move; 3+2 or 3
   --name NAME      who you are (default: the name you typed the last time)
+  --theme NAME     dark, light, contrast, safe, paper or neon
   --plain          line by line; or --screen-reader, or --json
 
 ? shows the keys while you play. --help-all lists every option; docs/client.md
@@ -323,6 +325,12 @@ class Options:
     """Whether a screen reader reads the output aloud."""
     is_ascii: bool = False
     is_quiet: bool = False
+    theme: str | None = None
+    """The name of the colours to draw with; None: dark or light ones, as the terminal's ground is."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The keys that stand for other keys."""
+    usual_game: str = DEFAULT_GAME
+    """The game to play where no other is named."""
     seed: int | None = None
     level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
@@ -373,6 +381,8 @@ def parse(arguments: Sequence[str] | None) -> Options:
     check_bot(given)
     engines = engines_given(given)
     inquiry = inquiry_of(given)
+    preferences = load_preferences() if given.bot is None and engines is None else Preferences()
+    usual = _usual_game(preferences)
     game = named.checked_game(given.game) if given.game is not None else None
     url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
     code = code_of(given.join) if given.join is not None else code
@@ -386,7 +396,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         join=code,
         is_inviting=given.invite,
         inquiry=inquiry,
-        local=named.local_of(given, game or DEFAULT_GAME) if given.local else None,
+        local=named.local_of(given, game or usual) if given.local else None,
         is_hosting=given.host,
         port=given.port if given.port is not None else DEFAULT_PORT,
         game=game,
@@ -399,7 +409,10 @@ def parse(arguments: Sequence[str] | None) -> Options:
         is_plain=given.plain,
         is_spoken=given.screen_reader,
         is_ascii=given.ascii,
-        is_quiet=given.quiet,
+        is_quiet=given.quiet or not preferences.sounds,
+        theme=checked_theme(given.theme, "--theme") if given.theme is not None else preferences.theme,
+        keys=preferences.keys,
+        usual_game=usual,
         seed=given.seed,
         level=given.level,
         move_ms=given.move_time or DEFAULT_MOVE_MS,
@@ -407,6 +420,18 @@ def parse(arguments: Sequence[str] | None) -> Options:
         places=places_of(given),
         reserve=given.reserve or 0,
     )
+
+
+def _usual_game(preferences: Preferences) -> str:
+    """Return the game that a person plays where they name no other."""
+    if preferences.game is None:
+        return DEFAULT_GAME
+    from ttt_net.client import named
+
+    try:
+        return named.checked_game(preferences.game)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path_of_preferences()}: {error}") from None
 
 
 def against_computer(options: Options, place: Alone, rng: random.Random) -> Options:
@@ -487,6 +512,7 @@ def _add_looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--plain", action="store_true", help="line by line, without a full screen")
     group.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
     group.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    group.add_argument("--theme", metavar="NAME", help=f"the colours: {', '.join(THEME_NAMES)}")
     group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
 

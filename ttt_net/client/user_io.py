@@ -62,7 +62,7 @@ def may_ask(options: Options) -> bool:
 
 def glyphs_of(options: Options) -> Glyphs:
     """Return the characters that the terminal can draw boards with."""
-    return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)
+    return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii, terminal=os.environ.get("TERM", ""))
 
 
 def columns_of_terminal() -> int | None:

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from queue import SimpleQueue
 from threading import Thread
 from typing import IO
@@ -22,6 +23,7 @@ from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
+from ttt_net.client.drawing.themes import Depth, theme_for
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.command_line import PLAY, SERVE, beside_us
@@ -80,6 +82,7 @@ def run_demo(args: argparse.Namespace) -> int:
 def _shown(console: Console, bot: subprocess.Popen[str], server: "_Server", *, is_moving: bool) -> wire.Snapshot | None:
     """Show the match in the terminal, or print its positions one after the other; return its end."""
     glyphs, rows = glyphs_for(console.encoding, is_ascii=False), console.height - _ROWS_AROUND
+    glyphs = replace(glyphs, theme=theme_for(None, Depth(console.color_system if not console.no_color else None)))
     if not is_moving:
         stage = DemoStage(lambda picture, seconds: console.print(picture), glyphs, SIZE[1], is_moving=False)
         return stage.play(_output(bot), server.kill, server.restart)

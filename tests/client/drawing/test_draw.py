@@ -15,9 +15,11 @@ from tests.client.pressing import SEEK, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
-from ttt_net.client.drawing.board import aim, labels_of, target_at, without_targets
+from ttt_net.client.drawing.board import labels_of, target_at, without_targets
 from ttt_net.client.drawing.draw import draw
-from ttt_net.client.drawing.glyphs import ASCII, BOXES, COLOURS, Glyphs, encodable, glyphs_for
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
+from ttt_net.client.drawing.kit import aim
+from ttt_net.client.drawing.themes import DARK
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
@@ -25,6 +27,7 @@ from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, Playe
 from ttt_net.sdk.received import Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
+THEMED = replace(BOXES, theme=DARK)
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
 
 
@@ -89,7 +92,7 @@ def _in_ascii(display: Display):  # type: ignore[no-untyped-def]  # noqa: ANN202
         ("utf-8", True, ASCII),
         ("ascii", False, ASCII),
         ("latin-1", False, ASCII),
-        ("cp437", False, ASCII),
+        ("cp437", False, CONSOLE),
         ("no such encoding", False, ASCII),
         (None, False, ASCII),
     ],
@@ -365,6 +368,6 @@ def test_the_list_of_moves_counts_as_the_words_do_and_knows_who_began() -> None:
     assert "1. b2  a3" in page.plain
     assert "3. c1" in page.plain, "the third move, as `Move 3 of 7` has it"
     begun = structs.replace(snapshot(moves=[0]), start="....X....", position=position_after("tictactoe", [4, 0]))
-    page = draw(seen(begun), (80, 24), 0, BOXES)
+    page = draw(seen(begun), (80, 24), 0, THEMED)
     at = page.plain.index("a3", page.plain.index("Moves"))
-    assert Style.parse(COLOURS["O"]).color == page.get_style_at_offset(Console(), at).color
+    assert Style.parse(DARK.o).color == page.get_style_at_offset(Console(), at).color

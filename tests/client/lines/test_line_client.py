@@ -89,7 +89,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         paper.type("help")
         await paper.shows(BoardRenderer.help)
         paper.type("board")
-        await paper.shows("  +---+---+---+")
+        await paper.shows("  ---+---+---")
         paper.type("frobnicate", "FROBNICATE")
         for _ in range(2):
             await paper.shows('I don\'t know "frobnicate"; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1')

@@ -92,7 +92,7 @@ def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_th
     assert display.achieved.solved == ("2026-11-22",)
     page = picture(display)
     assert "Right! b2 holds the draw; every other move loses." in page
-    assert "( | | )" in page, "the move is on the board"
+    assert "(  | |  )" in page, "the move is on the board"
     display, requests = done(display, Quick(1))
     assert requests == ()
     assert notice(display) == "That is all for today; the next puzzle comes tomorrow."

@@ -30,9 +30,10 @@ from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.loop import event_of
 from ttt_net.client.terminal.painter import (
     FALL_MS,
-    FLASH_MS,
-    FLASHES,
     SLOW_MS,
+    STROKE_MS,
+    STROKES,
+    SWEEP_MS,
     TerminalScreen,
     has_motion,
     in_motion,
@@ -285,21 +286,37 @@ def test_a_mark_falls_row_by_row_to_where_it_comes_to_lie() -> None:
     assert motion.frame(shown("connect4", COLUMN[:-1]), 1_000) is None
 
 
-def test_a_winning_line_flashes() -> None:
-    won = [4, 0, 1, 2, 7]
-    before = shown("tictactoe", won[:-1])
-    after = update(before, played("tictactoe", won), 0)
+def test_light_runs_along_a_winning_line_in_half_a_second() -> None:
+    won = [38, 31, 37, 30, 36, 29, 35]
+    before = shown("connect4", won[:-1])
+    after = update(before, played("connect4", won), 0)
     motion = motion_between(before, after, 0)
     assert motion is not None
-    lines = [motion.frame(after, number * FLASH_MS) for number in range(2 * FLASHES)]
-    assert [frame.line if frame is not None else None for frame in lines] == [(), (1, 4, 7)] * FLASHES
-    assert motion.frame(after, 2 * FLASHES * FLASH_MS) is None
+    fall_ms = 5 * FALL_MS
+    frames = [motion.frame(after, fall_ms + number * SWEEP_MS // 4) for number in range(4)]
+    assert [len(frame.line) if frame is not None else -1 for frame in frames] == [0, 1, 2, 3]
+    assert motion.frame(after, fall_ms + SWEEP_MS) is None, "then all of it is lit"
+
+
+def test_a_mark_is_drawn_stroke_by_stroke() -> None:
+    before = shown("tictactoe", [4])
+    after = update(before, played("tictactoe", [4, 0]), 0)
+    motion = motion_between(before, after, 0)
+    assert motion is not None
+    pictures = []
+    for number in range(STROKES):
+        frame = motion.frame(after, number * STROKE_MS)
+        seen = in_motion(after, frame) if frame is not None else after
+        pictures.append(draw(seen, (80, 24), 0, BOXES).plain)
+    inked = [sum(picture.count(block) for block in "█▀▄") for picture in pictures]
+    assert inked == sorted(set(inked)), "each picture has more of it than the one before"
+    assert motion.frame(after, (STROKES - 1) * STROKE_MS) is None
 
 
 def test_nothing_moves_where_nothing_falls_or_the_link_is_slow_or_another_page_is_seen() -> None:
-    before = shown("tictactoe", [4])
-    after = update(before, played("tictactoe", [4, 0]), 0)
-    assert motion_between(before, after, 0) is None
+    before = shown("gomoku", [112])
+    after = update(before, played("gomoku", [112, 113]), 0)
+    assert motion_between(before, after, 0) is None, "stones are just there"
     before = shown("connect4", COLUMN[:-1])
     after = update(before, played("connect4", COLUMN), 0)
     assert motion_between(None, after, 0) is None

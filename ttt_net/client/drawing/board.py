@@ -1,43 +1,34 @@
 """Draw a board of any game as lines of text, from its shape, moves and board string, in the largest form that fits.
 
-Forms, from large to small: cells of five rows and of three, cells of one row in a grid, rows without a grid, and rows
-without labels. Small boards have lines between them and no other grid. A large board has no grid either: its lines
-would hide the marks.
+A table names the looks of each shape of board: lines between cells, a frame with discs, lines with stones, a cloth,
+small boards in a large one, layers, hexagons. One painter draws them all on a sheet, cell by cell.
 
-Each thing that colour shows is also shown beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning
-line, `~X~` the mark that vanishes next, `+ +` a cell of a hint or lesson, `! !` a cell of a warning, `x?` our own move
-on its way. A small board that is won is full of its winner's mark, in small letters where they have none.
+Where there are colours, light shows the last move, the winning line, hints and threats. Elsewhere a frame does: `[X]`
+the cursor, `(X)` the last move, `*X*` the winning line, `~X~` the mark that vanishes next, `+ +` a cell of a hint or
+lesson, `! !` a cell of a warning, `x?` our own move on its way. Marks differ in shape in any case.
 
 A cell is also a target: clicks on parts of a picture mean the command or the key that the part carries. A target is
 part of the style of a span, so that it moves with the text; it is removed before anything is written to a terminal.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeAlias
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from ttt_net.client.display import AnyCommand, Display, Point
-from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
-from ttt_net.client.mailbox import Key
+from ttt_net.client.display import Display, Point
+from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.drawing.kit import Sheet, Target, View, draw_mark, target_of
+from ttt_net.client.drawing.themes import blended
 from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves
 from ttt_net.client.words import mark_of
-from ttt_net.messages import GameInfo, GeometryInfo, Snapshot
+from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean
-
-Target: TypeAlias = AnyCommand | Key
-_KEY = "target"
-
-
-def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
-    """Make a click on the characters from `start` to `end` mean the target."""
-    line.stylize(Style(meta={_KEY: target}), start, end)
 
 
 def target_at(page: Text, column: int, row: int) -> Target | None:
@@ -49,17 +40,14 @@ def target_at(page: Text, column: int, row: int) -> Target | None:
     for offset, character in enumerate(line.plain):
         cells += cell_len(character)
         if cells > column:
-            styles = [span.style for span in line.spans if span.start <= offset < span.end]
-            found = [style.meta[_KEY] for style in styles if isinstance(style, Style) and _KEY in style.meta]
-            return found[-1] if found else None
+            found = (target_of(span.style) for span in line.spans if span.start <= offset < span.end)
+            return next((target for target in reversed(list(found)) if target is not None), None)
     return None
 
 
 def place_of(line: Text, target: Target) -> int:
     """Return where the target begins in the line, or -1."""
-    styles = ((span.start, span.style) for span in line.spans)
-    places = (start for start, style in styles if isinstance(style, Style) and style.meta.get(_KEY) == target)
-    return next(places, -1)
+    return next((span.start for span in line.spans if target_of(span.style) == target), -1)
 
 
 def without_targets(page: Text) -> Text:
@@ -72,7 +60,7 @@ def without_targets(page: Text) -> Text:
 _COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
 
 
-_NOBODY = "="
+NOBODY = "="
 """The owner of a small board that nobody can win any more."""
 
 
@@ -94,14 +82,16 @@ _FRAMES = {"win": Frame.WON, "leaves": Frame.VANISHING}
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The looks of a cell: a mark or a hint, its style, and the frame around it."""
+    """The looks of a cell: a mark or a hint, and the frame or light around it."""
 
     mark: str
     hint: str
-    style: str
     frame: Frame = Frame.NONE
-    frame_style: str = ""
     is_pending: bool = False
+    is_clear: bool = False
+    """Whether the hint is worth more than a quiet colour: a mark may be placed here, and not everywhere."""
+    part: float = 1.0
+    """How much of the mark is drawn yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +145,23 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
     hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
     pending_cell = match.game.move_cells[display.under_way.move] if display.under_way is not None else -1
-    owners = _owners(match)
+    owners = owners_of(match)
     frames = _frames_of(display, match)
+    growing, part = display.growing
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
         hint = (hints.get(cell, glyphs.free) if display.is_my_turn else glyphs.free) if cell in legal else " "
         owner = owners.get(cell, "")
-        if owner == _NOBODY:
-            hint = _NOBODY
+        if owner == NOBODY:
+            hint = NOBODY
         elif owner and mark != owner:
             mark, hint = "", owner.lower()
         if cell == pending_cell and not mark:
             mark = mark_of(match, match.you or 0)
+        is_clear = cell in legal and position.target is not None
         frame = frames.get(cell, Frame.NONE)
-        if cell == pending_cell:
-            looks.append(Look(mark, hint, "dim", frame, "dim", is_pending=True))
-            continue
-        is_target = cell in legal and position.target is not None
-        style, frame_style = _styles_of(frame, mark, is_target=is_target, may_move=display.may_move)
-        looks.append(Look(mark, hint, style, frame, frame_style))
+        looks.append(Look(mark, hint, frame, cell == pending_cell, is_clear, part if cell == growing else 1.0))
     return looks
 
 
@@ -193,25 +180,7 @@ def _frames_of(display: Display, match: Snapshot) -> dict[int | None, Frame]:
     }
 
 
-def _styles_of(frame: Frame, mark: str, *, is_target: bool, may_move: bool) -> tuple[str, str]:
-    """Return the style of a mark or hint in this frame, and the style of the frame."""
-    style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "bold" if is_target else "dim"
-    match frame:
-        case Frame.WON | Frame.GOOD:
-            return f"bold {WON}", f"bold {WON}"
-        case Frame.BAD:
-            return f"bold {COLOURS['O']}", f"bold {COLOURS['O']}"
-        case Frame.CURSOR:
-            return style, "bold" if may_move else "dim"
-        case Frame.LAST:
-            return style, style
-        case Frame.VANISHING:
-            return COLOURS.get(mark, ""), "bold"
-        case Frame.NONE:
-            return style, ""
-
-
-def _owners(match: Snapshot) -> dict[int, str]:
+def owners_of(match: Snapshot) -> dict[int, str]:
     """Return, for each cell of a decided small board, the mark of its winner, or `=`."""
     game, blocks = match.game, match.position.blocks
     if game.block is None:
@@ -240,286 +209,632 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
 _LAYER_GAP = 3
 _HALF_CELLS = 2
 """The step of a geometry whose rows may begin at half cells."""
-_EDGE_MARGIN = 5
-"""The columns before the first mark of a row of hexagons: its label, the mark of its edge, and half a frame."""
 _LONGEST_GRID = 9
-"""Boards with a longer side have no grid."""
+"""Boards with a longer side are drawn as points."""
+_STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
+"""The lines that star points lie on, by the number of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to draw a board: the columns and rows of a cell, whether there is a grid, and whether there are labels.
-
-    Without a grid, neighbours share the column between them if a cell has two columns.
-    """
+    """One size to draw a board in: the columns and rows of a cell, the lines between cells, and labels beside them."""
 
     columns: int
     rows: int
-    has_grid: bool
-    has_labels: bool
+    lines: int = 0
+    """The columns and rows that a line between cells takes; 0: there is none."""
+    has_labels: bool = True
 
 
-FORMS = (
-    Form(11, 5, has_grid=True, has_labels=True),
-    Form(7, 3, has_grid=True, has_labels=True),
-    Form(7, 3, has_grid=False, has_labels=True),
-    Form(5, 1, has_grid=True, has_labels=True),
-    Form(5, 2, has_grid=False, has_labels=True),
-    Form(5, 1, has_grid=False, has_labels=True),
-    Form(3, 1, has_grid=True, has_labels=True),
-    Form(3, 1, has_grid=False, has_labels=True),
-    Form(2, 1, has_grid=False, has_labels=True),
-    Form(2, 1, has_grid=False, has_labels=False),
+_SMALLEST_FORMS = (Form(3, 1), Form(2, 1), Form(2, 1, has_labels=False))
+_ROUND_FORMS = tuple(Form(2 * rows, rows) for rows in (6, 5, 4, 3, 2))
+"""Forms in which half blocks make good circles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The looks of all boards of one shape; colours are names of those of a theme."""
+
+    forms: tuple[Form, ...]
+    """From large to small."""
+    ground: str
+    ground_2: str
+    """The ground of every second cell, and of the small board to play in."""
+    ink: str
+    """The colour of lines and of hints."""
+    aim: str
+    """The colour of the cursor."""
+    inks: dict[str, str]
+    looks: dict[str, str]
+    """The colour and the look of each mark."""
+    free: str = ""
+    """The colour of the round hole that is drawn in a free place, if one is."""
+    last: str = "last"
+    """The light under the last move; empty where the piece has a dot instead."""
+
+
+_STROKES, _STONES = {"X": "cross", "O": "ring"}, {"X": "disc", "O": "coin"}
+STROKED = tuple(_STROKES.values())
+"""The looks of marks that are drawn stroke by stroke."""
+_LINES = Shape(
+    (*(Form(2 * rows + 1, rows, 1) for rows in range(11, 2, -1)), Form(5, 1, 1), Form(3, 1, 1), *_SMALLEST_FORMS),
+    *("board", "board_2", "line", "accent"),
+    {"X": "x", "O": "o"},
+    _STROKES,
 )
-LABELLED = tuple(form for form in FORMS if form.has_labels)
-"""Those that name rows and columns."""
+_FRAME = Shape(
+    (*_ROUND_FORMS[:-1], Form(6, 2), Form(4, 2), Form(5, 1), *_SMALLEST_FORMS),
+    *("frame", "frame", "hole", "on_frame"),
+    {"X": "disc_x", "O": "disc_o"},
+    _STONES,
+    free="hole",
+    last="hole",
+)
+_POINTS = Shape(
+    (Form(4, 2), *_SMALLEST_FORMS),
+    *("wood", "wood", "wood_line", "wood_line"),
+    {"X": "black", "O": "white"},
+    _STONES,
+    last="",
+)
+_CLOTH = Shape(
+    (*_ROUND_FORMS[2:], *_SMALLEST_FORMS),
+    *("cloth", "cloth_2", "on_frame", "on_frame"),
+    {"X": "black", "O": "white"},
+    _STONES,
+    last="",
+)
+_BLOCKS = Shape(
+    (Form(7, 3), Form(5, 1), *_SMALLEST_FORMS),
+    *("board", "lit", "line", "accent"),
+    {"X": "x", "O": "o"},
+    _STROKES,
+)
+_LAYERS = Shape(
+    (Form(10, 5), Form(8, 4), Form(6, 3), Form(4, 2), Form(5, 1), *_SMALLEST_FORMS),
+    *("board", "board_2", "line", "accent"),
+    {"X": "x", "O": "o"},
+    _STROKES,
+)
+_HEXAGONS = Shape(
+    (Form(8, 4), Form(4, 2), Form(4, 1), Form(2, 1)),
+    *("board", "board", "quiet", "accent"),
+    {"X": "x", "O": "o"},
+    _STONES,
+    free="board_2",
+)
 
 
-def draw_board(
-    display: Display, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS
-) -> list[Text] | None:
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """The layers of a board on the screen: how many, how many of them side by side, and how far they lean.
+
+    In a leaning layer each row lies `lean` columns further to the right than the row of text below it.
+    """
+
+    layers: int = 1
+    across: int = 1
+    lean: int = 0
+
+
+class Fit(Enum):
+    """The forms of a board that may be chosen."""
+
+    ANY = "any"
+    LABELLED = "those that name rows and columns"
+    BESIDE = "those that leave room for something beside the board: better a larger board alone than both cramped"
+    WHOLE = "the smallest, of which a part can be shown"
+    LETTERS = "marks of one letter, for lines of text"
+
+    def allows(self, form: Form, glyphs: Glyphs) -> bool:
+        """Tell whether a form is one of them."""
+        match self:
+            case Fit.LABELLED:
+                return form.has_labels
+            case Fit.BESIDE:
+                return form.columns >= 3
+            case Fit.WHOLE:
+                return form.columns == 2 and not form.has_labels
+            case Fit.LETTERS:
+                return form.columns <= 3 and form.rows == 1
+            case Fit.ANY:
+                return True
+
+
+def shape_of(game: GameInfo) -> Shape:
+    """Return how boards of a game look."""
+    if _is_shifted(game):
+        return _HEXAGONS
+    if len(game.shape) == 3:
+        return _LAYERS
+    if game.block is not None:
+        return _BLOCKS
+    if game.gravity:
+        return _FRAME
+    looks = {piece.look for piece in game.pieces or ()}
+    if max(game.shape) > _LONGEST_GRID or (game.geometry is not None and game.geometry.cell == "point"):
+        return _POINTS
+    return _CLOTH if looks & {"stone", "disc"} else _LINES
+
+
+def _is_shifted(game: GameInfo) -> bool:
+    return game.geometry is not None and game.geometry.step == _HALF_CELLS
+
+
+def ink_of(game: GameInfo, mark: str, glyphs: Glyphs) -> str:
+    """Return the colour of a mark in texts beside its board; nothing without colours, and for stones."""
+    role = shape_of(game).inks.get(mark, "")
+    if glyphs.theme is None or role not in ("x", "o", "disc_x", "disc_o"):
+        return ""
+    return str(getattr(glyphs.theme, role))
+
+
+def piece_of(game: GameInfo, mark: str, glyphs: Glyphs) -> tuple[str, str]:
+    """Return the character of a round piece as it lies on its board, and its style; no character for a stroke."""
+    shape = shape_of(game)
+    symbol = {"disc": glyphs.disc, "coin": glyphs.coin}.get(shape.looks.get(mark, ""), "")
+    if glyphs.theme is None or not symbol:
+        return symbol, "bold"
+    colour = str(getattr(glyphs.theme, shape.inks[mark]))
+    if shape in (_POINTS, _CLOTH):
+        return glyphs.disc, f"{colour} on {getattr(glyphs.theme, shape.ground)}"
+    return symbol, f"bold {colour}"
+
+
+def draw_board(display: Display, width: int, height: int, glyphs: Glyphs, fit: Fit = Fit.ANY) -> list[Text] | None:
     """Return the lines of the board on the screen, all equally wide, or None when no form of it fits."""
     match = display.match
     if match is None:
         return None
-    labels = labels_of(match.game)
-    if match.game.geometry is not None and match.game.geometry.step == _HALF_CELLS:
-        return _draw_shifted(display, match, match.game.geometry, width, height, glyphs)
-    has_grid = match.game.block is None and max(match.game.shape[-2:]) <= _LONGEST_GRID
-    for form in forms:
-        if (form.columns > 3 and form.has_grid != has_grid) or form.has_grid > has_grid:
+    if fit is Fit.LETTERS:
+        glyphs = replace(glyphs, disc="", coin="", theme=None)
+    for painter in _painters(match, glyphs, fit):
+        if painter.width <= width and painter.height <= height:
+            return painter.paint(looks_of(display, match, glyphs), may_move=display.may_move)
+    return None
+
+
+def _painters(match: Snapshot, glyphs: Glyphs, fit: Fit) -> Iterator["_Painter"]:
+    """Yield the ways to draw the board of a match, the largest first."""
+    shape, layers = shape_of(match.game), layers_of(match)
+    if _is_shifted(match.game) and fit is not Fit.LETTERS:
+        fit = Fit.ANY
+    for form in shape.forms:
+        if not fit.allows(form, glyphs):
             continue
-        pen = _Pen(form, match, labels, glyphs)
-        across, down = pen.size(layers_of(match))
-        if across <= width and down <= height:
-            return pen.boards(looks_of(display, match, glyphs), layers_of(match))
-    return None
+        if layers == 1:
+            yield _Painter(match, shape, form, glyphs, Arrangement())
+            continue
+        for across in dict.fromkeys((layers, (layers + 1) // 2)):
+            for lean in (1 + (form.rows == 1), 0) if form.has_labels and fit is not Fit.LETTERS else (0,):
+                yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, lean))
 
 
-def _draw_shifted(
-    display: Display, match: Snapshot, geometry: GeometryInfo, width: int, height: int, glyphs: Glyphs
-) -> list[Text] | None:
-    """Return the lines of a board of hexagons, whose rows begin at half cells; None if it does not fit.
+class _Painter:
+    """Draws the board of one match in one form: where each cell lies, what stands around the cells, and their marks."""
 
-    The marks of the players who own the edges stand around the board.
-    """
-    looks, labels = looks_of(display, match, glyphs), labels_of(match.game)
-    edges = {edge: clean(mark, 1) for edge, mark in geometry.edges.items()}
-    for half in (2, 1):
-        heads = _edge_row(geometry.runs[0], half, list(labels.columns), "dim")
-        top = _edge_row(geometry.runs[0], half, [edges.get("top", "")], COLOURS.get(edges.get("top", ""), ""))
-        bottom = _edge_row(geometry.runs[-1], half, [edges.get("bottom", "")], COLOURS.get(edges.get("bottom", ""), ""))
-        lines, first = [heads, top], 0
-        for number, (_, _, x, count) in enumerate(geometry.runs):
-            label = labels.rows[number] if number < len(labels.rows) else ""
-            line = Text.assemble((f"{' ' * (x * half)}{label:>2} ", "dim"), _edge_mark(edges.get("left", "")))
-            row = looks[first : first + count]
-            line.append_text(_tight_row(row, first, "") if half == 1 else _spaced_row(row, first, glyphs))
-            line.append_text(_edge_mark(edges.get("right", "")))
-            lines.append(line)
-            first += count
-        lines.append(bottom)
-        across = max(line.cell_len for line in lines)
-        if across <= width and len(lines) <= height:
-            for line in lines:
-                line.append(" " * (across - line.cell_len))
-            return lines
-    return None
+    def __init__(self, match: Snapshot, shape: Shape, form: Form, glyphs: Glyphs, arrangement: Arrangement) -> None:
+        self._match, self._shape, self._form, self._glyphs = match, shape, form, glyphs
+        self._layers = arrangement
+        self._labels = labels_of(match.game)
+        self._rows, self._columns = match.game.shape[-2:]
+        self._is_shifted = _is_shifted(match.game)
+        block = match.game.block if form.columns > 2 else None
+        self._block_rows, self._block_columns = block or (self._rows, self._columns)
+        # Where no light tells of a cell, its sides do: a round mark then has a column to each side.
+        is_round = form.rows > 1 and form.columns == 2 * form.rows
+        is_framed = is_round and glyphs.theme is None and not self._is_shifted
+        self._cell = (form.columns + 2 * is_framed, form.rows)
+        self._side = 0 if form.lines else 1
+        self._wall = int(block is not None or (shape is _FRAME and form.rows > 1))
+        widest = max(map(len, self._labels.rows), default=-1) + 1
+        self._margin = 4 if self._is_shifted else widest * form.has_labels
+        self._head = form.has_labels * (bool(self._labels.columns) + (arrangement.layers > 1))
+        self._inner = (self._x(self._columns - 1) + self._cell[0], self._y(self._rows - 1) + self._cell[1])
+        across, down = self._inner
+        self._board = (
+            self._margin + across + 2 * self._side + arrangement.lean * (down - 1),
+            self._head + down + 2 * self._wall,
+        )
+        if self._is_shifted:
+            runs = match.game.geometry.runs if match.game.geometry is not None else []
+            longest = max((x * self._cell[0] // 2 + count * self._cell[0] for _, _, x, count in runs), default=0)
+            self._board = (longest + self._margin + 2 + (form.rows == 1), self._head + len(runs) * self._cell[1] + 2)
+        self._gap = _LAYER_GAP if form.has_labels else 1
+        self.width = arrangement.across * (self._board[0] + self._gap) - self._gap
+        """The columns that all boards take together."""
+        self.height = -(-arrangement.layers // arrangement.across) * (self._board[1] + 1) - 1
 
+    def paint(self, looks: Sequence[Look], *, may_move: bool) -> list[Text]:
+        """Return the lines of all boards."""
+        sheet = Sheet(self.width, self.height, self._colour("ground"))
+        cells = self._rows * self._columns
+        for layer in range(self._layers.layers):
+            down, right = divmod(layer, self._layers.across)
+            place = (right * (self._board[0] + self._gap), down * (self._board[1] + 1))
+            shown = range(layer * cells, (layer + 1) * cells)
+            if self._is_shifted:
+                views = self._hexagons(sheet)
+                shown = range(len(views))
+            else:
+                views = self._squares(sheet, place, layer)
+            for cell, view in zip(shown, views, strict=True):
+                self._paint_cell(sheet, view, looks[cell], cell, may_move=may_move)
+            if owners_of(self._match):
+                self._paint_owners(sheet, views)
+        return sheet.lines()
 
-def _edge_mark(mark: str) -> Text:
-    return Text(mark or " ", style=f"dim {COLOURS.get(mark, '')}".strip())
+    def _colour(self, role: str) -> str:
+        return str(getattr(self._glyphs.theme, role)) if self._glyphs.theme is not None and role else ""
 
+    def _x(self, column: int) -> int:
+        """Return where a column of cells begins, from the first one."""
+        return column * (self._cell[0] + self._form.lines) + column // self._block_columns
 
-def _edge_row(run: tuple[int, int, int, int], half: int, texts: list[str], style: str) -> Text:
-    """Return a line above or below a run of cells, with one text over each cell."""
-    _, _, x, count = run
-    line = " " * (x * half + _EDGE_MARGIN + (half - 1))
-    for place in range(count):
-        text = texts[place % len(texts)] if texts else ""
-        line += text[: 2 * half].ljust(2 * half)
-    return Text(line.rstrip(), style=style)
+    def _y(self, row: int) -> int:
+        return row * (self._cell[1] + self._form.lines) + row // self._block_rows
 
-
-def _spaced_row(row: Sequence[Look], first: int, glyphs: Glyphs) -> Text:
-    """Return cells of three columns with one column between them."""
-    line, form = Text(), Form(3, 1, has_grid=False, has_labels=True)
-    for number, look in enumerate(row, start=first):
-        start = len(line)
-        left, middle, right = _cell(form, look, 0, glyphs)
-        line.append(left, look.frame_style)
-        line.append(middle, look.style)
-        line.append(right, look.frame_style)
-        aim(line, Point(number), start)
-        line.append(" ")
-    return line
-
-
-class _Pen:
-    """Draws the boards of one match in one form. Small boards are numbered, and the one to play in is lit."""
-
-    def __init__(self, form: Form, match: Snapshot, labels: BoardLabels, glyphs: Glyphs) -> None:
-        self.form, self.labels, self.glyphs = form, labels, glyphs
-        game, target = match.game, match.position.target
-        self.height, self.width = game.shape[-2:]
-        whole = [1, 1] if form.has_grid else [self.height, self.width]
-        self.block_height, self.block_width = game.block if game.block and form.columns > 2 else whole
-        self.is_numbered = game.block is not None and form.columns > 2
-        self.across = self.width // self.block_width
-        is_lit = self.is_numbered and target is not None
-        self.target = divmod(target.board - 1, self.across) if is_lit and target is not None else None
-        """The row and column of the small board to play in."""
-        self.has_frame = form.has_grid or self.is_numbered
-        self.margin = max(map(len, labels.rows), default=-1) + 1 if form.has_labels else 0
-
-    def size(self, layers: int) -> tuple[int, int]:
-        """Return the columns and rows that all boards side by side take."""
-        form = self.form
-        across = self.margin + self.width * form.columns + self.width // self.block_width + 1
-        if form.columns == 2:
-            across = self.margin + 2 * self.width + 1 + 2 * form.has_labels
-        down = self.height * form.rows + self.height // self.block_height - 1 + 2 * self.has_frame
-        if form.has_labels:
-            down += bool(self.labels.columns) + (layers > 1)
-        return across * layers + (_LAYER_GAP if form.has_labels else 1) * (layers - 1), down
-
-    def boards(self, looks: Sequence[Look], layers: int) -> list[Text]:
-        """Return the lines of the boards, side by side."""
-        cells = self.width * self.height
-        drawn = []
-        for z in range(layers):
-            name = self.labels.layers[z] if layers > 1 and self.form.has_labels else ""
-            drawn.append(self._board(looks[z * cells : (z + 1) * cells], z * cells, name))
-        gap = " " * _LAYER_GAP if self.form.has_labels else self.glyphs.vertical
-        between = Text.assemble((gap, "dim"))  # styled as a part: the style of a whole would dim the marks too
-        return [between.join(lines) for lines in zip(*drawn, strict=True)]
-
-    def _board(self, looks: Sequence[Look], first: int, name: str) -> list[Text]:
-        """Return the lines of one board, whose first cell is number `first`."""
-        lines = []
-        for y in range(self.height):
-            if y % self.block_height == 0 and (y or self.has_frame):
-                lines.append(self._labelled(self._rule(y), ""))
-            row = looks[y * self.width : (y + 1) * self.width]
-            for part in range(self.form.rows):
-                is_middle = part == (self.form.rows - 1) // 2
-                label = self.labels.rows[y] if self.labels.rows and is_middle else ""
-                lines.append(self._labelled(self._row(row, part, first + y * self.width), label))
-        if self.has_frame:
-            lines.append(self._labelled(self._rule(self.height), ""))
-        return [*self._heads(name, lines[0].cell_len), *lines]
-
-    def _labelled(self, line: Text, label: str) -> Text:
-        if not self.margin:
-            return line
-        return Text.assemble((label.rjust(self.margin - 1).ljust(self.margin), "dim"), line)
-
-    def _heads(self, name: str, across: int) -> list[Text]:
-        """Return the lines above a board: the name of its layer, and the heads of its columns."""
-        heads = []
-        if name:
-            whole = f"layer {name}"
-            heads.append(Text((whole if len(whole) < across else name).center(across), style="dim"))
-        if self.labels.columns and self.form.has_labels:
-            columns = self.form.columns
-            line = " " * (self.margin + 1)
-            for x, label in enumerate(self.labels.columns):
-                line += " " if x and x % self.block_width == 0 and columns > 2 else ""
-                line += label.center(3)[:columns].ljust(columns) if columns == 2 else label.center(columns)
-            heads.append(Text(line[:across].ljust(across), style="dim"))
-        return heads
-
-    def _rule(self, y: int) -> Text:
-        glyphs = self.glyphs
-        left, middle, right = glyphs.left_tee, glyphs.cross, glyphs.right_tee
-        if y == 0:
-            left, middle, right = glyphs.corners[0], glyphs.top_tee, glyphs.corners[1]
-        elif y == self.height:
-            left, middle, right = glyphs.corners[2], glyphs.bottom_tee, glyphs.corners[3]
-        row = y // self.block_height
-        line = Text(left, style="dim")
-        for column in range(self.across):
-            number = f" {row * self.across + column + 1} " if self.is_numbered and y < self.height else ""
-            if self.target == (row, column):
-                number = f"[{number.strip()}]"
-            is_lit = self.target in ((row, column), (row - 1, column))
-            part = number.center(self.form.columns * self.block_width, glyphs.horizontal)
-            line.append(part, "not dim bold" if is_lit else "")
-            line.append(middle if column < self.across - 1 else right)
-        return line
-
-    def _row(self, row: Sequence[Look], part: int, first: int) -> Text:
-        """Return one line of text of a row of cells, the first of which is number `first`."""
-        if self.form.columns == 2:
-            return _tight_row(row, first, walls=self.glyphs.vertical if self.form.has_labels else "")
-        line = Text()
-        block_row = first // self.width % self.height // self.block_height
-        for x, look in enumerate(row):
-            if x % self.block_width == 0:
-                line.append(self.glyphs.vertical, self._wall(block_row, x // self.block_width))
-            start = len(line)
-            left, middle, right = _cell(self.form, look, part, self.glyphs)
-            line.append(left, look.frame_style)
-            line.append(middle, look.style)
-            line.append(right, look.frame_style)
-            aim(line, Point(first + x), start)
-        line.append(self.glyphs.vertical, self._wall(block_row, self.across))
-        return line
-
-    def _wall(self, row: int, column: int) -> str:
-        """Return the style of the wall to the left of a small board, which is also to the right of another."""
-        return "bold" if self.target in ((row, column), (row, column - 1)) else "dim"
-
-
-def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
-    """Return the left side, the middle and the right side of one row of a cell."""
-    if form.rows >= 3:
-        return _large_cell(form, look, part, glyphs)
-    if part > 0:
-        return " ", " " * (form.columns - 2), " "
-    left, right = look.frame.value[0], look.frame.value[1]
-    mark = look.mark.lower() if look.is_pending else look.mark or look.hint
-    right = "?" if look.is_pending else right
-    padding = " " * ((form.columns - 3) // 2)
-    return padding + left, mark, right + padding
-
-
-def _large_cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
-    middle, last = form.rows // 2, form.rows - 1
-    left = right = " "
-    if look.frame is Frame.CURSOR:
-        piece = 0 if part == 0 else 2 if part == last else 1
-        left, right = glyphs.cursor[0][piece], glyphs.cursor[1][piece]
-    elif look.frame is Frame.WON:
-        left, right = glyphs.won[0], glyphs.won[1]
-    elif look.frame is Frame.LAST and part == middle:
-        left, right = glyphs.last[0], glyphs.last[1]
-    elif look.frame in (Frame.VANISHING, Frame.GOOD, Frame.BAD) and part == middle:
-        left, right = look.frame.value[0], look.frame.value[1]
-    inside = form.columns - 2
-    shape = (glyphs.huge if form.rows == 5 else glyphs.large).get(look.mark)
-    small = (look.mark or look.hint) if part == middle else ""
-    line = (shape[part] if shape is not None else small).center(inside)
-    if look.is_pending and part == middle:
-        line = line[:-1] + "?"
-    return left, line, right
-
-
-def _tight_row(row: Sequence[Look], first: int, walls: str) -> Text:
-    """Return cells of one column with one column between them, in which the brackets stand."""
-    line = Text.assemble((walls, "dim"))
-    for index in range(len(row) + 1):
-        start = len(line)
-        before = row[index - 1] if index else None
-        after = row[index] if index < len(row) else None
-        if before is not None and (before.is_pending or before.frame.value[1] != " "):
-            line.append("?" if before.is_pending else before.frame.value[1], before.frame_style)
-        elif after is not None:
-            line.append(after.frame.value[0], after.frame_style)
+    def _squares(self, sheet: Sheet, place: tuple[int, int], layer: int) -> list[View]:
+        """Draw the ground and the lines of one board, and what stands around it; return where its cells lie."""
+        (x, y), (across, down), lean = place, self._inner, self._layers.lean
+        inner = View(x + self._margin + self._side + lean * (down - 1), y + self._head + self._wall, across, down, lean)
+        for row in range(down):
+            left, top = inner.at(-self._side, row)
+            sheet.light(left, top, across + 2 * self._side, 1, self._colour(self._shape.ground))
+        self._draw_heads(sheet, inner, y, layer)
+        for row, label in enumerate(self._labels.rows if self._form.has_labels else ()):
+            left, top = inner.at(-self._side - 1 - len(label), self._y(row) + (self._cell[1] - 1) // 2)
+            sheet.put(left, top, label, weight="dim", ground=self._colour("ground"))
+        if self._form.lines:
+            self._draw_lines(sheet, inner)
+        elif self._block_rows < self._rows:
+            self._draw_blocks(sheet, inner)
         else:
-            line.append(" ")
-        if after is not None:
-            line.append(after.mark.lower() if after.is_pending else after.mark or after.hint, after.style)
-            aim(line, Point(first + index), start)
-    line.append(walls, "dim")
-    return line
+            self._draw_walls(sheet, inner)
+        return [
+            View(*inner.at(self._x(column), self._y(row)), *self._cell, lean)
+            for row in range(self._rows)
+            for column in range(self._columns)
+        ]
+
+    def _draw_heads(self, sheet: Sheet, inner: View, y: int, layer: int) -> None:
+        """Draw the name of a layer, and the heads of its columns, above a board."""
+        if not self._form.has_labels:
+            return
+        if self._layers.layers > 1:
+            name = f"layer {self._labels.layers[layer]}"
+            left, _ = inner.at(0, 0)
+            sheet.put(left, y, name.center(inner.width)[: max(inner.width, 1)].rstrip() or name, weight="dim")
+        for column, label in enumerate(self._labels.columns):
+            left, _ = inner.at(self._x(column), -1 if self._layers.lean else 0)
+            wide = self._cell[0]
+            text = label.center(3)[:wide] if wide == 2 else label.center(wide)
+            sheet.put(left, y + self._head - 1, text, weight="dim")
+
+    def _draw_lines(self, sheet: Sheet, inner: View) -> None:
+        """Draw lines between cells, and none around them."""
+        colour, glyphs, (wide, high) = self._colour(self._shape.ink), self._glyphs, self._cell
+        weight = "" if colour else "dim"
+        across = glyphs.cross.join([glyphs.horizontal * wide] * self._columns)
+        for row in range(inner.height):
+            is_line = row % (high + 1) == high
+            if is_line:
+                sheet.put(*inner.at(0, row), across, colour, weight=weight)
+                continue
+            for column in range(1, self._columns):
+                sheet.put(*inner.at(column * (wide + 1) - 1, row), glyphs.vertical, colour, weight=weight)
+
+    def _draw_blocks(self, sheet: Sheet, inner: View) -> None:
+        """Draw the walls of small boards with their numbers; the one to play in is lit."""
+        target = self._match.position.target
+        across = self._columns // self._block_columns
+        rule = self._colour(self._shape.ink)
+        wide = self._block_columns * self._cell[0]
+        high = self._block_rows * self._cell[1]
+        for number in range(across * (self._rows // self._block_rows)):
+            down, right = divmod(number, across)
+            left, top = inner.at(right * (wide + 1) - 1, down * (high + 1) - 1)
+            glyphs, is_lit = self._glyphs, target is not None and target.board == number + 1
+            style = {"weight": "" if rule else "dim"}
+            self._box(sheet, left, top, (wide + 2, high + 2), rule, style["weight"], (down, right))
+            if is_lit:
+                lit, weight = self._colour("accent"), "bold"
+                sheet.light(left + 1, top + 1, wide, high, self._colour(self._shape.ground_2))
+                sheet.put(left, top, glyphs.heavy[0] + glyphs.heavy[1] * wide + glyphs.heavy[2], lit, weight=weight)
+                sheet.put(
+                    *(left, top + high + 1),
+                    glyphs.heavy[4] + glyphs.heavy[1] * wide + glyphs.heavy[5],
+                    lit,
+                    weight=weight,
+                )
+                for row in range(top + 1, top + 1 + high):
+                    sheet.put(left, row, glyphs.heavy[3], lit, weight=weight)
+                    sheet.put(left + wide + 1, row, glyphs.heavy[3], lit, weight=weight)
+        for number in range(across * (self._rows // self._block_rows)):
+            down, right = divmod(number, across)
+            left, top = inner.at(right * (wide + 1) - 1, down * (high + 1) - 1)
+            is_lit = target is not None and target.board == number + 1
+            name = f"[{number + 1}]" if is_lit else f" {number + 1} "
+            colour, weight = (self._colour("accent"), "bold") if is_lit else ("", "dim")
+            sheet.put(left + 1 + (wide - 3) // 2, top, name, colour, weight=weight)
+
+    def _box(
+        self, sheet: Sheet, left: int, top: int, size: tuple[int, int], colour: str, weight: str, at: tuple[int, int]
+    ) -> None:
+        """Draw one of several boxes that share their walls, the one in that row and column of boxes."""
+        glyphs, (wide, high), (down, right) = self._glyphs, size, at
+        last_down = self._rows // self._block_rows - 1
+        last_right = self._columns // self._block_columns - 1
+        rows = (glyphs.corners[0], glyphs.top_tee, glyphs.corners[1]) if down == 0 else None
+        left_piece, middle, right_piece = rows or (glyphs.left_tee, glyphs.cross, glyphs.right_tee)
+        corner = left_piece if right == 0 else middle
+        end = right_piece if right == last_right else middle
+        sheet.put(left, top, corner + glyphs.horizontal * (wide - 2) + end, colour, weight=weight)
+        for row in range(top + 1, top + high - 1):
+            sheet.put(left, row, glyphs.vertical, colour, weight=weight)
+            sheet.put(left + wide - 1, row, glyphs.vertical, colour, weight=weight)
+        if down == last_down:
+            corner = glyphs.corners[2] if right == 0 else glyphs.bottom_tee
+            end = glyphs.corners[3] if right == last_right else glyphs.bottom_tee
+            sheet.put(left, top + high - 1, corner + glyphs.horizontal * (wide - 2) + end, colour, weight=weight)
+
+    def _draw_walls(self, sheet: Sheet, inner: View) -> None:
+        """Draw what surrounds a board without lines: its frame, its points, or plain walls where it has no ground."""
+        glyphs, ground = self._glyphs, self._colour(self._shape.ground)
+        if self._shape is _POINTS:
+            self._draw_points(sheet, inner)
+        if ground and self._wall:
+            left, top = inner.at(-1, -1)
+            sheet.put(left, top, "▄" * (inner.width + 2), ground)
+            sheet.put(left, top + inner.height + 1, "▀" * (inner.width + 2), ground)
+        if ground or not self._form.has_labels:
+            return
+        wall = glyphs.leaning if self._layers.lean else glyphs.vertical
+        for row in range(inner.height):
+            for column in (-1, inner.width):
+                sheet.put(*inner.at(column, row), wall, weight="dim")
+        if self._wall:
+            left, top = inner.at(-1, -1)
+            rule, corners = glyphs.horizontal * inner.width, glyphs.corners
+            sheet.put(left, top, corners[0] + rule + corners[1], weight="dim")
+            sheet.put(left, top + inner.height + 1, corners[2] + rule + corners[3], weight="dim")
+
+    def _draw_points(self, sheet: Sheet, inner: View) -> None:
+        """Draw the lines that stones lie on, with star points."""
+        glyphs, colour = self._glyphs, self._colour(self._shape.ink)
+        if glyphs.is_ascii:
+            return
+        (wide, high), weight = self._cell, "" if colour else "dim"
+        for row in range(self._rows):
+            for column in range(self._columns):
+                x, y = inner.at(self._x(column), self._y(row))
+                edges = (column > 0, column < self._columns - 1)
+                if high == 2:
+                    for part, at in ((0, x), (1, x + wide // 2)):
+                        line = " " * (wide // 2)
+                        sheet.put(at, y, line, colour, weight="underline" if edges[part] else "")
+                    for part, at in ((row > 0, y), (row < self._rows - 1, y + 1)):
+                        if part:
+                            under = "underline" if at == y and edges[1] else ""
+                            sheet.put(x + wide // 2, at, "▏", colour, weight=under)
+                else:
+                    middle = (wide - 1) // 2 if wide > 2 else 1
+                    piece = self._crossing(row, column)
+                    before = glyphs.horizontal if edges[0] else " "
+                    after = glyphs.horizontal if edges[1] else " "
+                    sheet.put(x, y, before * middle + piece + after * (wide - middle - 1), colour, weight=weight)
+        stars = [(row, column) for row in self._stars(self._rows) for column in self._stars(self._columns)]
+        for row, column in stars:
+            x, y = inner.at(self._x(column), self._y(row))
+            if high == 2:
+                sheet.put(x + 1, y, "▗▖", colour)
+                sheet.put(x + 1, y + 1, "▝▘", colour)
+            else:
+                sheet.put(x + ((wide - 1) // 2 if wide > 2 else 1), y, glyphs.star, colour, weight=weight)
+
+    @staticmethod
+    def _stars(lines: int) -> tuple[int, ...]:
+        return _STARS.get(lines, ())
+
+    def _crossing(self, row: int, column: int) -> str:
+        """Return the crossing of two lines, which has fewer arms on the edge of the board."""
+        glyphs = self._glyphs
+        rows = 0 if row == 0 else 2 if row == self._rows - 1 else 1
+        columns = 0 if column == 0 else 2 if column == self._columns - 1 else 1
+        corners = glyphs.corners
+        return (
+            corners[0] + glyphs.top_tee + corners[1],
+            glyphs.left_tee + glyphs.cross + glyphs.right_tee,
+            corners[2] + glyphs.bottom_tee + corners[3],
+        )[rows][columns]
+
+    def _hexagons(self, sheet: Sheet) -> list[View]:
+        """Draw what stands around a board of hexagons: the marks of those who own its edges; return its cells."""
+        geometry = self._match.game.geometry
+        assert geometry is not None, "a board of hexagons says where its cells lie"
+        (wide, high), views, left = self._cell, list[View](), self._margin + 1
+        edges = {edge: clean(mark, 1) for edge, mark in geometry.edges.items()}
+        top = self._head + 1
+        for number, (_, _, half_cells, count) in enumerate(geometry.runs):
+            x, y = left + half_cells * wide // 2, top + number * high
+            sheet.light(x, y, count * wide, high, self._colour(self._shape.ground))
+            views += [View(x + n * wide, y, wide, high) for n in range(count)]
+            label = self._labels.rows[number] if number < len(self._labels.rows) else ""
+            sheet.put(x - 5, y + (high - 1) // 2, label.rjust(2), weight="dim")
+            middle = (high - 1) // 2
+            for row in range(high):
+                is_named = row == middle and (high == 1 or number == len(geometry.runs) // 2)
+                self._draw_edge(sheet, x - 2, y + row, edges.get("left", ""), "▐", is_named=is_named)
+                self._draw_edge(
+                    sheet, x + count * wide + (high == 1), y + row, edges.get("right", ""), "▌", is_named=is_named
+                )
+        for run, edge, y in ((0, "top", top - 1), (-1, "bottom", top + len(geometry.runs) * high)):
+            _, _, first, count = geometry.runs[run]
+            for column in range(count * wide):
+                is_named = column % wide == (wide - 1) // 2 and (high == 1 or column // wide == count // 2)
+                bar = "▄" if edge == "top" else "▀"
+                x = left + first * wide // 2 + column
+                self._draw_edge(sheet, x, y, edges.get(edge, ""), bar, is_named=is_named)
+        _, _, first, count = geometry.runs[0]
+        for column, label in enumerate(self._labels.columns[:count]):
+            sheet.put(left + first * wide // 2 + column * wide, 0, label.center(wide), weight="dim")
+        return views
+
+    def _draw_edge(self, sheet: Sheet, x: int, y: int, mark: str, bar: str, *, is_named: bool) -> None:
+        """Draw a piece of an edge that belongs to a player: their mark, or a bar where a cell has several rows."""
+        colour = self._colour(self._shape.inks.get(mark, ""))
+        if is_named:
+            sheet.put(x, y, mark or " ", colour, weight="bold" if colour else "dim")
+        elif mark and self._cell[1] > 1 and not self._glyphs.is_ascii:
+            sheet.put(x, y, bar, colour, weight="" if colour else "dim")
+
+    def _paint_cell(self, sheet: Sheet, view: View, look: Look, cell: int, *, may_move: bool) -> None:
+        """Draw a cell: its light, its mark or hint, its frame, and what a click on it means."""
+        row, column = divmod(cell % (self._rows * self._columns), self._columns)
+        is_second = (row + column) % 2 == 1 and self._shape in (_CLOTH, _LAYERS)
+        light = self._light(look) or (self._colour(self._shape.ground_2) if is_second else "")
+        for part in range(view.height):
+            x, y = view.at(0, part)
+            sheet.light(x, y, view.width, 1, light)
+            sheet.aim(x, y, view.width, Point(cell))
+        if look.mark:
+            self._paint_mark(sheet, view, look)
+        else:
+            self._paint_free(sheet, view, look)
+        self._paint_frame(sheet, view, look, may_move=may_move)
+
+    def _light(self, look: Look) -> str:
+        match look.frame:
+            case Frame.WON:
+                return self._colour("hole" if self._shape is _FRAME else "win")
+            case Frame.GOOD:
+                return self._colour("good")
+            case Frame.BAD:
+                return self._colour("bad")
+            case Frame.LAST:
+                return self._colour(self._shape.last)
+            case _:
+                return ""
+
+    def _ink(self, look: Look) -> str:
+        """Return the colour of a mark, or of a hint."""
+        if look.frame in (Frame.WON, Frame.GOOD, Frame.BAD) and not (self._shape is _FRAME and look.mark):
+            return self._colour("on_light")
+        if look.mark:
+            ink = self._colour(self._shape.inks.get(look.mark, "text"))
+            is_beside = self._shape is _FRAME and self._match.position.line and look.frame is not Frame.WON
+            return blended(ink, self._colour("frame"), 0.55) if is_beside and ink.startswith("#") else ink
+        return self._colour(
+            self._shape.ink if self._shape in (_POINTS, _CLOTH) else "text" if look.is_clear else "quiet"
+        )
+
+    def _paint_free(self, sheet: Sheet, view: View, look: Look) -> None:
+        glyphs, theme = self._glyphs, self._glyphs.theme
+        middle = ((view.width - 1) // 2 if view.width > 2 else 1, (view.height - 1) // 2)
+        x, y = view.at(*middle)
+        if self._shape.free and theme is not None and not glyphs.is_ascii and look.frame in (Frame.NONE, Frame.CURSOR):
+            hole = self._colour(self._shape.free)
+            if view.height > 1:
+                self._draw_mark(sheet, view if view.width != 6 or view.height != 2 else view.inside(1, 1), "disc", hole)
+            else:
+                sheet.put(x, y, glyphs.disc or glyphs.free, hole)
+            return
+        if self._shape is _POINTS and not glyphs.is_ascii:
+            return
+        hint = look.hint
+        if hint.strip():
+            ink = self._ink(look)
+            sheet.put(x, y, hint, ink, weight="bold" if look.is_clear else "" if ink else "dim")
+
+    def _paint_mark(self, sheet: Sheet, view: View, look: Look) -> None:
+        glyphs, theme, ink = self._glyphs, self._glyphs.theme, self._ink(look)
+        kind = self._shape.looks.get(look.mark)
+        if look.is_pending or look.frame is Frame.VANISHING:
+            ink = self._colour("quiet" if self._shape.ground == "board" else self._shape.ink)
+        is_lit = look.frame in (Frame.WON, Frame.GOOD, Frame.BAD)
+        if kind == "coin" and theme is not None and self._shape in (_POINTS, _CLOTH) and not is_lit:
+            kind = "disc"  # black and white are told apart without colours
+        x, y = view.at((view.width - 1) // 2 if view.width > 2 else 1, (view.height - 1) // 2)
+        weight = "bold" if not look.is_pending else "" if theme is not None else "dim"
+        if glyphs.is_ascii and view.height >= 3:
+            self._paint_letters(sheet, view, look, ink)
+        elif view.height == 1 or kind is None or glyphs.is_ascii:
+            symbol = {"disc": glyphs.disc, "coin": glyphs.coin}.get(kind or "", "") or look.mark
+            sheet.put(x, y, symbol.lower() if look.is_pending else symbol, ink, weight=weight)
+        else:
+            inset = int(view.width > 2 * view.height + 1 or theme is None)
+            rows = (view.height - 3) // 4 if kind in ("cross", "ring") else 0
+            inner = view.inside(inset, inset, rows, rows) if view.width > 4 or not inset else view
+            self._draw_mark(sheet, inner, kind, ink, look.part)
+            if look.frame is Frame.LAST and not self._shape.last and theme is not None:
+                other = self._colour(self._shape.inks["O" if look.mark == "X" else "X"])
+                beside = view.width // 2 - 1
+                for row, half in ((view.height // 2 - 1, "▄"), (view.height // 2, "▀")):
+                    if view.height % 2 == 0:
+                        sheet.put(*view.at(beside, row), half * 2, other, ground=ink)
+                    elif row >= view.height // 2:
+                        sheet.put(*view.at(beside, row), "██", other)
+
+    def _draw_mark(self, sheet: Sheet, view: View, look: str, colour: str, part: float = 1.0) -> None:
+        theme = self._glyphs.theme
+        is_smooth, has_quadrants = theme is not None and theme.is_smooth, bool(self._glyphs.disc)
+        draw_mark(sheet, view, look, colour, part, is_smooth=is_smooth, has_quadrants=has_quadrants)
+
+    def _paint_letters(self, sheet: Sheet, view: View, look: Look, ink: str) -> None:
+        """Draw a large mark out of characters."""
+        marks = self._glyphs.huge if view.height >= 5 and view.width >= 7 else self._glyphs.large
+        lines = marks.get(look.mark, (look.mark,))
+        top, left = (view.height - len(lines)) // 2, (view.width - len(lines[0])) // 2
+        for row, line in enumerate(lines):
+            sheet.put(*view.at(left, top + row), line, ink, weight="bold" if not look.is_pending else "dim")
+
+    def _paint_frame(self, sheet: Sheet, view: View, look: Look, *, may_move: bool) -> None:
+        """Draw what stands at the sides of a cell: the cursor, and where there is no light what light would say."""
+        frame, has_theme, glyphs = look.frame, self._glyphs.theme is not None, self._glyphs
+        left, right = frame.value
+        middle, end = (view.height - 1) // 2, view.width - 1
+        if view.height == 1:
+            end = 2 * max(1, (view.width - 1) // 2)
+        ends: tuple[tuple[int, str], ...] = ((0, left), (end, right))
+        if look.is_pending:
+            sheet.put(*view.at(end, middle), "?", self._colour(self._shape.aim), weight="" if has_theme else "dim")
+            return
+        if frame is Frame.CURSOR:
+            colour = self._colour(self._shape.aim if may_move else self._shape.ink)
+            weight = "bold" if may_move else "" if has_theme else "dim"
+            for part in range(view.height):
+                piece = 0 if part == 0 else 2 if part == view.height - 1 else 1
+                pieces = ends if view.height == 1 else ((0, glyphs.cursor[0][piece]), (end, glyphs.cursor[1][piece]))
+                for column, character in pieces:
+                    if piece != 1 or view.height < 5 or glyphs.is_ascii:
+                        sheet.put(*view.at(column, part), character, colour, weight=weight)
+            return
+        has_sign = not has_theme or frame in (Frame.GOOD, Frame.BAD, Frame.VANISHING)
+        has_sign = has_sign or (frame is Frame.LAST and not self._shape.last and view.height == 1)
+        if frame is Frame.NONE or not has_sign:
+            return
+        if view.width == 2 and has_theme and frame in (Frame.GOOD, Frame.BAD):
+            ends = ((0, left),)
+        ink = self._ink(look) if has_theme and frame is not Frame.LAST else self._colour(self._shape.aim)
+        for part in range(view.height) if frame is Frame.WON else (middle,):
+            for column, character in ends:
+                sheet.put(*view.at(column, part), character, ink, weight="bold")
+
+    def _paint_owners(self, sheet: Sheet, views: Sequence[View]) -> None:
+        """Draw the mark of a small board that is won over all of it, where its cells have half blocks."""
+        if self._block_rows == self._rows or self._glyphs.is_ascii:
+            return
+        owners = owners_of(self._match)
+        wide, high = self._block_columns * self._cell[0], self._block_rows * self._cell[1]
+        for row in range(0, self._rows, self._block_rows):
+            for column in range(0, self._columns, self._block_columns):
+                first = row * self._columns + column
+                kind = self._shape.looks.get(owners.get(first, ""))
+                if kind is None:
+                    continue
+                x, y = views[first].at(0, 0)
+                view = View(x, y, wide, high)
+                for part in range(high):
+                    sheet.put(x, y + part, " " * wide, ground=self._colour(self._shape.ground))
+                ink = self._colour(self._shape.inks[owners[first]])
+                self._draw_mark(sheet, view, kind, ink)

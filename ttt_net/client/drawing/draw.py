@@ -14,8 +14,10 @@ from ttt_net.client import words
 from ttt_net.client.act import hints
 from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, claims_in
-from ttt_net.client.drawing.board import FORMS, LABELLED, aim, draw_board, place_of
-from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
+from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
+from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
+from ttt_net.client.drawing.kit import aim
+from ttt_net.client.drawing.themes import in_theme
 from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
 from ttt_net.client.screens.lobby_screen import PUZZLE
@@ -134,18 +136,18 @@ _PANEL_HEAD = 2
 _DRAW_MATCH_GAP = 3
 _NO_LIMIT = 1000
 _SHORT_NAME = 5
-_BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
-"""The forms of a board that leave room for something beside it: better a larger board alone than both cramped."""
 
 
-def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
+def seats(display: Display, match: Snapshot, now_ms: int, width: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
     """Return a line for each player; in a small window one for both, which says no more than there is room for."""
     if is_roomy:
-        return [_seat(display, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
+        return [_seat(display, match, side, now_ms, words.full_label(match.players[side]), glyphs) for side in (0, 1)]
     line = Text()
     for is_brief in (False, True):
         for label in _LABELS:
-            drawn = [_seat(display, match, n, now_ms, label(match.players[n]), is_brief=is_brief) for n in (0, 1)]
+            drawn = [
+                _seat(display, match, n, now_ms, label(match.players[n]), glyphs, is_brief=is_brief) for n in (0, 1)
+            ]
             line = Text("  ").join(drawn)
             if line.cell_len <= width:
                 return [line]
@@ -160,12 +162,17 @@ def _short_label(player: PlayerInfo) -> str:
 _LABELS = (words.full_label, words.label_of, _short_label)
 
 
-def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
+def _seat(
+    display: Display, match: Snapshot, side: int, now_ms: int, label: str, glyphs: Glyphs, *, is_brief: bool = False
+) -> Text:
     """Return the mark, label and clock of a side, and whether it is to move, connected and, unless brief, ours."""
     mark = words.mark_of(match, side)
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
-    seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
+    piece, style = piece_of(match.game, mark, glyphs)
+    if piece:
+        seat.append(piece, style).append(" ")
+    seat.append(mark, f"bold {ink_of(match.game, mark, glyphs)}".strip())
     if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
@@ -183,7 +190,7 @@ def board_alone(display: Display, match: Snapshot, width: int, height: int, glyp
     """Return the board in the middle, or where no form of it fits, the part of it around the cursor."""
     board = draw_board(display, width, height, glyphs)
     if board is None:
-        whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
+        whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, Fit.WHOLE) or []
         size = "x".join(map(str, reversed(match.game.shape)))
         last = f"; last: {words.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
         board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, display.cursor, width, height - 1)]
@@ -207,14 +214,14 @@ def centred(lines: list[Text], width: int) -> list[Text]:
 def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
     """Return the board with the panel beside it, together in the middle; None where there is no room for both."""
     room = width - PANEL_WIDTH - _DRAW_MATCH_GAP
-    board = draw_board(display, room, height, glyphs, _BESIDE_FORMS)
+    board = draw_board(display, room, height, glyphs, Fit.BESIDE)
     if board is None:
         return None
     across = board[0].cell_len
     margin = max(0, (width - across) // 2)
     # The board stays in the middle as long as the panel has its place beside it.
     margin = min(margin, width - across - _DRAW_MATCH_GAP - PANEL_WIDTH)
-    lines = panel(display, match, len(board))
+    lines = panel(display, match, len(board), glyphs)
     drawn = []
     for row, line in enumerate(board):
         whole = Text(" " * margin) + line
@@ -222,11 +229,11 @@ def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: G
     return drawn
 
 
-def panel(display: Display, match: Snapshot, height: int) -> list[Text]:
+def panel(display: Display, match: Snapshot, height: int, glyphs: Glyphs) -> list[Text]:
     """Return at most `height` lines of at most `PANEL_WIDTH` columns; of moves and chat the newest stay."""
     facts = [line for fact in words.facts(display, match) for line in wrapped(fact, PANEL_WIDTH)]
     parts = [[Text(line, style="dim") for line in facts]]
-    chat, moves = _panel_chat(display), _panel_moves(match)
+    chat, moves = _panel_chat(display), _panel_moves(match, glyphs)
     left = height - sum(map(len, parts))
     for_chat = min(len(chat), max(0, left // 2 - _PANEL_HEAD)) if moves else max(0, left - _PANEL_HEAD)
     for_moves = left - (for_chat + _PANEL_HEAD if for_chat else 0) - _PANEL_HEAD
@@ -249,7 +256,7 @@ def _panel_chat(display: Display) -> list[Text]:
     return lines
 
 
-def _panel_moves(match: Snapshot) -> list[Text]:
+def _panel_moves(match: Snapshot, glyphs: Glyphs) -> list[Text]:
     """Return the moves in pairs, each side's in a column, with the number of the first of each pair."""
     names = [words.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
@@ -259,8 +266,8 @@ def _panel_moves(match: Snapshot) -> list[Text]:
         line = Text(f"{ply + 1:3}. ", style="dim")
         for side, name in enumerate(names[ply : ply + 2]):
             is_last = ply + side == len(names) - 1
-            colour = COLOURS.get(words.mark_of(match, (side + begins) % 2), "default")
-            line.append(name, f"not dim {colour} bold underline" if is_last else f"not dim {colour}")
+            colour = ink_of(match.game, words.mark_of(match, (side + begins) % 2), glyphs)
+            line.append(name, f"not dim {colour}{' bold underline' * is_last}")
             line.append(" " * max(1, columns - Text(name).cell_len))
         lines.append(line)
     return lines
@@ -325,7 +332,7 @@ def _lacks_a_line_for_labels(display: Display, width: int, room: int, glyphs: Gl
     match = screen.match(display)
     if match is None or (screen.name == "match" and match.outcome is None):
         return False
-    boards = [draw_board(display, width, lines, glyphs, LABELLED) for lines in (room, room + 1)]
+    boards = [draw_board(display, width, lines, glyphs, Fit.LABELLED) for lines in (room, room + 1)]
     return boards[0] is None and boards[1] is not None
 
 
@@ -362,11 +369,16 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
     for line in lines:
         line = line.copy()
         line.truncate(width, overflow="crop")
-        line.rstrip()
-        cut.append(line)
+        cut.append(_stripped(line))
     page = Text("\n", no_wrap=True, overflow="crop", end="").join(cut)
     page.no_wrap, page.overflow, page.end = True, "crop", ""
     return page
+
+
+def _stripped(line: Text) -> Text:
+    """Return a line without the blanks at its end that have no ground of their own."""
+    grounds = (span.end for span in line.spans if isinstance(span.style, str) and "on " in span.style)
+    return line[: max(len(line.plain.rstrip()), *grounds, 0)]
 
 
 def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
@@ -379,7 +391,7 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
     if is_roomy:
         lines += [_title(display, width, glyphs), _rule_below(display, width, glyphs)]
     if match is not None:
-        lines += seats(display, match, now_ms, width, is_roomy=is_roomy)
+        lines += seats(display, match, now_ms, width, glyphs, is_roomy=is_roomy)
     lines += _status(display, width, now_ms, glyphs)
     return [*lines, Text()] if is_roomy else lines
 
@@ -425,7 +437,7 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[T
     if display.page.screen == "match" and match is not None:
         style = "bold" if display.is_my_turn or match.outcome is not None else ""
         if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
-            style = f"bold {WON}"
+            style = f"bold {glyphs.theme.accent}" if glyphs.theme is not None else "bold"
     first, *others = wrapped(sentence, width)
     rest = " ".join(others)
     second = [cut(rest, width, glyphs) if cell_len(rest) > width else rest] if others else []
@@ -441,7 +453,7 @@ def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, 
     if display.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(phrases(), width)], width)
     if display.overlay is Overlay.SIDE_PANEL:
-        return centred(panel(display, match, height) or [Text("Nobody has moved or said anything yet.")], width)
+        return centred(panel(display, match, height, glyphs) or [Text("Nobody has moved or said anything yet.")], width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, width, height, glyphs)):
         return lines
     if is_roomy:
@@ -457,7 +469,7 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     screen = screen_of(display)
     if screen.lines is not None:
         read = draw_list([Row((line,)) for line in screen.lines(display, width)], display.page, size, glyphs)
-        return [_with_marks(line) for line in read]
+        return [_with_marks(line, glyphs) for line in read]
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
@@ -476,9 +488,10 @@ def _spaced(rows: list[Row]) -> list[Row]:
     return [each for gap, row in zip(gaps, rows, strict=True) for each in (*gap, row)]
 
 
-def _with_marks(line: Text) -> Text:
+def _with_marks(line: Text, glyphs: Glyphs) -> Text:
     """Return a line with the marks of X and O in their colours."""
-    for mark, colour in COLOURS.items():
+    colours = {"X": glyphs.theme.x, "O": glyphs.theme.o} if glyphs.theme is not None else {}
+    for mark, colour in colours.items():
         line.highlight_regex(rf"(?<![\w']){mark}(?![\w'])", f"bold {colour}")
     return line
 
@@ -552,3 +565,20 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.typed:
         return Text(f"Move: {display.typed}_", style="bold")
     return Text(screen_of(display).prompt(display, now_ms))
+
+
+def grounded(page: Text, size: tuple[int, int], glyphs: Glyphs) -> Text:
+    """Return a page as wide as the window, on the ground of the theme, with its quiet colour instead of dim text."""
+    theme = glyphs.theme
+    if theme is None:
+        return page
+    lines = page.split("\n", allow_blank=True)
+    for line in lines:
+        line.append(" " * (size[0] - line.cell_len))
+        line.spans = [
+            span._replace(style=in_theme(span.style, theme)) if isinstance(span.style, str) else span
+            for span in line.spans
+        ]
+    whole = Text("\n", style=f"{theme.text} on {theme.ground}", no_wrap=True, overflow="crop", end="").join(lines)
+    whole.no_wrap, whole.overflow, whole.end = True, "crop", ""
+    return whole

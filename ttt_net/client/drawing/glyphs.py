@@ -1,19 +1,18 @@
-"""Choose the characters that boards are drawn with: box-drawing ones, or ASCII where a terminal shows no others.
+"""Choose the characters that boards are drawn with: all of Unicode, those of old consoles, or ASCII alone.
 
-Marks differ by shape and brackets say what colour says too, so that a board reads the same without colour.
-The colours are those of Okabe and Ito, which people with any colour vision tell apart, that have a contrast of at least
-4 (the green: 3) with a black and with a white background: nobody has to say which one they have.
+Marks differ by shape, and where there are no colours brackets say what light says elsewhere.
 """
 
 import codecs
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 
-COLOURS = {"X": "#0072B2", "O": "#D55E00"}
-"""Blue and vermilion; all other marks take the terminal's own colour."""
-WON = "#009E73"
+if TYPE_CHECKING:  # the first sentence is shown before colours are loaded
+    from ttt_net.client.drawing.themes import Theme
+
 WARNING = "reverse"
 _PLAINER = {"×": "x", "—": "-", "–": "-", "…": ".", "·": ".", "“": '"', "”": '"', "’": "'"}
 _PLAINER |= dict(zip("▁▂▃▄▅▆▇█", "__..--^^", strict=True))
@@ -41,6 +40,18 @@ class Glyphs:
     """Marks drawn in three rows of three."""
     huge: dict[str, tuple[str, ...]]
     """Marks drawn in five rows of five."""
+    disc: str
+    """A full disc of one column; empty where the terminal has none."""
+    coin: str
+    """A disc with a hole."""
+    leaning: str
+    """A wall that leans to the right."""
+    star: str
+    """A free point that is marked for orientation."""
+    heavy: str
+    """The corners and walls of the box around a small board to play in."""
+    theme: "Theme | None" = None
+    """The colours to draw with; none where the terminal has none."""
 
     @property
     def is_ascii(self) -> bool:
@@ -68,7 +79,16 @@ BOXES = Glyphs(
         "X": ("╲   ╱", " ╲ ╱ ", "  ╳  ", " ╱ ╲ ", "╱   ╲"),
         "O": ("╭───╮", "│   │", "│   │", "│   │", "╰───╯"),
     },
+    disc="●",
+    coin="○",
+    leaning="╱",
+    star="▪",
+    heavy="┏━┓┃┗┛",
 )
+CONSOLE = replace(
+    BOXES, dash="-", dots="...", cursor=("┌│└", "┐│┘"), disc="", coin="", leaning="/", star="■", heavy="╔═╗║╚╝"
+)
+"""The characters of code page 437: half blocks and lines, but no round marks of one column."""
 ASCII = Glyphs(
     horizontal="-",
     vertical="|",
@@ -89,6 +109,11 @@ ASCII = Glyphs(
         "X": ("\\   /", " \\ / ", "  X  ", " / \\ ", "/   \\"),
         "O": (".---.", "|   |", "|   |", "|   |", "'---'"),
     },
+    disc="",
+    coin="",
+    leaning="/",
+    star="+",
+    heavy="+-+|++",
 )
 
 
@@ -124,12 +149,15 @@ def _nearest(character: str, encoding: str) -> str:
     return plainer if _has(encoding, plainer) else "?"
 
 
-def glyphs_for(encoding: str | None, *, is_ascii: bool) -> Glyphs:
-    """Return the set that the encoding of a terminal can show."""
+def glyphs_for(encoding: str | None, *, is_ascii: bool, terminal: str = "") -> Glyphs:
+    """Return the set that a terminal can show: by its encoding, and the kernel's console by its name."""
     if is_ascii:
         return ASCII
-    sample = "".join((BOXES.horizontal, BOXES.cross, BOXES.corners, BOXES.free, BOXES.dash, *BOXES.cursor, "╲╱╳╭╮╰╯"))
-    return BOXES if _has(encoding or "ascii", sample) else ASCII
+    whole = "".join((BOXES.dash, *BOXES.cursor, BOXES.disc, BOXES.coin, BOXES.leaning))
+    if terminal != "linux" and _has(encoding or "ascii", whole):
+        return BOXES
+    sample = "".join((BOXES.horizontal, BOXES.cross, BOXES.corners, BOXES.free, *CONSOLE.cursor, "▀▄█"))
+    return CONSOLE if _has(encoding or "ascii", sample) else ASCII
 
 
 def wrapped(text: str, width: int) -> list[str]:

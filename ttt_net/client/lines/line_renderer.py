@@ -13,7 +13,7 @@ from typing import Protocol
 from ttt_net.client import words
 from ttt_net.client.client_controller import Controller
 from ttt_net.client.display import AnyCommand, Command, Display, Overlay, Step
-from ttt_net.client.drawing.board import FORMS, draw_board
+from ttt_net.client.drawing.board import Fit, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens.advice import as_told, hint_told, lesson_here, verdict
@@ -53,7 +53,6 @@ _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
 _IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
 _WIDTH, _HEIGHT = 80, 60
-_FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
 
 class LineRenderer(Protocol):
@@ -111,7 +110,7 @@ class BoardRenderer:
         if display.match is None:
             return "There is no match yet."
         width = self._columns() or _WIDTH
-        lines = draw_board(replace(display, cursor=-1, pending=None), width, _HEIGHT, self._glyphs, _FORMS)
+        lines = draw_board(replace(display, cursor=-1, pending=None), width, _HEIGHT, self._glyphs, Fit.LETTERS)
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 

@@ -59,6 +59,11 @@ class Canvas:
         return self._console.width, self._console.height
 
     @property
+    def colours(self) -> str | None:
+        """The colours that the terminal shows, as rich names them; None where it shows none or nobody wants them."""
+        return None if self._console.no_color else self._console.color_system
+
+    @property
     def encoding(self) -> str:
         """The encoding of the output."""
         return self._console.encoding

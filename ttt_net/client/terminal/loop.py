@@ -5,8 +5,9 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
@@ -15,7 +16,7 @@ from prompt_toolkit.keys import Keys
 
 from ttt_net.client.act import command_for
 from ttt_net.client.client_controller import Controller
-from ttt_net.client.display import Command, Display, Overlay, Type
+from ttt_net.client.display import Command, Display, Entry, Overlay, Type
 from ttt_net.client.mailbox import (
     HANG_UP,
     Clicked,
@@ -32,11 +33,11 @@ from ttt_net.client.mailbox import (
     post,
 )
 from ttt_net.client.options import Options
+from ttt_net.client.preferences import meant_key
 from ttt_net.client.saved_matches import save_record
 from ttt_net.client.server_search import shareable
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.painter import TerminalScreen, has_motion
-from ttt_net.client.user_io import glyphs_of
+from ttt_net.client.terminal.painter import TerminalScreen, has_motion, screen_on
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.sdk.received import Back, Stop
@@ -123,8 +124,7 @@ _SUSPEND = Key("c-z")
 async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
     """Show what a controller displays, and hand it keys and clicks, until it is done."""
     with delivered(mailbox):
-        moves = has_motion(os.environ)
-        screen = TerminalScreen(canvas, glyphs_of(options), is_quiet=options.is_quiet, has_motion=moves)
+        screen = screen_on(canvas, options, has_motion=has_motion(os.environ))
         await play_on_screen(controller, screen, mailbox)
 
 
@@ -182,11 +182,11 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
                 Notice("The server runs in here: it would stop, too, and keep your friends waiting."), _now_ms()
             )
         case Key(name):
-            _press(name, controller)
+            press(name, controller, screen.keys)
         case Clicked():
             target = screen.target_at(event.column, event.row)
             if isinstance(target, Key):
-                _press(target.name, controller)
+                press(target.name, controller)
             elif target is not None:
                 controller.do(target)
             elif controller.display.overlay is not Overlay.NONE:
@@ -215,7 +215,10 @@ def _note_address(controller: Controller) -> None:
     controller.hear(ReachableAt(shareable(controller.display.world.address)), _now_ms())
 
 
-def _press(name: str, controller: Controller) -> None:
+def press(name: str, controller: Controller, keys: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Carry out what a key means, or, where nothing is typed, the key that it stands for."""
+    if controller.display.entry is Entry.MOVE and not controller.display.typed:
+        name = meant_key(name, keys)
     if controller.display.overlay is Overlay.HELP and name == "?":
         controller.do(Command.HELP)
     elif controller.display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):

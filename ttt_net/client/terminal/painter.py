@@ -1,9 +1,10 @@
-"""Paint displays on the canvas: marks fall, winning lines flash, the bell rings, the clipboard is filled.
+"""Paint displays on the canvas: marks fall or are drawn, lines light up, the bell rings, the clipboard is filled.
 
 No text of a peer goes into the title of the window.
 """
 
 import base64
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,26 +14,33 @@ from msgspec import structs
 from rich.text import Text
 
 from ttt_net.client.display import Display
-from ttt_net.client.drawing.board import Target, target_at, without_targets
-from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.board import STROKED, shape_of, target_at, without_targets
+from ttt_net.client.drawing.draw import draw, grounded
 from ttt_net.client.drawing.glyphs import Glyphs, encodable
+from ttt_net.client.drawing.kit import Target
+from ttt_net.client.drawing.themes import Depth, is_on_light, theme_for
+from ttt_net.client.options import Options
 from ttt_net.client.terminal.canvas import Canvas
+from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import Snapshot
 
 FALL_MS = 35
 """How long a falling mark is seen in each row."""
-FLASH_MS = 160
-FLASHES = 3
+STROKE_MS, STROKES = 25, 6
+"""How long each part of a mark that is being drawn is seen, and how many parts there are."""
+SWEEP_MS = 500
+"""How long light takes along a winning line."""
 SLOW_MS = 150
 """With a longer way to the server nothing moves: a move comes late enough."""
 
 
 class MotionFrame(NamedTuple):
-    """A board and a completed line, and how long they are seen."""
+    """A board, the lit part of a completed line and a mark that is being drawn, and how long they are seen."""
 
     ms: int
     board: str
     line: tuple[int, ...]
+    growing: tuple[int, float] = (-1, 1.0)
 
 
 class Motion(NamedTuple):
@@ -64,7 +72,7 @@ def motion_between(before: Display | None, after: Display, now_ms: int) -> Motio
     latency_ms = after.world.latency_ms
     if not is_next or (latency_ms is not None and latency_ms > SLOW_MS):
         return None
-    frames = (*_falling(match), *_flashing(match))
+    frames = (*_falling(match), *_growing(match), *_sweeping(match))
     return Motion(match.match, len(match.moves), now_ms, frames) if frames else None
 
 
@@ -76,7 +84,7 @@ def in_motion(display: Display, frame: MotionFrame) -> Display:
     position = structs.replace(match.position, board=frame.board, line=list(frame.line))
     is_falling = frame.board != match.position.board
     match = structs.replace(match, position=position, last=None if is_falling else match.last)
-    return replace(display, world=display.world.with_match(match))
+    return replace(display, world=display.world.with_match(match), growing=frame.growing)
 
 
 def _is_board(display: Display) -> bool:
@@ -96,15 +104,18 @@ def _falling(match: Snapshot) -> list[MotionFrame]:
     return [MotionFrame(FALL_MS, empty[:row] + mark + empty[row + 1 :], ()) for row in rows if empty[row] == "."]
 
 
-def _flashing(match: Snapshot) -> list[MotionFrame]:
-    position = match.position
-    if not position.line:
+def _growing(match: Snapshot) -> list[MotionFrame]:
+    """Return the last mark as it is drawn stroke by stroke, where marks do not fall."""
+    cell = match.game.move_cells[match.moves[-1]]
+    if match.game.gravity or shape_of(match.game).looks.get(match.position.board[cell : cell + 1]) not in STROKED:
         return []
-    without, whole = (
-        MotionFrame(FLASH_MS, position.board, ()),
-        MotionFrame(FLASH_MS, position.board, tuple(position.line)),
-    )
-    return [without, whole] * FLASHES
+    return [MotionFrame(STROKE_MS, match.position.board, (), (cell, n / STROKES)) for n in range(1, STROKES)]
+
+
+def _sweeping(match: Snapshot) -> list[MotionFrame]:
+    """Return the light that runs along a completed line, cell by cell."""
+    line = tuple(match.position.line)
+    return [MotionFrame(SWEEP_MS // len(line), match.position.board, line[:n]) for n in range(len(line))]
 
 
 TITLE, TITLE_ON_TURN, TITLE_ON_CHALLENGE = "ttt_net", "* your turn - ttt_net", "* a challenge - ttt_net"
@@ -121,8 +132,10 @@ class TerminalScreen:
     """Shows displays; writes only when the picture has changed. `is_focused` is the terminal's latest report."""
 
     def __init__(self, canvas: Canvas, glyphs: Glyphs, *, is_quiet: bool = False, has_motion: bool = False) -> None:
-        """With `has_motion` marks fall, and winning lines flash."""
+        """With `has_motion` marks fall or are drawn, and light runs along a winning line."""
         self.is_focused = True
+        self.keys: Mapping[str, str] = {}
+        """The keys that stand for other keys."""
         self.wait_ms: int | None = None
         """How long the last picture should stay; None while nothing moves."""
         self._has_motion = has_motion and canvas.is_modern
@@ -151,7 +164,7 @@ class TerminalScreen:
         page = draw(display, size, now_ms, self._glyphs)
         if self._shown != (page, size):
             self._shown = (page, size)
-            written = without_targets(page)
+            written = without_targets(grounded(page, size, self._glyphs))
             written.plain = encodable(written.plain, self._canvas.encoding)
             self._canvas.show(written)
 
@@ -184,3 +197,12 @@ class TerminalScreen:
         if text != self._copied and self._canvas.is_modern:
             self._canvas.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._copied = text
+
+
+def screen_on(canvas: Canvas, options: Options, *, has_motion: bool = False) -> TerminalScreen:
+    """Return the screen of a canvas, with the colours and keys of the options."""
+    theme = theme_for(options.theme, Depth(canvas.colours), is_on_light=is_on_light(os.environ))
+    glyphs = replace(glyphs_of(options), theme=theme)
+    screen = TerminalScreen(canvas, glyphs, is_quiet=options.is_quiet, has_motion=has_motion)
+    screen.keys = options.keys
+    return screen

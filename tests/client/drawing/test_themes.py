@@ -1,0 +1,159 @@
+"""Colours: contrasts as WCAG 2.2 AA asks, what each terminal is shown, and boards that need no colour to be read."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+from rich.style import Style
+
+from tests.client.drawing.screens import SCREENS
+from tests.client.pressing import seen
+from tests.client.samples import snapshot
+from ttt_net.client.drawing.board import draw_board
+from ttt_net.client.drawing.draw import draw, grounded
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs
+from ttt_net.client.drawing.kit import coverage
+from ttt_net.client.drawing.themes import (
+    COLOURED,
+    DARK,
+    LIGHT,
+    THEMES,
+    Depth,
+    Theme,
+    blended,
+    contrast,
+    in_theme,
+    is_on_light,
+    theme_for,
+)
+from ttt_net.client.preferences import THEME_NAMES
+from ttt_net.messages import Snapshot
+
+TEXT, SIGN = 4.5, 3.0
+"""The least contrasts of text, and of everything else that carries a meaning."""
+NEEDED = [
+    *(
+        (text, ground, TEXT)
+        for text in ("text", "quiet", "accent", "x", "o", "disc_x", "disc_o")
+        for ground in ("ground",)
+    ),
+    *((text, ground, TEXT) for text in ("x", "o", "quiet") for ground in ("board", "board_2", "lit")),
+    *((text, "last", TEXT) for text in ("x", "o", "text")),
+    *((sign, ground, SIGN) for sign in ("accent", "line") for ground in ("board", "ground")),
+    *(("accent", ground, SIGN) for ground in ("board_2", "lit", "last")),
+    *((disc, ground, SIGN) for disc in ("disc_x", "disc_o") for ground in ("frame", "hole")),
+    *(("hole", "frame", SIGN), ("on_frame", "frame", SIGN), ("wood_line", "wood", SIGN)),
+    *((stone, ground, SIGN) for stone in ("black", "white", "on_frame") for ground in ("cloth", "cloth_2")),
+    *((stone, "wood", SIGN) for stone in ("black", "white")),
+    *(("on_light", light, TEXT) for light in ("win", "good", "bad")),
+    *((light, "board", SIGN) for light in ("win", "good", "bad")),
+]
+"""Each colour, the one that it stands on, and the contrast that the two must have."""
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_each_theme_meets_double_a(theme: Theme) -> None:
+    told = {
+        f"{colour} on {ground}": round(contrast(getattr(theme, colour), getattr(theme, ground)), 2)
+        for colour, ground, least in NEEDED
+        if contrast(getattr(theme, colour), getattr(theme, ground)) < least
+    }
+    assert told == {}
+
+
+def test_contrast_is_computed_as_wcag_does() -> None:
+    assert contrast("#000000", "#ffffff") == 21
+    assert contrast("#ffffff", "#ffffff") == 1
+    assert round(contrast("#777777", "#ffffff"), 2) == 4.48
+    assert round(contrast("#0072B2", "#10141c"), 1) == 3.6, "the blue of X in earlier releases"
+
+
+def test_the_options_know_the_themes_by_name() -> None:
+    assert tuple(THEMES) == THEME_NAMES
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_each_colour_of_a_theme_is_one_that_the_terminal_can_be_sent(name: str) -> None:
+    for depth in (Depth.SIXTEEN, Depth.MANY, Depth.TRUE):
+        theme = theme_for(name, depth)
+        assert theme is not None
+        for colour in COLOURED:
+            Style.parse(f"{getattr(theme, colour)} on {getattr(theme, colour)}")
+        assert all(getattr(theme, each).startswith("#") for each in COLOURED) is (depth is not Depth.SIXTEEN)
+    assert theme_for(name, Depth.NONE) is None
+
+
+def test_without_a_theme_the_ground_of_the_terminal_decides() -> None:
+    assert theme_for(None, Depth.TRUE) is DARK
+    assert theme_for(None, Depth.TRUE, is_on_light=True) is LIGHT
+    grounds = {"0;15": True, "15;0": False, "0;default;7": True, "": False}
+    assert {told: is_on_light({"COLORFGBG": told}) for told in grounds} == grounds
+
+
+def test_rich_names_for_colours_are_depths() -> None:
+    assert [Depth(name) for name in (None, "standard", "256", "truecolor", "windows")] == [
+        *(Depth.NONE, Depth.SIXTEEN, Depth.MANY, Depth.TRUE, Depth.SIXTEEN),
+    ]
+
+
+def test_what_is_dim_has_the_quiet_colour_of_the_theme() -> None:
+    assert in_theme("dim", DARK) == DARK.quiet
+    assert in_theme("not dim bold", DARK) == f"{DARK.text} bold"
+    assert in_theme("not dim #5cc8ff", DARK) == "#5cc8ff"
+    assert in_theme("bold", DARK) == "bold"
+    assert blended("#000000", "#ffffff", 0.5) == "#808080"
+
+
+@pytest.mark.parametrize("name", sorted(SCREENS))
+def test_every_page_fills_the_window_in_every_theme_and_says_the_same(name: str) -> None:
+    display, glyphs = SCREENS[name]
+    for theme in (DARK, theme_for("paper", Depth.SIXTEEN)):
+        themed = replace(glyphs, theme=theme)
+        drawn = draw(display, (80, 24), 0, themed)
+        page = grounded(drawn, (80, 24), themed)
+        lines = page.plain.split("\n")
+        assert [len(line) for line in lines] == [80] * 24 or not page.plain.isascii()
+        assert [line.rstrip() for line in lines] == [line.rstrip() for line in drawn.plain.split("\n")]
+        assert "dim" not in " ".join(str(span.style) for span in page.spans) or theme is not DARK
+
+
+@pytest.mark.parametrize("glyphs", [BOXES, CONSOLE, ASCII], ids=["unicode", "console", "ascii"])
+@pytest.mark.parametrize("game", ["tictactoe", "connect4", "gomoku", "ultimate", "qubic"])
+def test_without_colours_the_two_marks_differ_in_shape(game: str, glyphs: Glyphs) -> None:
+    for size in ((200, 60), (80, 16), (36, 9)):
+        pictures = []
+        for moves in ([38, 31], [31, 38]) if game == "connect4" else ([4, 0], [0, 4]):
+            match = snapshot(game, [])
+            board = list(match.position.board)
+            board[moves[0]], board[moves[1]] = "X", "O"
+            position = with_board(match, "".join(board))
+            lines = draw_board(seen(position), *size, glyphs)
+            pictures.append("\n".join(line.plain for line in lines or []))
+        assert pictures[0] != pictures[1]
+
+
+def with_board(match: Snapshot, board: str) -> Snapshot:
+    """Return the match with other marks on its board."""
+    return structs.replace(match, position=structs.replace(match.position, board=board))
+
+
+@pytest.mark.parametrize("size", [4, 6, 8, 12])
+def test_full_discs_and_those_with_a_hole_are_round_and_differ(size: int) -> None:
+    disc, coin = (coverage(look, size, size) for look in ("disc", "coin"))
+    for pixels in (disc, coin):
+        assert pixels == pixels[::-1] == tuple(row[::-1] for row in pixels), "alike in all directions"
+        assert pixels[0][0] < 0.5 < pixels[0][size // 2] + pixels[1][size // 2]
+    middle = size // 2
+    assert disc[middle][middle] == 1
+    assert coin[middle][middle] < 0.5
+
+
+def test_lights_are_grounds_and_leave_no_frames_where_there_are_colours() -> None:
+    won = seen(snapshot("tictactoe", [4, 0, 2, 1, 6]))
+    plain = draw(won, (80, 24), 0, BOXES).plain
+    themed = draw(won, (80, 24), 0, replace(BOXES, theme=DARK))
+    assert "*" in plain
+    assert "*" not in themed.plain
+    assert any(f"on {DARK.win}" in str(span.style) for span in themed.spans)
+    assert re.search(r"[█▀▄]", themed.plain)

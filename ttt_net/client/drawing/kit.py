@@ -1,0 +1,191 @@
+"""Draw on a sheet of character cells: texts, lights and marks, the round ones in half blocks, and what a click means.
+
+A half block has two pixels, one above the other, which are as good as square. Where a terminal shows all colours, the
+pixels on the edge of a mark have a colour in between; elsewhere a pixel belongs to the mark or does not.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from rich.style import Style
+from rich.text import Text
+
+from ttt_net.client.display import AnyCommand
+from ttt_net.client.drawing.themes import blended
+from ttt_net.client.mailbox import Key
+
+Target: TypeAlias = AnyCommand | Key
+_KEY = "target"
+_SAMPLES = 3
+"""So many samples in each direction tell how much of a pixel a mark covers."""
+_COARSE = 4
+"""Marks of so few pixels across look better without colours in between."""
+_QUARTERS = {"disc": ("▟▇▇▙", "▜██▛"), "coin": ("▟▀▀▙", "▜▄▄▛")}
+_UPPER, _LOWER, _BOTH = "▀", "▄", "█"
+
+
+class Sheet:
+    """Characters in rows, each with a colour, a ground, a weight and a target; nothing is drawn beside it."""
+
+    def __init__(self, width: int, height: int, ground: str = "") -> None:
+        self.width, self.height = width, height
+        self._characters = [[" "] * width for _ in range(height)]
+        self._inks: list[list[tuple[str, str, str]]] = [[("", ground, "")] * width for _ in range(height)]
+        """The colour, ground and weight of each character."""
+        self._targets: list[list[Target | None]] = [[None] * width for _ in range(height)]
+
+    def put(self, x: int, y: int, text: str, colour: str = "", *, ground: str = "", weight: str = "") -> None:
+        """Write a text from a place on; without a ground it stands on the one that is there."""
+        if not 0 <= y < self.height:
+            return
+        for at, character in enumerate(text, start=x):
+            if 0 <= at < self.width:
+                self._characters[y][at] = character
+                self._inks[y][at] = (colour, ground or self._inks[y][at][1], weight)
+
+    def light(self, x: int, y: int, width: int, height: int, ground: str) -> None:
+        """Give all characters of a rectangle another ground; nothing without a colour for it."""
+        for row in range(max(0, y), min(self.height, y + height) if ground else 0):
+            for at in range(max(0, x), min(self.width, x + width)):
+                colour, _, weight = self._inks[row][at]
+                self._inks[row][at] = (colour, ground, weight)
+
+    def ground(self, x: int, y: int) -> str:
+        """Return the ground of a character; no colour beside the sheet."""
+        return self._inks[y][x][1] if 0 <= y < self.height and 0 <= x < self.width else ""
+
+    def aim(self, x: int, y: int, width: int, target: Target) -> None:
+        """Make a click on the characters of a row mean the target."""
+        for at in range(max(0, x), min(self.width, x + width) if 0 <= y < self.height else 0):
+            self._targets[y][at] = target
+
+    def lines(self) -> list[Text]:
+        """Return the sheet as lines of text, all equally wide."""
+        return [_line(*row, self.width) for row in zip(self._characters, self._inks, self._targets, strict=True)]
+
+
+def _line(
+    characters: Sequence[str], inks: Sequence[tuple[str, str, str]], targets: Sequence[Target | None], width: int
+) -> Text:
+    line = Text("".join(characters))
+    for start, end in _runs(inks, width):
+        colour, ground, weight = inks[start]
+        style = " ".join(filter(None, (weight, colour, ground and f"on {ground}")))
+        if style:
+            line.stylize(style, start, end)
+    for start, end in _runs(targets, width):
+        if (target := targets[start]) is not None:
+            aim(line, target, start, end)
+    return line
+
+
+def _runs(values: Sequence[object], width: int) -> list[tuple[int, int]]:
+    """Return where runs of equal values begin and end."""
+    starts = [at for at in range(width) if at == 0 or values[at] != values[at - 1]]
+    return list(zip(starts, [*starts[1:], width], strict=True))
+
+
+def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
+    """Make a click on the characters from `start` to `end` mean the target."""
+    line.stylize(Style(meta={_KEY: target}), start, end)
+
+
+def target_of(style: object) -> Target | None:
+    """Return the target that is part of a style, if one is."""
+    return style.meta.get(_KEY) if isinstance(style, Style) else None
+
+
+def draw_mark(
+    sheet: Sheet, view: "View", look: str, colour: str, part: float = 1.0, *, is_smooth: bool, has_quadrants: bool
+) -> None:
+    """Draw a mark over all of a view in half blocks; a `part` less than 1 is how much of its strokes is drawn.
+
+    The smallest round marks are made of quarters of characters, where the terminal has them.
+    """
+    if has_quadrants and (view.width, view.height) == (4, 2) and look in _QUARTERS:
+        for row, line in enumerate(_QUARTERS[look]):
+            sheet.put(*view.at(0, row), line, colour)
+        return
+    is_smooth = is_smooth and 2 * view.height > _COARSE
+    pixels = coverage(look, view.width, 2 * view.height, round(part, 2))
+    for row in range(view.height):
+        for column in range(view.width):
+            upper, lower = pixels[2 * row][column], pixels[2 * row + 1][column]
+            x, y = view.at(column, row)
+            if is_smooth and max(upper, lower) > 0:
+                _smooth_pixels(sheet, x, y, colour, upper, lower)
+            elif upper >= 0.5 or lower >= 0.5:
+                sheet.put(x, y, _BOTH if min(upper, lower) >= 0.5 else _UPPER if upper >= 0.5 else _LOWER, colour)
+
+
+def _smooth_pixels(sheet: Sheet, x: int, y: int, colour: str, upper: float, lower: float) -> None:
+    ground = sheet.ground(x, y)
+    above, below = blended(ground, colour, upper), blended(ground, colour, lower)
+    if above == below:
+        sheet.put(x, y, _BOTH, above)
+    elif upper > lower:
+        sheet.put(x, y, _UPPER, above, ground=below)
+    else:
+        sheet.put(x, y, _LOWER, below, ground=above)
+
+
+class View:
+    """A rectangle of a sheet; leaning, each row lies so many columns further to the right than the one below it."""
+
+    def __init__(self, x: int, y: int, width: int, height: int, lean: int = 0) -> None:
+        self.width, self.height = width, height
+        self._x, self._y, self._lean = x, y, lean
+
+    def at(self, column: int, row: int) -> tuple[int, int]:
+        """Return where on the sheet a place of the view is."""
+        return self._x + column - self._lean * row, self._y + row
+
+    def inside(self, left: int, right: int, above: int = 0, below: int = 0) -> "View":
+        """Return the view without so many columns and rows on each side."""
+        x, y = self.at(left, above)
+        return View(x, y, self.width - left - right, self.height - above - below, self._lean)
+
+
+@lru_cache(maxsize=512)
+def coverage(look: str, width: int, height: int, part: float = 1.0) -> tuple[tuple[float, ...], ...]:
+    """Return how much of each pixel a mark covers, from 0 to 1, in rows from the top.
+
+    Marks are a `cross`, a `ring`, a full `disc` and a `coin`: a disc with a hole, which tells it from the full one
+    without colours. A `dot` covers all.
+    """
+    size = min(width, height)
+    across, down = (width - size) / 2, (height - size) / 2
+    steps = [(n + 0.5) / _SAMPLES for n in range(_SAMPLES)]
+
+    def share(column: int, row: int) -> float:
+        points = (
+            (2 * (column + dx - across) / size - 1, 2 * (row + dy - down) / size - 1) for dx in steps for dy in steps
+        )
+        return sum(_is_in(look, x, y, size, part) for x, y in points) / _SAMPLES**2
+
+    return tuple(tuple(share(column, row) for column in range(width)) for row in range(height))
+
+
+def _is_in(look: str, x: float, y: float, size: int, part: float) -> bool:
+    """Tell whether a point belongs to a mark that reaches from -1 to 1 in both directions."""
+    radius = math.hypot(x, y)
+    rim = 1 - (0.25 if size > _COARSE else 0.48) / size
+    match look:
+        case "dot":
+            return True
+        case "disc":
+            return radius <= rim
+        case "coin":
+            return (0.42 if size > _COARSE else 0.62) * rim <= radius <= rim
+        case "ring":
+            thick = max(1.15 / size, 0.15)
+            turn = (math.atan2(x, -y) / math.tau) % 1
+            return 0.96 - 2 * thick <= radius <= 0.96 and turn <= part
+        case _:
+            thick = max(1.15 / size, 0.15)
+            along = (x + y) / 2
+            is_first = abs(x - y) / math.sqrt(2) <= thick and along <= min(1.0, 2 * part) * 2 - 1
+            is_second = abs(x + y) / math.sqrt(2) <= thick and (y - x) / 2 <= max(0.0, 2 * part - 1) * 2 - 1
+            return max(abs(x), abs(y)) <= 0.93 and (is_first or is_second)
