@@ -8,21 +8,28 @@ LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster help install demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
+.PHONY: cluster help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
 
 help: ## list what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-install: .venv/installed ## make .venv with everything in it; LOCKED=1: what runs alone, in the versions of the lock
+install: .venv/installed ## make .venv with all that players, servers, bots and tests need; LOCKED=1: without tests, in the versions of the lock
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
-	@echo "installing into .venv, which takes a minute or two ..."
+	@echo "installing into .venv: client, server, compiled engine, cluster, metrics and test tools, which takes a minute or two ..."
 	@$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK))
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--no-deps) --editable '.[$(EXTRAS)]'
 	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
 	@touch $@
+
+install-player: ## make .venv with the client and a server for friends alone: small, without engine and test tools
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install-player PYTHON=python3.12" % sys.version.split()[0])'
+	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
+	@echo "installing the client, and a server for friends, into .venv ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "to play: python client.py"
 
 demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo

@@ -129,20 +129,20 @@ def test_a_bot_out_of_time_for_the_truth_still_has_a_sensible_move(connect4: Lin
 
 
 @pytest.mark.usefixtures("_without_a_book")
-def test_without_numba_it_plays_on_in_plain_python_and_says_so_once(
+def test_without_numba_it_plays_on_in_plain_python_and_notes_so_once(
     connect4: LineGame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(engine, "find_spec", lambda name: None)
     engine.is_installed.cache_clear()
     try:
-        with caplog.at_level(logging.WARNING):
+        with caplog.at_level(logging.INFO):
             for _ in range(2):
                 choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit(ms=500))
                 assert choice.value is not None
                 assert is_decided(choice.value)
-        assert [record.message for record in caplog.records] == [
-            "numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast"
-        ]
+        assert [(record.levelname, record.message) for record in caplog.records] == [
+            ("INFO", "numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast")
+        ], "the log of a server keeps it; a player at the terminal is not bothered"
     finally:
         engine.is_installed.cache_clear()
 

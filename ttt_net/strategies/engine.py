@@ -70,10 +70,10 @@ def is_connect4(game: Game[Any]) -> TypeGuard[LineGame]:
 
 @cache
 def is_installed() -> bool:
-    """Tell whether numba is there; if it is not, says so in the log, once."""
+    """Tell whether numba is there; if it is not, say so in the log of a server, once."""
     found = find_spec("numba") is not None
     if not found:
-        _logger.warning("numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast")
+        _logger.info("numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast")
     return found
 
 
