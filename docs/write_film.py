@@ -19,12 +19,14 @@ from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 
 FILE = Path(__file__).parent / "demo.svg"
-COLUMNS, ROWS, BOARD_ROWS = 74, 26, 15
+COLUMNS, ROWS, BOARD_ROWS = 74, 28, 15
 MOVES = (5, 1, 4, 6, 5, 7, 4, 4, 6, 7, 3, 2, 3)
 """By column: two threats at once, of which O can stop one."""
 BOTS = (wire.PlayerInfo("Mia", "alphabeta", level=6), wire.PlayerInfo("Leo", "alphabeta", level=4))
 MOVE_S, FALL_S, HOLD_S = 0.55, 0.06, 4.0
 """How long a move is seen, a falling mark in each row, and the end."""
+BACK_S = 0.6
+"""How long the server of the film takes to start again, as it does on a quiet machine."""
 TYPED = Text("$ make demo", style="bold")
 OPENING = (
     "A server is listening on ws://127.0.0.1:8765.",
@@ -51,11 +53,16 @@ def frames() -> list[Frame]:
     """Return the demo, from what is typed to how to join in."""
     opening = [Frame(TYPED, 1.0), *(Frame(_below(TYPED, *OPENING[:n]), 0.9) for n in (1, 2))]
     seen: list[Frame] = []
-    stage = DemoStage(lambda picture, seconds: seen.append(Frame(picture, seconds)), THEMED, BOARD_ROWS, is_moving=True)
+    times = iter((0.0, BACK_S))
+    stage = DemoStage(
+        *(lambda picture, seconds: seen.append(Frame(picture, seconds)), THEMED, BOARD_ROWS),
+        is_moving=True,
+        clock_s=lambda: next(times),
+    )
     stage.play(_told(), lambda: None, lambda: None)
     above = _below(TYPED, *OPENING, "")
     shown = [Frame(_joined(above, each.picture), _seconds(each.seconds)) for each in seen]
-    return [*opening, *shown, Frame(_below(shown[-1].picture, *WAYS_IN), HOLD_S)]
+    return [*opening, *shown, Frame(_below(shown[-1].picture, stage.proof, "", *WAYS_IN), HOLD_S)]
 
 
 def _joined(above: Text, below: Text) -> Text:

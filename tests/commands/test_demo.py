@@ -28,9 +28,12 @@ def test_the_server_is_killed_in_time_though_pictures_are_late() -> None:
         assert killed.wait(PATIENCE_S)  # the first picture is drawn when six moves were made
         shown.append(picture.plain)
 
-    DemoStage(show, BOXES, 24, is_moving=False).play(lines(), killed.set, lambda: restarted.append(True))
+    times = iter((3.0, 3.62))
+    stage = DemoStage(show, BOXES, 24, is_moving=False, clock_s=lambda: next(times))
+    stage.play(lines(), killed.set, lambda: restarted.append(True))
     assert restarted == [True]
     assert "The server is back: all 6 moves are there, nothing is lost." in shown[-1]
+    assert stage.proof == "The proof: killed after move 6 (kill -9), back after 0.6 s, 0 moves lost."
 
 
 def line(message: wire.AnyServerMessage) -> str:

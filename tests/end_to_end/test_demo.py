@@ -19,6 +19,9 @@ def test_the_demo_plays_a_whole_match_and_says_how_to_join_in() -> None:
     assert 7 <= len(moves) <= 42
     assert done.stdout.count("The plug is pulled: the server is killed in mid-match (kill -9) ...") == 1
     assert re.search(r"^The server is back: all \d+ moves are there, nothing is lost\.$", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^The proof: killed after move 6 .kill -9., back after \d+\.\d s, 0 moves lost\.$", done.stdout, re.MULTILINE
+    )
     assert re.search(r"^The match is over\. (Mia|Leo) won: \w+ completed a line\.|A draw\.", done.stdout, re.MULTILINE)
     for line in ("python client.py --local --o computer", "python client.py --host", "python server.py"):
         assert line in done.stdout

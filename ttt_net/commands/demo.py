@@ -70,29 +70,34 @@ def run_demo(args: argparse.Namespace) -> int:
             for name, level in BOTS
         ]
         console.print(f"Two clients join it, each a process of its own: {' and '.join(name for name, _ in BOTS)}.\n")
-        match = _shown(console, bots[0], server, is_moving=is_moving)
+        match, proof = _shown(console, bots[0], server, is_moving=is_moving)
     if match is None or match.outcome is None:
         raise ConfigurationError("the match was not played to its end; please report this")
     console.print(f"The match is over. {result_of(match)} All of it is stopped.\n")
+    if proof:
+        console.print(f"{proof}\n", style="bold", soft_wrap=True)
     for line in WAYS_IN:
         console.print(line, soft_wrap=True)
     return 0
 
 
-def _shown(console: Console, bot: subprocess.Popen[str], server: "_Server", *, is_moving: bool) -> wire.Snapshot | None:
-    """Show the match in the terminal, or print its positions one after the other; return its end."""
+def _shown(
+    console: Console, bot: subprocess.Popen[str], server: "_Server", *, is_moving: bool
+) -> tuple[wire.Snapshot | None, str]:
+    """Show the match in the terminal, or print its positions one after the other; return its end, and the proof."""
     glyphs, rows = glyphs_for(console.encoding, is_ascii=False), console.height - _ROWS_AROUND
     glyphs = replace(glyphs, theme=theme_for(None, Depth(console.color_system if not console.no_color else None)))
     if not is_moving:
         stage = DemoStage(lambda picture, seconds: console.print(picture), glyphs, SIZE[1], is_moving=False)
-        return stage.play(_output(bot), server.kill, server.restart)
+        return stage.play(_output(bot), server.kill, server.restart), stage.proof
     with Live(console=console, auto_refresh=False) as live:
 
         def show(picture: Text, seconds: float) -> None:
             live.update(picture, refresh=True)
             time.sleep(seconds)
 
-        return DemoStage(show, glyphs, rows, is_moving=True).play(_output(bot), server.kill, server.restart)
+        stage = DemoStage(show, glyphs, rows, is_moving=True)
+        return stage.play(_output(bot), server.kill, server.restart), stage.proof
 
 
 @contextmanager
@@ -158,7 +163,18 @@ SIZE = (60, 30)
 class DemoStage:
     """Draws a match from its events; `show` is called with each picture and its shortest time in seconds."""
 
-    def __init__(self, show: Callable[[Text, float], None], glyphs: Glyphs, rows: int, *, is_moving: bool) -> None:
+    def __init__(
+        self,
+        show: Callable[[Text, float], None],
+        glyphs: Glyphs,
+        rows: int,
+        *,
+        is_moving: bool,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.proof = ""
+        """What happened to the server and to the moves, in one sentence; empty until the server is back."""
+        self._clock_s = clock_s
         self._show = show
         self._glyphs = glyphs
         self._rows = min(rows, SIZE[1])
@@ -167,7 +183,7 @@ class DemoStage:
 
     def play(self, lines: Iterable[str], kill: Callable[[], None], restart: Callable[[], None]) -> wire.Snapshot | None:
         """Show the match that a bot's lines of JSON tell of, and kill the server in the middle; return its end."""
-        is_killed, kept = False, -1
+        is_killed, kept, gone_s = False, -1, 0.0
         for line in _read_ahead(lines, kill):
             heard = _heard(line)
             if heard is None:
@@ -182,7 +198,10 @@ class DemoStage:
             if isinstance(heard, wire.Played) and before is not None:
                 self._drop(before, match)
             if isinstance(heard, wire.Snapshot) and kept >= 0:
-                is_whole = len(match.moves) >= kept
+                lost_moves = max(0, kept - len(match.moves))
+                is_whole = lost_moves == 0
+                told = f"killed after move {kept} (kill -9), back after {gone_s:.1f} s, {lost_moves} moves lost"
+                self.proof = f"The proof: {told}."
                 lost = "nothing is lost" if is_whole else "moves are missing; please report this"
                 self._draw(match, f"The server is back: all {len(match.moves)} moves are there, {lost}.", PAUSE_S)
             elif not isinstance(heard, wire.Ended):
@@ -190,7 +209,9 @@ class DemoStage:
             if _is_moment(heard) and not is_killed:
                 is_killed, kept = True, len(match.moves)
                 self._draw(match, "The plug is pulled: the server is killed in mid-match (kill -9) ...", PAUSE_S)
+                began_s = self._clock_s()
                 restart()
+                gone_s = self._clock_s() - began_s
             if isinstance(heard, wire.Ended):
                 self._flash(match)
                 return match
