@@ -4,7 +4,9 @@
 of a terminal, at 80x24 and 120x40, as SVG pictures for people to look at.
 """
 
+import argparse
 import io
+import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
@@ -22,11 +24,12 @@ from ttt_net import messages as wire
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import without_targets
 from ttt_net.client.drawing.draw import draw, grounded
-from ttt_net.client.drawing.glyphs import BOXES, Glyphs
-from ttt_net.client.drawing.themes import DARK, Depth
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs
+from ttt_net.client.drawing.themes import DARK, THEMES, Depth, theme_for
 from ttt_net.client.update import update
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
+from ttt_net.games.catalogue import NAMES
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 
@@ -47,9 +50,74 @@ BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 
 
 def main() -> None:
-    """Write the pictures."""
-    for name, drawn in pictures().items():
-        (FOLDER / name).write_text(drawn, encoding="utf-8")
+    """Write the pictures of the docs, or contact sheets into a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--sheets", type=Path, metavar="FOLDER", help="write contact sheets of all games there instead")
+    folder = parser.parse_args().sheets
+    drawn = sheets() if folder is not None else pictures()
+    (folder or FOLDER).mkdir(parents=True, exist_ok=True)
+    for name, picture in drawn.items():
+        ((folder or FOLDER) / name).write_text(picture, encoding="utf-8")
+
+
+CAPABILITIES: dict[str, tuple[Glyphs, Depth]] = {
+    **{f"true-{name}": (replace(BOXES, theme=theme), Depth.TRUE) for name, theme in THEMES.items()},
+    "256": (replace(BOXES, theme=theme_for("dark", Depth.MANY)), Depth.MANY),
+    "16": (replace(BOXES, theme=theme_for("dark", Depth.SIXTEEN)), Depth.SIXTEEN),
+    "none": (BOXES, Depth.NONE),
+    "console": (replace(CONSOLE, theme=theme_for("dark", Depth.SIXTEEN)), Depth.SIXTEEN),
+    "ascii": (ASCII, Depth.NONE),
+}
+"""The terminals of the contact sheets: characters and colours, and how deep these are."""
+SHEET_SIZES = ((80, 24), (120, 40))
+_PLIES, _ACROSS, _GAP = 9, 3, 12
+
+
+def sheets() -> dict[str, str]:
+    """Return every game in the middle and at its end, for each terminal and size, as SVG by the name of the file."""
+    shown = [display for name in NAMES for display in (after(name, _PLIES), after(name, None))]
+    return {
+        f"{capability}-{size[0]}x{size[1]}.svg": sheet_of(shown, size, glyphs, depth)
+        for capability, (glyphs, depth) in CAPABILITIES.items()
+        for size in SHEET_SIZES
+    }
+
+
+def after(game: str, plies: int | None) -> Display:
+    """Return what Ann sees after so many moves of chance in a game, or at its end."""
+    luck, match = random.Random(3), Match(wire.Started("k3V9pQ7x", 1, 0, game, (ANN, BEN), None))
+    display = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
+    while not match.is_over and (plies is None or len(match.moves) < plies):
+        move, side = luck.choice(list(match.game.actions(match.state))), len(match.moves) % 2
+        for event in decide(match, side, wire.PlayRequest(1, match.id, len(match.moves), move), 0):
+            match.evolve(event)
+            display = update(display, match.told(event), 0)
+    return replace(display, notice="")
+
+
+def sheet_of(shown: Sequence[Display], size: tuple[int, int], glyphs: Glyphs, depth: Depth) -> str:
+    """Return several displays side by side as one SVG."""
+    width, height = size[0] * CELL_WIDTH + _GAP, size[1] * CELL_HEIGHT + _GAP
+    drawn = []
+    for number, display in enumerate(shown):
+        page = without_targets(grounded(draw(display, size, 0, glyphs), size, glyphs))
+        down, right = divmod(number, _ACROSS)
+        ground = _ground_of(glyphs)
+        lines = [
+            f'<g transform="translate(0,{row * CELL_HEIGHT})">{line}</g>'
+            for row, line in enumerate(lines_of(page, size[0], depth))
+            if line
+        ]
+        whole = f'<rect width="{width - _GAP}" height="{height - _GAP}" fill="{ground}"/>{"".join(lines)}'
+        drawn.append(f'<g transform="translate({right * width + _GAP},{down * height + _GAP})">{whole}</g>')
+    view = f"0 0 {_ACROSS * width + _GAP} {-(-len(shown) // _ACROSS) * height + _GAP}"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}"><style>{FONT}</style>'
+    return "\n".join([head, '<rect width="100%" height="100%" fill="#555"/>', *drawn, "</svg>\n"])
+
+
+def _ground_of(glyphs: Glyphs) -> str:
+    theme = glyphs.theme
+    return theme.ground if theme is not None and theme.ground.startswith("#") else "#000000"
 
 
 def pictures() -> dict[str, str]:
@@ -61,8 +129,6 @@ def _picture(display: Display, size: tuple[int, int] = SIZE, glyphs: Glyphs = TH
     """Return a view as SVG."""
     page = without_targets(grounded(draw(display, size, 0, glyphs), size, glyphs))
     width, height = size[0] * CELL_WIDTH + 2 * MARGIN, BAR + size[1] * CELL_HEIGHT + 2 * MARGIN
-    theme = glyphs.theme
-    ground = theme.ground if theme is not None and theme.ground.startswith("#") else "#000000"
     lines = (
         f'<g transform="translate({MARGIN},{BAR + MARGIN + row * CELL_HEIGHT})">{line}</g>'
         for row, line in enumerate(lines_of(page, size[0], Depth.TRUE))
@@ -72,7 +138,7 @@ def _picture(display: Display, size: tuple[int, int] = SIZE, glyphs: Glyphs = TH
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
             f"<style>{FONT}</style>",
-            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="{ground}"/>{DOTS}',
+            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="{_ground_of(glyphs)}"/>{DOTS}',
             *lines,
             "</svg>\n",
         ]

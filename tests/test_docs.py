@@ -61,11 +61,27 @@ def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> N
     assert "http" not in kept.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
 
 
+def test_contact_sheets_show_every_game_in_every_kind_of_terminal() -> None:
+    picture = load(ROOT / "docs" / "write_picture.py")
+    displays = [picture.after(name, 3) for name in ("connect4", "ultimate")]
+    drawn = {name: picture.sheet_of(displays, (80, 24), *each) for name, each in picture.CAPABILITIES.items()}
+    assert len(set(drawn.values())) == len(drawn) == 11
+    for sheet in drawn.values():
+        assert "Connect Four" in sheet
+        assert "Ultimate tic-tac-toe" in sheet
+    assert set(picture.NAMES) >= {"connect4", "ultimate", "gomoku", "qubic"}
+
+
 def test_the_film_of_the_demo_shows_it_as_it_is_and_weighs_little() -> None:
     drawn = load(ROOT / "docs" / "write_film.py").film()
     kept = (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")
     assert re.findall(r">([^<>]+)</text>", kept) == re.findall(r">([^<>]+)</text>", drawn)
-    for words in ("The plug is pulled", "all 6 moves are there, nothing is lost", "Mia won", "python client.py --host"):
+    for words in (
+        "The plug is pulled",
+        "all 6 moves are there, nothing is lost",
+        "0 moves lost",
+        "python client.py --host",
+    ):
         assert words in kept
     assert len(kept) < 160_000
     assert "prefers-reduced-motion" in kept

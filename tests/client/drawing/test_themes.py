@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 from rich.style import Style
 
-from tests.client.drawing.screens import SCREENS
+from tests.client.drawing.screens import SCREENS, with_blocks
 from tests.client.pressing import seen
 from tests.client.samples import snapshot
 from ttt_net.client.drawing.board import draw_board
@@ -147,6 +147,15 @@ def test_full_discs_and_those_with_a_hole_are_round_and_differ(size: int) -> Non
     middle = size // 2
     assert disc[middle][middle] == 1
     assert coin[middle][middle] < 0.5
+
+
+def test_a_won_row_of_small_boards_is_lit() -> None:
+    match = with_blocks("XXX......")
+    position = structs.replace(match.position, line=list(range(27)))
+    won = seen(structs.replace(match, position=position))
+    themed = draw(won, (80, 24), 0, replace(BOXES, theme=DARK))
+    assert any(f"on {DARK.win}" in str(span.style) for span in themed.spans)
+    assert "*" in draw(won, (80, 24), 0, BOXES).plain
 
 
 def test_lights_are_grounds_and_leave_no_frames_where_there_are_colours() -> None:

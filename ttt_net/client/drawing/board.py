@@ -461,7 +461,7 @@ class _Painter:
             for cell, view in zip(shown, views, strict=True):
                 self._paint_cell(sheet, view, looks[cell], cell, may_move=may_move)
             if owners_of(self._match):
-                self._paint_owners(sheet, views)
+                self._paint_owners(sheet, views, looks)
         return sheet.lines()
 
     def _colour(self, role: str) -> str:
@@ -820,7 +820,7 @@ class _Painter:
             for column, character in ends:
                 sheet.put(*view.at(column, part), character, ink, weight="bold")
 
-    def _paint_owners(self, sheet: Sheet, views: Sequence[View]) -> None:
+    def _paint_owners(self, sheet: Sheet, views: Sequence[View], looks: Sequence[Look]) -> None:
         """Draw the mark of a small board that is won over all of it, where its cells have half blocks."""
         if self._block_rows == self._rows or self._glyphs.is_ascii:
             return
@@ -834,7 +834,12 @@ class _Painter:
                     continue
                 x, y = views[first].at(0, 0)
                 view = View(x, y, wide, high)
+                is_won = looks[first].frame is Frame.WON
+                ground = self._colour("win" if is_won else self._shape.ground)
                 for part in range(high):
-                    sheet.put(x, y + part, " " * wide, ground=self._colour(self._shape.ground))
-                ink = self._colour(self._shape.inks[owners[first]])
+                    sheet.put(x, y + part, " " * wide, ground=ground)
+                    if is_won and not ground:
+                        for column_of_sign in (x, x + wide - 1):
+                            sheet.put(column_of_sign, y + part, Frame.WON.value[0], weight="bold")
+                ink = self._colour("on_light" if is_won else self._shape.inks[owners[first]])
                 self._draw_mark(sheet, view, kind, ink)
