@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -68,6 +69,7 @@ class DrawnScreen:
 
     is_focused = True
     wait_ms = None
+    keys: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
         self.painted: asyncio.Queue[Display] = asyncio.Queue()
