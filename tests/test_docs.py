@@ -64,7 +64,7 @@ def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> N
 def test_contact_sheets_show_every_game_in_every_kind_of_terminal() -> None:
     picture = load(ROOT / "docs" / "write_picture.py")
     displays = [picture.after(name, 3) for name in ("connect4", "ultimate")]
-    drawn = {name: picture.sheet_of(displays, (80, 24), *each) for name, each in picture.CAPABILITIES.items()}
+    drawn = {name: picture.sheet_of(displays, (120, 40), *each) for name, each in picture.CAPABILITIES.items()}
     assert len(set(drawn.values())) == len(drawn) == 11
     for sheet in drawn.values():
         assert "Connect Four" in sheet

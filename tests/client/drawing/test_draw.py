@@ -18,7 +18,7 @@ from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overl
 from ttt_net.client.drawing.board import labels_of, target_at, without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
-from ttt_net.client.drawing.kit import aim
+from ttt_net.client.drawing.kit import aim, large_clock
 from ttt_net.client.drawing.themes import DARK
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
@@ -192,6 +192,19 @@ def test_a_clock_ticks_down_to_tenths() -> None:
     assert "1:01" in draw(display, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
     assert "0:00.9" in draw(display, ROOMY, 60_100, BOXES).plain
     assert "1:00:00" in draw(display, ROOMY, 0, BOXES).plain
+
+
+def test_in_a_large_window_both_clocks_have_large_digits_and_ours_is_below() -> None:
+    display = seen(snapshot("connect4", opponent=BEN, clock=ClockInfo((175_000, 9_800), 0)))
+    page = draw(display, LARGE, 0, BOXES).plain
+    theirs, ours = (large_clock(face) for face in ("0:09.8", "2:55"))
+    lines = [line[-28:].strip() for line in page.split("\n")]
+    first = next(number for number, line in enumerate(lines) if line.endswith(theirs[0].strip()))
+    for large, start in ((theirs, first), (ours, first + 5)):
+        assert [row.strip() in line for row, line in zip(large, lines[start : start + 3], strict=True)] == [True] * 3
+    for few in (ROOMY, COMPACT):
+        assert theirs[1].strip() not in draw(display, few, 0, BOXES).plain
+    assert draw(display, LARGE, 0, ASCII).plain.count("2:55") == 1, "in ASCII the small one is enough"
 
 
 @pytest.mark.parametrize("size", [ROOMY, COMPACT])

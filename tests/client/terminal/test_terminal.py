@@ -32,7 +32,14 @@ def is_over(picture: str) -> bool:
 
 
 def free_digits(picture: str) -> list[str]:
-    return [digit for digit in "537192846" if f"  {digit}  " in picture]
+    """Return the digits of free cells; the first word of a line of the board is the name of its row."""
+    cells = [word for line in picture.split("\n") if "│" in line for word in line.replace("│", " ").split()[1:]]
+    return [digit for digit in "537192846" if digit in cells]
+
+
+def cell_of(free: str, picture: str) -> str:
+    """Return the text of a free cell beside a line of the board."""
+    return next(text for text in (f"│    {free}    ", f"    {free}    │") if text in picture)
 
 
 def may_move(picture: str) -> bool:
@@ -67,7 +74,7 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     while not is_over(person.comes_to(lambda p: is_over(p) or may_move(p), "our turn or the end")):
         free = free_digits(person.picture)[0]
         person.press(free)
-        person.comes_to(lambda p, free=free: f"  {free}  " not in p or is_over(p), "our mark")  # type: ignore[misc]
+        person.comes_to(lambda p, free=free: free not in free_digits(p) or is_over(p), "our mark")  # type: ignore[misc]
     picture = person.comes_to(is_over, "the end")
     assert any(words in picture for words in ("You won", "You lost", "A draw"))
     person.press("r")
@@ -91,7 +98,7 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     person.press(*cell)
     person.shows(f"Move: {cell}_")
     person.press("\r")
-    person.comes_to(lambda picture: f"  {free}  " not in picture and "Move:" not in picture, "our mark")
+    person.comes_to(lambda picture: free not in free_digits(picture) and "Move:" not in picture, "our mark")
 
 
 def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
@@ -100,8 +107,8 @@ def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
     start(real_server.address, "--bot", "random")
     person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     free = free_digits(person.comes_to(may_move, "our turn"))[0]
-    person.click(f"  {free}  ")
-    person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
+    person.click(cell_of(free, person.picture))
+    person.comes_to(lambda picture: free not in free_digits(picture), "our mark")
     person.comes_to(may_move, "our turn again")
     person.click("? rules")
     person.shows("How to play Tic-tac-toe")
@@ -188,7 +195,7 @@ def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up
     shell.shows("Connected again; nothing is lost.")
     free = free_digits(shell.comes_to(may_move, "our turn"))[0]
     shell.press(free)
-    shell.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
+    shell.comes_to(lambda picture: free not in free_digits(picture), "our mark")
     shell.press("\x1a")
     shell.shows("Stopped")
     shell.press("fg\r")
@@ -358,12 +365,12 @@ def both_see_the_board(ann: Terminal, bob: Terminal) -> str:
 
 
 def has_board(picture: str) -> bool:
-    return "┌─" in picture and ("Your turn" in picture or "to move" in picture)
+    return ("┌─" in picture or "─┼─" in picture or "▄▄▄" in picture) and ("Your turn" in picture or "to move" in picture)
 
 
 def is_answered(digit: str, picture: str) -> bool:
     """Tell whether it is our turn again, after we have played the cell of that digit."""
-    return "Your turn" in picture and f"  {digit}  " not in picture
+    return "Your turn" in picture and digit not in free_digits(picture)
 
 
 def is_alone(picture: str) -> bool:
@@ -415,7 +422,7 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
     dan.shows("Looking for a person: Gomoku")
     cid.shows("Your turn")
     for _ in range(2 if "X Cid" in cid.picture else 1):  # after three moves there is something to draw
-        free = next(digit for digit in "4628" if f"  {digit}  " in cid.picture)
+        free = next(digit for digit in "4628" if digit in free_digits(cid.picture))
         cid.press(free)
         # no move of the bot's makes the offer lapse then
         cid.comes_to(partial(is_answered, free), "the bot's answer")

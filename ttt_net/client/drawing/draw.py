@@ -16,7 +16,7 @@ from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, claims_in
 from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
-from ttt_net.client.drawing.kit import aim
+from ttt_net.client.drawing.kit import aim, large_clock
 from ttt_net.client.drawing.themes import in_theme
 from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
@@ -133,6 +133,8 @@ PANEL_WIDTH = 24
 """The columns that it takes."""
 _PANEL_HEAD = 2
 """The lines above each of its parts."""
+_ROWS_WITH_CLOCKS = 18
+"""From so many rows on there is room for large clocks."""
 _DRAW_MATCH_GAP = 3
 _NO_LIMIT = 1000
 _SHORT_NAME = 5
@@ -211,8 +213,9 @@ def centred(lines: list[Text], width: int) -> list[Text]:
     return [Text(" " * margin) + line for line in lines]
 
 
-def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
+def beside(display: Display, match: Snapshot, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text] | None:
     """Return the board with the panel beside it, together in the middle; None where there is no room for both."""
+    width, height = size
     room = width - PANEL_WIDTH - _DRAW_MATCH_GAP
     board = draw_board(display, room, height, glyphs, Fit.BESIDE)
     if board is None:
@@ -221,7 +224,7 @@ def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: G
     margin = max(0, (width - across) // 2)
     # The board stays in the middle as long as the panel has its place beside it.
     margin = min(margin, width - across - _DRAW_MATCH_GAP - PANEL_WIDTH)
-    lines = panel(display, match, len(board), glyphs)
+    lines = panel(display, match, len(board), now_ms, glyphs)
     drawn = []
     for row, line in enumerate(board):
         whole = Text(" " * margin) + line
@@ -229,10 +232,11 @@ def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: G
     return drawn
 
 
-def panel(display: Display, match: Snapshot, height: int, glyphs: Glyphs) -> list[Text]:
+def panel(display: Display, match: Snapshot, height: int, now_ms: int, glyphs: Glyphs) -> list[Text]:
     """Return at most `height` lines of at most `PANEL_WIDTH` columns; of moves and chat the newest stay."""
     facts = [line for fact in words.facts(display, match) for line in wrapped(fact, PANEL_WIDTH)]
-    parts = [[Text(line, style="dim") for line in facts]]
+    clocks = _panel_clocks(display, match, now_ms, glyphs) if height >= _ROWS_WITH_CLOCKS else []
+    parts = [clocks, [Text(line, style="dim") for line in facts]]
     chat, moves = _panel_chat(display), _panel_moves(match, glyphs)
     left = height - sum(map(len, parts))
     for_chat = min(len(chat), max(0, left // 2 - _PANEL_HEAD)) if moves else max(0, left - _PANEL_HEAD)
@@ -245,6 +249,25 @@ def panel(display: Display, match: Snapshot, height: int, glyphs: Glyphs) -> lis
     for part in filter(None, parts):
         lines += [Text(), *part] if lines else part
     return lines[:height]
+
+
+def _panel_clocks(display: Display, match: Snapshot, now_ms: int, glyphs: Glyphs) -> list[Text]:
+    """Return the clocks of both sides in large digits, ours below; the one that runs is bright."""
+    ours = match.you if match.you is not None else 0
+    lines: list[Text] = []
+    for side in (1 - ours, ours):
+        left_ms = display.left_ms(side, now_ms)
+        if left_ms is None or glyphs.is_ascii:
+            return []
+        is_running = match.clock is not None and match.clock.running == side
+        colour = ink_of(match.game, words.mark_of(match, side), glyphs)
+        if is_running and left_ms < words.TENTHS_BELOW_MS and glyphs.theme is not None:
+            colour = glyphs.theme.bad if not glyphs.theme.is_light else glyphs.theme.o
+        style = f"bold {colour}".strip() if is_running else "dim"
+        name = cut(f"{'> ' * is_running}{words.name_of(match.players[side])}", PANEL_WIDTH, glyphs).rstrip()
+        face = large_clock(words.clock_face(left_ms))
+        lines += [*[Text()] * bool(lines), Text(name, style=style), *(Text(line, style=style) for line in face)]
+    return lines
 
 
 def _panel_chat(display: Display) -> list[Text]:
@@ -453,8 +476,10 @@ def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, 
     if display.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(phrases(), width)], width)
     if display.overlay is Overlay.SIDE_PANEL:
-        return centred(panel(display, match, height, glyphs) or [Text("Nobody has moved or said anything yet.")], width)
-    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, width, height, glyphs)):
+        return centred(
+            panel(display, match, height, now_ms, glyphs) or [Text("Nobody has moved or said anything yet.")], width
+        )
+    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, size, now_ms, glyphs)):
         return lines
     if is_roomy:
         board = draw_board(display, width, height, glyphs)

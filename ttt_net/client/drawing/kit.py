@@ -20,7 +20,7 @@ Target: TypeAlias = AnyCommand | Key
 _KEY = "target"
 _SAMPLES = 3
 """So many samples in each direction tell how much of a pixel a mark covers."""
-_COARSE = 4
+_COARSE, _FINE = 4, 8
 """Marks of so few pixels across look better without colours in between."""
 _QUARTERS = {"disc": ("▟▇▇▙", "▜██▛"), "coin": ("▟▀▀▙", "▜▄▄▛")}
 _UPPER, _LOWER, _BOTH = "▀", "▄", "█"
@@ -131,6 +131,35 @@ def _smooth_pixels(sheet: Sheet, x: int, y: int, colour: str, upper: float, lowe
         sheet.put(x, y, _LOWER, below, ground=above)
 
 
+_DIGITS = {
+    "0": ("███", "█ █", "█ █", "█ █", "███"),
+    "1": (" █ ", "██ ", " █ ", " █ ", "███"),
+    "2": ("███", "  █", "███", "█  ", "███"),
+    "3": ("███", "  █", "███", "  █", "███"),
+    "4": ("█ █", "█ █", "███", "  █", "  █"),
+    "5": ("███", "█  ", "███", "  █", "███"),
+    "6": ("███", "█  ", "███", "█ █", "███"),
+    "7": ("███", "  █", " █ ", " █ ", " █ "),
+    "8": ("███", "█ █", "███", "█ █", "███"),
+    "9": ("███", "█ █", "███", "  █", "███"),
+    ":": (" ", "█", " ", "█", " "),
+    ".": (" ", " ", " ", " ", "█"),
+}
+"""The pixels of the characters of a clock."""
+DIGIT_ROWS = 3
+"""The rows that they take in half blocks."""
+
+
+def large_clock(face: str) -> list[str]:
+    """Return the time on a clock in large digits, as `DIGIT_ROWS` lines that can be read from across a table."""
+    pixels = [" ".join(_DIGITS[character][row] for character in face) for row in range(5)]
+    pixels.append(" " * len(pixels[0]))
+    halves = {("█", "█"): _BOTH, ("█", " "): _UPPER, (" ", "█"): _LOWER}
+    return [
+        "".join(halves.get(pair, " ") for pair in zip(pixels[row], pixels[row + 1], strict=True)) for row in (0, 2, 4)
+    ]
+
+
 class View:
     """A rectangle of a sheet; leaning, each row lies so many columns further to the right than the one below it."""
 
@@ -171,7 +200,7 @@ def coverage(look: str, width: int, height: int, part: float = 1.0) -> tuple[tup
 def _is_in(look: str, x: float, y: float, size: int, part: float) -> bool:
     """Tell whether a point belongs to a mark that reaches from -1 to 1 in both directions."""
     radius = math.hypot(x, y)
-    rim = 1 - (0.25 if size > _COARSE else 0.48) / size
+    rim = 1 - (0.6 if size >= _FINE else 0.25 if size > _COARSE else 0.48) / size
     match look:
         case "dot":
             return True
