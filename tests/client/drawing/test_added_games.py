@@ -54,7 +54,7 @@ def test_each_added_game_fits_each_size_with_its_last_move_in_sight(name: str, s
     assert (
         "(○)" in drawn
         or "(●)" in drawn
-        or re.search(r"\([●○▀▄█]+\)", drawn)
+        or re.search(r"\([●○▀▄█▇▟▙▜▛]+\)", drawn)
         or f"last: {game.move_names[moves[-1]]}" in drawn
     )
 

@@ -24,7 +24,8 @@ from tests.client.samples import (
 from ttt_net.client import words
 from ttt_net.client.act import act, command_for
 from ttt_net.client.bot.house import CHARACTERS
-from ttt_net.client.display import AnyCommand, Command, Display, Open, Page, Pick, Send, Type
+from ttt_net.client.display import AnyCommand, Command, Display, Open, Page, Pick, Send, Show, Type
+from ttt_net.client.drawing.board import target_at
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.mailbox import WorldEvent
@@ -66,6 +67,27 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
     assert keys_of(display) == [
         "own:m1", "challenge:5", "seek:7", "player:Cleo", "player:alphabeta", "live:m9"
     ]  # fmt: skip
+
+
+def test_a_wide_lobby_has_people_at_left_and_matches_at_right_below_a_picture_of_our_own() -> None:
+    display, _ = pressed(lobby(snapshot("connect4", [38], opponent=BEN), SEEKS, PLAYERS, LIVE), "escape")
+    lines = drawn(display, (120, 40)).split("\n")
+    line = next(line for line in lines if "Your matches" in line)
+    assert line.index("Connect Four: Ann (X) against Ben (O)") > 60, "its picture stands beside the list"
+    heading = next(line for line in lines if "Being played" in line)
+    assert heading.index("Being played") > 60
+    assert sum(line.startswith("> ") for line in lines) == 1
+    assert "\n".join(lines).count("> ") == 1, "there is one cursor"
+    narrow = drawn(display, (99, 40)).split("\n")
+    assert [line for line in narrow if "Being played" in line] == ["Being played"]
+    last = pressed(display, "end")[0]
+    row = next(line for line in drawn(last, (120, 40)).split("\n") if "> " in line)
+    assert row.index("> ") > 55, "the cursor goes on in the right column"
+    page = draw(display, (120, 40), 0, BOXES)
+    listed = next(number for number, line in enumerate(page.plain.split("\n")) if "Gomoku" in line)
+    assert target_at(page, 70, listed) == Pick("live:m9")
+    board = next(number for number, line in enumerate(page.plain.split("\n")) if "██" in line[70:])
+    assert target_at(page, 90, board) == Show("m1"), "a click on the picture opens the match"
 
 
 def test_who_waits_for_an_opponent_stands_in_one_section_only() -> None:

@@ -39,7 +39,9 @@ def free_digits(picture: str) -> list[str]:
 
 def cell_of(free: str, picture: str) -> str:
     """Return the text of a free cell beside a line of the board."""
-    return next(text for text in (f"│    {free}    ", f"    {free}    │") if text in picture)
+    found = re.search(rf"[│┃] +{free}\b|\b{free} +[│┃]", picture)
+    assert found is not None
+    return found[0]
 
 
 def may_move(picture: str) -> bool:
@@ -261,7 +263,7 @@ def test_a_resized_window_is_drawn_anew_and_nothing_wraps(
     start(real_server.address, "--bot", "random")
     person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.shows("Your turn")
-    huge, large, medium, none = "┌───────────┬", "┌───────┬", "┌─────┬", "Make the window"
+    huge, large, medium, none = *(f" {'─' * columns}┼" for columns in (19, 9, 5)), "Make the window"
     for columns, rows, corner in ((40, 12, medium), (120, 40, huge), (20, 6, none), (80, 24, large)):
         person.resize(columns, rows)
         picture = person.comes_to(lambda p, corner=corner: corner in p, f"{columns}x{rows}")  # type: ignore[misc]
@@ -344,7 +346,7 @@ def test_a_link_that_goes_silent_in_mid_match_is_shown_and_comes_back_to_the_sam
         first.press("5")
         second.comes_to(may_move, "the first move")
         second.press("1")
-        first.comes_to(lambda p: "Your turn" in p and "  1  " not in p, "the answer")
+        first.comes_to(lambda p: "Your turn" in p and "1" not in free_digits(p), "the answer")
         wire.cut()
         ann.shows("Reconnecting")
         assert "your match is safe" in ann.picture
@@ -365,7 +367,8 @@ def both_see_the_board(ann: Terminal, bob: Terminal) -> str:
 
 
 def has_board(picture: str) -> bool:
-    return ("┌─" in picture or "─┼─" in picture or "▄▄▄" in picture) and ("Your turn" in picture or "to move" in picture)
+    is_drawn = any(line in picture for line in ("┌─", "─┼─", "▄▄▄", "1    2    3    4    5    6    7"))
+    return is_drawn and ("Your turn" in picture or "to move" in picture)
 
 
 def is_answered(digit: str, picture: str) -> bool:
@@ -389,7 +392,9 @@ def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealS
     cid = open_terminal(real_server.address, "--name", "Cid", "--game", "gomoku", columns=100, rows=30)
     cid.shows("Being played")
     cid.press("w")
-    cid.comes_to(lambda picture: "┌─" in picture and "Bob" in picture and "Ann" in picture, "the match of the others")
+    cid.comes_to(
+        lambda picture: has_board(picture) and "Bob" in picture and "Ann" in picture, "the match of the others"
+    )
     ann.shows("1 watching")
     first, second = (ann, bob) if "Your turn" in ann.picture else (bob, ann)
     first.press("5")
@@ -452,8 +457,8 @@ def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(
     ann.resize(40, 12)
     ann.comes_to(lambda picture: "s left" not in picture or "Bob challenges you" in picture, "a narrow lobby")
     ann.press("a")
-    ann.comes_to(lambda picture: "1  2  3  4  5  6  7" in picture, "the board")
-    bob.shows("┌─────┬")
+    ann.comes_to(lambda picture: "1    2    3    4" in picture, "the board")
+    bob.shows("▄▄▄▄▄▄")
     ann.child.kill(signal.SIGTERM)
     assert ann.ends() == 0
     assert ann.is_restored()

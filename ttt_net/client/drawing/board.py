@@ -737,7 +737,7 @@ class _Painter:
             if view.height > 1:
                 self._draw_mark(sheet, view if view.width != 6 or view.height != 2 else view.inside(1, 1), "disc", hole)
             else:
-                sheet.put(x, y, glyphs.disc or glyphs.free, hole)
+                sheet.put(x, y, glyphs.free, hole)  # a full one would look like a disc
             return
         if self._shape is _POINTS and not glyphs.is_ascii:
             return

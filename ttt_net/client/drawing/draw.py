@@ -5,6 +5,7 @@ Text of other people is plain text that `words` has cleaned; nothing here reads 
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 from msgspec import structs
 from rich.cells import cell_len
@@ -13,7 +14,7 @@ from rich.text import Text
 from ttt_net.client import words
 from ttt_net.client.act import hints
 from ttt_net.client.address import YOU
-from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, claims_in
+from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Show, claims_in
 from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
 from ttt_net.client.drawing.kit import aim, large_clock
@@ -33,10 +34,12 @@ _LEAST_COLUMN = 8
 """A column with less room than this, and than it needs, is left out."""
 
 
-def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+def draw_list(
+    rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Glyphs, *, has_cursor: bool = True
+) -> list[Text]:
     """Return at most `height` lines: the rows around the cursor, and how many there are above and below them."""
     width, height = size
-    cursor = cursor_of(rows, page.row, page.place)
+    cursor = cursor_of(rows, page.row, page.place) if has_cursor else None
     columns = _columns(rows, width - _INDENT)
     is_apart = width < _NARROW or _cuts(rows, columns, width - _INDENT)
     lines: list[Text] = []
@@ -52,7 +55,7 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
     if len(lines) <= height:
         return lines
     room = max(1, height - 1)
-    first = page.place if cursor is None else at - room // 2
+    first = (page.place if has_cursor else 0) if cursor is None else at - room // 2
     uppermost = next((index for index, row in enumerate(rows) if row.enter is not None), None)
     if cursor is not None and cursor == uppermost and at < room:
         first = 0  # the text above the first row can only be read here
@@ -500,11 +503,72 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
         return hint
     if screen.has_short_head and len(spaced := _spaced(rows)) <= height:
         rows = spaced
-    listed = draw_list(rows, display.page, size, glyphs)
+    listed = (
+        _two_columns(display, rows, size, glyphs)
+        if screen.name == "lobby" and width >= _TWO_COLUMNS
+        else draw_list(rows, display.page, size, glyphs)
+    )
     is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
+
+
+_TWO_COLUMNS = 100
+"""From so many columns on the lobby has two: people and bots at left, matches and puzzles at right."""
+_COLUMN_GAP = 4
+_LEAST_BOARD, _MOST_BOARD = 8, 22
+"""The lines that a board in the lobby needs, with its heading, and the lines that it takes at most."""
+
+
+def _two_columns(display: Display, rows: Sequence[Row], size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """Return the rows of the lobby in two columns, our own match as a picture above the right one."""
+    width, height = size
+    left, right = _sides(rows)
+    wide = (width - _COLUMN_GAP) // 2
+    chosen = cursor_of(rows, display.page.row, display.page.place)
+    key = rows[chosen].key if chosen is not None else ""
+    page = replace(display.page, row=key)
+    picture = _own_board(display, (wide, min(_MOST_BOARD, height - len(right) - 2)), glyphs)
+    columns = []
+    for part, room in ((left, height), (right, height - len(picture))):
+        has_cursor = any(row.key == key and row.enter is not None for row in part)
+        columns.append(draw_list(_spaced(part), page, (wide, room), glyphs, has_cursor=has_cursor) if part else [])
+    beside_left = [*picture, *columns[1]]
+    lines = []
+    for number in range(max(len(columns[0]), len(beside_left))):
+        line = columns[0][number].copy() if number < len(columns[0]) else Text()
+        if number < len(beside_left):
+            line.append(" " * (wide + _COLUMN_GAP - line.cell_len)).append_text(beside_left[number])
+        lines.append(line)
+    return lines[:height]
+
+
+def _sides(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the sections of people and bots, and those of matches of others and puzzles."""
+    sides: tuple[list[Row], list[Row]] = ([], [])
+    for number, row in enumerate(rows):
+        if row.is_heading or not number:
+            section = _of_section(rows, number) if row.is_heading else rows
+            side = int(any(each.key == PUZZLE or "live" in each.key.split(":")[:2] for each in section))
+        sides[side].append(row)
+    return sides
+
+
+def _own_board(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """Return a picture of a match of ours, one that waits for us first, below who plays it; none without room."""
+    ours = [match for match in display.world.matches.values() if match.you is not None and match.outcome is None]
+    match = next((each for each in ours if each.position.to_move == each.you), next(iter(ours), None))
+    if match is None or size[1] < _LEAST_BOARD:
+        return []
+    watched = replace(display, shown=match.match, cursor=-1, overlay=Overlay.NONE)
+    board = draw_board(watched, size[0], size[1] - 2, glyphs)
+    if board is None:
+        return []
+    for line in board:
+        line.spans = [span for span in line.spans if isinstance(span.style, str)]
+        aim(line, Show(match.match))
+    return [Text(cut(words.pairing(match), size[0], glyphs).rstrip(), style="bold dim"), *board, Text()]
 
 
 def _spaced(rows: list[Row]) -> list[Row]:
