@@ -173,7 +173,7 @@ class DemoStage:
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.proof = ""
-        """What happened to the server and to the moves, in one sentence; empty until the server is back."""
+        """One sentence on how the server and the moves fared; empty until the server is back."""
         self._clock_s = clock_s
         self._show = show
         self._glyphs = glyphs
