@@ -107,6 +107,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, notice="You have another name now.")
         case PuzzleReply(right=True, day=day):
             return replace(display, achieved=display.achieved.with_solved(day))
+        case HintReply() if event.text:
+            return replace(display, notice="")
         case ServerMessage():
             action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
             return action.heard(display, event) if action is not None else display

@@ -182,7 +182,9 @@ def test_warnings_are_switched_on_and_off_and_come_after_every_move() -> None:
     assert command_for("w", display) == WARN
     display, requests = done(display, WARN)
     assert requests == (HintRequest(0, match="m1", kind="warning"),)
+    assert "Warnings are on." in picture(display)
     display = update(display, HintReply("m1", 4, "warning", [2], "They threaten to win with c3."), 0)
+    assert "They threaten to win with c3." in picture(display), "the threat that stands takes the place of the notice"
     move = played("tictactoe", LOST[:5])
     display = update(display, move, 0)
     assert due_requests(display, move) == requests
