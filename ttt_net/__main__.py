@@ -36,6 +36,10 @@ VERBS = {
         "ttt_net.commands.admin",
         "look after a server that runs here: figures, players, bans, messages, restarts",
     ),
+    "tournament": (
+        "ttt_net.commands.tournament",
+        "hold tournaments on a server that runs here: rounds, standings, results",
+    ),
     "backup": ("ttt_net.commands.journal_files", "copy a server's journal, while it runs or not"),
     "cluster": ("ttt_net.commands.journal_files", "begin the log of a cluster anew if all of it is lost"),
     "restore": (

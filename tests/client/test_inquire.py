@@ -100,6 +100,32 @@ def test_a_history_and_a_list_are_told_in_tables(club: RealServer, ask: Ask) -> 
     assert [leader["player"]["name"] for leader in json.loads(out)["leaders"]] == ["Ann", "Bob"]
 
 
+def test_a_tournament_is_told_in_tables(real_server: RealServer, ask: Ask) -> None:
+    async def hold() -> str:
+        ann, bob = [await Peer.connect(f"ws://{real_server.address}") for _ in range(2)]
+        await ann.hello(name="Ann")
+        await bob.hello(name="Bob")
+        await ann.ok("organise", name="Friday", kind="swiss", time=TIME, rounds=1)
+        code = str((await ann.hear("tournament"))["tournament"])
+        for peer in (ann, bob):
+            await peer.ok("enter", tournament=code)
+        await ann.ok("direct", tournament=code, act="start")
+        await ann.hear("snapshot")
+        for peer in (ann, bob):
+            await peer.close()
+        return code
+
+    code = asyncio.run(asyncio.wait_for(hold(), PATIENCE_S))
+    exit_code, out, _ = ask("--tournament")
+    assert exit_code == 0
+    assert f"{code}  Friday  swiss" in out
+    exit_code, out, _ = ask("--tournament", code)
+    assert exit_code == 0
+    first, *_, last = out.splitlines()
+    assert first == "Friday: swiss, tictactoe; running, round 1 of 1"
+    assert last in ("not finished: Ann and Bob", "not finished: Bob and Ann")
+
+
 def test_who_plays_is_not_disturbed_and_a_guest_who_asked_leaves_nothing(club: RealServer, ask: Ask) -> None:
     mine = identity.take(club.address, "Ann")
     assert mine is not None, "as if a client of ours was playing"

@@ -54,6 +54,8 @@ def test_presence_is_shown_in_words() -> None:
         (0, "time", "You won: Ben's time ran out."),
         (1, "time", "You lost: your time ran out."),
         (1, "abandon", "You lost: you left the match."),
+        (1, "forfeit", "You lost: you did not move in time."),
+        (None, "forfeit", "Nobody won: neither player appeared."),
         (1, "a reason of tomorrow", "You lost."),
         (None, "draw", "A draw."),
         (None, "agreement", "A draw, by agreement."),

@@ -21,6 +21,7 @@ from rich.text import Text
 from ttt_net.client.options import Inquiry, Options
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
+    AttendRequest,
     FinishedMatch,
     ForgetRequest,
     HistoryReply,
@@ -32,6 +33,9 @@ from ttt_net.messages import (
     ProfileRequest,
     Renamed,
     RenameRequest,
+    TournamentList,
+    TournamentReply,
+    TournamentsRequest,
 )
 from ttt_net.names import checked_name
 from ttt_net.sdk import identity
@@ -45,7 +49,11 @@ PIPE_WIDTH = 500
 _LEFT, _RIGHT = "left", "right"
 
 
-def lines_of(told: ProfileReply | HistoryReply | LeaderboardReply, options: Options, inquiry: Inquiry) -> list[str]:
+Told = ProfileReply | HistoryReply | LeaderboardReply | TournamentReply | TournamentList
+"""The answers that are printed as lines."""
+
+
+def lines_of(told: Told, options: Options, inquiry: Inquiry) -> list[str]:
     """Return a server's answer in lines that fit the terminal, if there is one."""
     if options.is_json:
         return [msgspec.json.encode(told).decode()]
@@ -65,6 +73,10 @@ def lines_of(told: ProfileReply | HistoryReply | LeaderboardReply, options: Opti
             _print_history(console, told, options, inquiry)
         case LeaderboardReply():
             _print_leaders(console, told, options, inquiry)
+        case TournamentList():
+            _print_tournaments(console, told)
+        case TournamentReply():
+            _print_tournament(console, told, options, inquiry)
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
@@ -135,6 +147,54 @@ def _print_leaders(console: Console, told: LeaderboardReply, options: Options, i
         _say(console, "nobody")
     if told.you is not None:
         _say(console, f"you are number {told.you}")
+    if told.page < told.pages:
+        _say_next(console, options, inquiry)
+
+
+def _print_tournaments(console: Console, told: TournamentList) -> None:
+    rows = [
+        (
+            clean(each.tournament, 16),
+            clean(each.name, 40),
+            each.kind.replace("_", " "),
+            clean(each.game, 40),
+            each.state,
+            f"{each.round}/{each.rounds}",
+            str(each.players),
+        )
+        for each in told.tournaments
+    ]
+    if rows:
+        _table(console, ("code", "name", "kind", "game", "state", "round>", "players>"), rows)
+    else:
+        _say(console, "no tournaments")
+
+
+def _print_tournament(console: Console, told: TournamentReply, options: Options, inquiry: Inquiry) -> None:
+    kind, state = told.kind.replace("_", " "), f"{told.state}, round {told.round} of {told.rounds}"
+    _say(console, f"{clean(told.name, 40)}: {kind}, {clean(told.game, 40)}; {state}", "bold")
+    if told.boards:
+        boards = [
+            (
+                str(each.board),
+                clean(each.first, 20),
+                clean(each.second or "", 20),
+                "bye" if each.second is None else f"{each.result or 'plays'}{' by forfeit' if each.forfeit else ''}",
+                clean(each.match or "", 32),
+            )
+            for each in told.boards
+        ]
+        _table(console, ("board>", "first", "second", "result", "match"), boards)
+        _say(console, "")
+    rows = [
+        (str(each.place), clean(each.player, 20), f"{each.score / 2:g}", *map(str, each.breaks), "left" * each.gone)
+        for each in told.standings
+    ]
+    breaks = (f"{clean(each, 20).replace('_', ' ')}>" for each in told.tie_breaks)
+    _table(console, ("place>", "player", "points>", *breaks, ""), rows)
+    waiting = [f"{clean(each.first, 20)} and {clean(each.second or '', 20)}" for each in told.boards if not each.result]
+    if waiting and told.open_boards:
+        _say(console, f"not finished: {', '.join(waiting)}")
     if told.page < told.pages:
         _say_next(console, options, inquiry)
 
@@ -213,7 +273,7 @@ def _identity(options: Options, inquiry: Inquiry) -> identity.Identity | None:
             who = f"{name!r} is nobody" if name else "you are nobody"
             raise ConfigurationError(f"{who} on {options.server} yet; say who with --name, and where with the address")
         _confirm(options, inquiry, mine)
-    elif name is None and inquiry.kind != "leaderboard" and not inquiry.about:
+    elif name is None and inquiry.kind not in ("leaderboard", "tournament") and not inquiry.about:
         raise ConfigurationError(f"--{inquiry.kind}: whose? Nobody has played from here yet; add a name")
     return mine
 
@@ -277,6 +337,11 @@ async def _answer(client: Client, options: Options, inquiry: Inquiry, mine: iden
         case "leaderboard":
             asked = LeaderboardRequest(0, inquiry.about, inquiry.speed, inquiry.has_bots, inquiry.page)
             return Answer(lines_of(await client.ask_for(asked, LeaderboardReply), options, inquiry))
+        case "tournament" if not inquiry.about:
+            return Answer(lines_of(await client.ask_for(TournamentsRequest(0), TournamentList), options, inquiry))
+        case "tournament":
+            attended = AttendRequest(0, inquiry.about[:16], page=inquiry.page)
+            return Answer(lines_of(await client.ask_for(attended, TournamentReply), options, inquiry))
         case "rename":
             assert mine is not None
             renamed = await client.ask_for(RenameRequest(0, inquiry.about), Renamed)

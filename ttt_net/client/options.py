@@ -77,8 +77,8 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{clean(text, 20)!r} is no whole number") from None
 
 
-Kind = Literal["profile", "history", "leaderboard", "rename", "forget"]
-KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "rename", "forget")
+Kind = Literal["profile", "history", "leaderboard", "tournament", "rename", "forget"]
+KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "tournament", "rename", "forget")
 SPEEDS: tuple[Speed, ...] = ("bullet", "blitz", "rapid", "untimed")
 MAX_PAGE = 10_000
 MAX_HISTORY_PAGE = 50
@@ -101,7 +101,12 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--profile", nargs="?", const="", metavar="NAME", help="who a player is; without NAME, you")
     group.add_argument("--history", nargs="?", const="", metavar="NAME", help="what a player, or you, has played")
     group.add_argument("--leaderboard", metavar="GAME", help="the ratings at a game, the best first")
-    group.add_argument("--page", type=whole_number, metavar="N", help="of --history and --leaderboard: which page")
+    group.add_argument(
+        "--tournament", nargs="?", const="", metavar="CODE", help="the boards and standings of one; without CODE, all"
+    )
+    group.add_argument(
+        "--page", type=whole_number, metavar="N", help="of --history, --leaderboard and --tournament: which page"
+    )
     group.add_argument("--speed", choices=SPEEDS, help="of --leaderboard (default: untimed)")
     group.add_argument("--people", action="store_true", help="of --leaderboard: leave bots out")
     group.add_argument("--rename", metavar="NAME", help="take another name; your matches and ratings stay yours")
@@ -109,7 +114,7 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
 
 
 _OF_INQUIRIES: dict[str, tuple[tuple[Kind, ...], str]] = {
-    "page": (("history", "leaderboard"), "--page is for --history and --leaderboard"),
+    "page": (("history", "leaderboard", "tournament"), "--page is for --history, --leaderboard and --tournament"),
     "speed": (("leaderboard",), "--speed and --people are for --leaderboard"),
     "people": (("leaderboard",), "--speed and --people are for --leaderboard"),
 }

@@ -205,6 +205,7 @@ _HOW = {
     "resign": "{loser} resigned",
     "time": "{losers} time ran out",
     "abandon": "{loser} left the match",
+    "forfeit": "{loser} did not move in time",
 }
 FINISH_FIRST = "Finish this match first, or leave it."
 """The answer to a player who asks for an opponent during a match."""
@@ -236,6 +237,8 @@ def result(match: Snapshot, *, is_shared: bool = False) -> str:
         return f"The match was called off: {clean(outcome.fault, MAX_SENTENCE_CELLS)}. It does not count."
     if outcome.reason == "abort":
         return "The match was called off; it does not count."
+    if outcome.winner is None and outcome.reason == "forfeit":
+        return "Nobody won: neither player appeared."
     if outcome.winner is None:
         return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
     if match.you is None or is_shared:

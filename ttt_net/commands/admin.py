@@ -246,6 +246,8 @@ def as_text(answer: protocol.AnyAdminReply) -> str:
                 for each in answer.sanctions
             ]
             return columns(("act", "whom", "since", "until", "by", "reason"), sanctions)
+        case protocol.TournamentRows() | protocol.TournamentSheet():  # which `tournament` shows in its own way
+            return msgspec.json.encode(answer).decode()
         case protocol.AuditRows():
             acts = [(moment(each.at_ms), each.by, each.act, each.what) for each in answer.acts]
             return columns(("when", "who", "act", "what"), acts)

@@ -272,6 +272,8 @@ class Hub:
                 return self.api.answer(connection, request)
         origins = self.services.configuration.origins
         code = invitation_code(request)
+        if code and self.tournaments.has(code):
+            code = None  # of a tournament nothing is shown before its player has entered
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
         membership = self.services.membership
         is_ready = request.path.partition("?")[0] != READY or self.unready is None

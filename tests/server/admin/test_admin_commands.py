@@ -25,11 +25,15 @@ HOST_REQUESTS: dict[str, dict[str, object]] = {
     "appoint": {"name": "Ben"},
     "audit": {},
     "backup": {"file": "/nowhere/copy"},
+    "create_tournament": {"name": "Friday", "kind": "swiss", "time": {"initial_ms": 60_000}},
+    "direct_tournament": {"code": "BCDFG", "act": "start"},
     "dismiss": {"name": "Anna"},
     "drain": {"in_s": 60},
     "matches": {},
     "moderators": {},
     "stats": {},
+    "tournament": {"code": "BCDFG"},
+    "tournaments": {},
 }
 """The requests that only the host may send, each with the fields of an example."""
 MODERATOR_REQUESTS: dict[str, dict[str, object]] = {

@@ -12,16 +12,20 @@ from typing import assert_never
 
 import ttt_net
 from ttt_net.errors import Code, Refusal
+from ttt_net.games import game_name
+from ttt_net.messages import DirectRequest
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.moderation import THE_HOST, Admin, ModerationCommands, Moderators
 from ttt_net.server.admin.protocol import ReplyTo
 from ttt_net.server.admission.client_address import shown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.matchmaking.tournament_service import TournamentDesk
 from ttt_net.server.metrics import Histogram
 from ttt_net.server.readiness import spoken
 from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.text import clean, counted
+from ttt_net.tournaments.tournament import Terms
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +90,14 @@ class AdminCommands:
                 self._audit(asked, answer)
             case protocol.Backup():
                 self._back_up(asked, answer)
+            case protocol.ListTournaments():
+                answer(protocol.TournamentRows(self._hub.tournaments.listed(has_private=True).tournaments))
+            case protocol.ShowTournament():
+                answer(_sheet(self._hub.tournaments.find(asked.code)))
+            case protocol.CreateTournament():
+                self._create_tournament(asked, answer)
+            case protocol.DirectTournament():
+                self._direct_tournament(asked, answer)
             case _:
                 assert_never(asked)
 
@@ -148,6 +160,44 @@ class AdminCommands:
         self._services.shutdown.begin(asked.in_s, self._stop)
         return protocol.Done(f"the server ends in {spoken(asked.in_s)}")
 
+    # Tournaments.
+
+    def _create_tournament(self, asked: protocol.CreateTournament, answer: ReplyTo) -> None:
+        tournaments = self._hub.tournaments
+        tournaments.must_be_open()
+        terms = Terms(
+            name=asked.name,
+            kind=asked.kind,
+            game=game_name(asked.game),
+            time=asked.time,
+            rounds=asked.rounds,
+            rated=asked.rated,
+            private=asked.private,
+            begin_s=asked.begin_s,
+            pause_s=asked.pause_s,
+            full=asked.full,
+        )
+        opened = tournaments.checked(terms, None)
+
+        def done(desk: TournamentDesk) -> None:
+            self._note("tournament", f"{desk.now.id} was made: {desk.now.terms.name}")
+            answer(_sheet(desk))
+
+        tournaments.open(opened, None, done, partial(protocol.fail, answer))
+
+    def _direct_tournament(self, asked: protocol.DirectTournament, answer: ReplyTo) -> None:
+        tournaments = self._hub.tournaments
+        desk = tournaments.find(asked.code)
+        parts = (asked.act, asked.name, asked.round, asked.board, asked.result, asked.note)
+
+        def done() -> None:
+            what = " ".join(str(part) for part in parts if part not in (None, ""))
+            self._note("tournament", f"{desk.now.id}: {what}")
+            answer(_sheet(desk))
+
+        request = DirectRequest(0, asked.code, *parts)
+        tournaments.direct(desk, request, done, partial(protocol.fail, answer), is_host=True)
+
     # Backups.
 
     def _back_up(self, asked: protocol.Backup, answer: ReplyTo) -> None:
@@ -186,6 +236,11 @@ class AdminCommands:
             answer(protocol.AuditRows([protocol.AuditRow(note.at_ms, note.by, note.act, note.what) for note in notes]))
 
         self._journal.notes(asked.last, done, partial(protocol.fail, answer))
+
+
+def _sheet(desk: TournamentDesk) -> protocol.TournamentSheet:
+    rounds = [[desk.board(boards[number]) for number in sorted(boards)] for boards in desk.now.rounds]
+    return protocol.TournamentSheet(desk.message(None), rounds)
 
 
 def _timing(histogram: Histogram) -> protocol.Timing:

@@ -9,7 +9,24 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal, StorageError
+from ttt_net.messages import (
+    BeginSeconds,
+    BoardNumber,
+    Entrants,
+    GameName,
+    ListedTournament,
+    PauseSeconds,
+    RoundNumber,
+    Rounds,
+    TournamentAct,
+    TournamentBoard,
+    TournamentCode,
+    TournamentKind,
+    TournamentReply,
+    TournamentResult,
+)
 from ttt_net.server.cluster.replicated_ledger import NodeFigures
 from ttt_net.server.metrics import Histogram
 
@@ -197,6 +214,51 @@ class Drain(AdminRequest, frozen=True):
     in_s: Annotated[int, Meta(ge=0, le=86_400)] | None
 
 
+class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
+    """Make a tournament of the host's: a `TournamentSheet`. The fields are those of `organise`."""
+
+    role = "host"
+
+    name: Name
+    kind: TournamentKind
+    time: TimeControl
+    game: GameName = "tictactoe"
+    rounds: Rounds = 5
+    rated: bool = False
+    private: bool = False
+    begin_s: BeginSeconds = 60
+    pause_s: PauseSeconds | None = 15
+    full: Entrants | None = None
+
+
+class ListTournaments(AdminRequest, frozen=True, tag="tournaments"):
+    """Ask for the tournaments, private ones too: `TournamentRows`."""
+
+    role = "host"
+
+
+class ShowTournament(AdminRequest, frozen=True, tag="tournament"):
+    """Ask for all rounds and standings of a tournament: a `TournamentSheet`."""
+
+    role = "host"
+
+    code: TournamentCode
+
+
+class DirectTournament(AdminRequest, frozen=True, tag="direct_tournament"):
+    """Direct any tournament, as its organiser does by `direct`; the host also adds players by name."""
+
+    role = "host"
+
+    code: TournamentCode
+    act: TournamentAct
+    name: Text | None = None
+    round: RoundNumber | None = None
+    board: BoardNumber | None = None
+    result: TournamentResult | None = None
+    note: Text = ""
+
+
 AnyAdminRequest = (
     Stats
     | ListPlayers
@@ -218,6 +280,10 @@ AnyAdminRequest = (
     | ListModerators
     | AddModerator
     | RemoveModerator
+    | CreateTournament
+    | ListTournaments
+    | ShowTournament
+    | DirectTournament
 )
 
 
@@ -428,6 +494,19 @@ class ModeratorRows(AdminReply, frozen=True):
     moderators: list[ModeratorRow]
 
 
+class TournamentRows(AdminReply, frozen=True):
+    """Tournaments: those that are not over, the newest first, then those that ended lately."""
+
+    tournaments: list[ListedTournament]
+
+
+class TournamentSheet(AdminReply, frozen=True):
+    """A tournament with all of its standings, and the boards of each round."""
+
+    tournament: TournamentReply
+    rounds: list[list[TournamentBoard]]
+
+
 AnyAdminReply = (
     Done
     | Failed
@@ -439,6 +518,8 @@ AnyAdminReply = (
     | PlayerReportRows
     | PlayerReportDetail
     | ModeratorRows
+    | TournamentRows
+    | TournamentSheet
 )
 
 encode = msgspec.json.encode

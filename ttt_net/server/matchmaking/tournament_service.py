@@ -141,10 +141,7 @@ class Tournaments:
 
     def act(self, session: Session, request: TournamentRequest) -> None:
         """Carry out one request; it is answered once. Raises `Refusal` if it may not be."""
-        if not self.is_open:
-            raise Refusal(Code.NO_TOURNAMENTS, "this server is one of several, and they hold no tournaments yet")
-        if not self._is_read:
-            raise Refusal(Code.RESTARTING, "the server has just started; try again in a moment", 1_000)
+        self.must_be_open()
         match request:
             case wire.OrganiseRequest():
                 self._organise(session, request)
@@ -169,6 +166,13 @@ class Tournaments:
                 self.direct(desk, request, partial(session.ok, request.id), partial(session.refuse, request.id))
             case _:
                 assert_never(request)
+
+    def must_be_open(self) -> None:
+        """Check that there are tournaments here. Raises `Refusal` if not, or not yet."""
+        if not self.is_open:
+            raise Refusal(Code.NO_TOURNAMENTS, "this server is one of several, and they hold no tournaments yet")
+        if not self._is_read:
+            raise Refusal(Code.RESTARTING, "the server has just started; try again in a moment", 1_000)
 
     def _spend(self, session: Session, *, is_look: bool = False) -> None:
         address = session.connection.metered_as
@@ -697,10 +701,11 @@ class TournamentDesk:
             starts_in_ms=self._starts_in_ms(),
         )
 
-    def message(self, page: int) -> wire.TournamentReply:
-        """Return the tournament as it stands, with one page of its rows."""
+    def message(self, page: int | None) -> wire.TournamentReply:
+        """Return the tournament as it stands, with one page of its rows; None: with all."""
         now, terms = self.now, self.now.terms
-        rows = now.standings()[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
+        shown = slice(None) if page is None else slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS)
+        rows = now.standings()[shown]
         boards = [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
         settled = sum(board.is_settled for each in now.rounds for board in each.values())
         return wire.TournamentReply(
@@ -714,7 +719,7 @@ class TournamentDesk:
             round=len(now.rounds),
             rounds=now.total_rounds,
             players=len(now.entrants),
-            page=page,
+            page=page or 1,
             pages=self.pages,
             tie_breaks=list(ORDERS.get(terms.kind, ())),
             standings=[
@@ -727,7 +732,7 @@ class TournamentDesk:
                 )
                 for row in rows
             ],
-            boards=[self.board(each) for each in boards[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]],
+            boards=[self.board(each) for each in boards[shown]],
             open_boards=len(now.open_boards()),
             organiser=self._organiser(),
             rated=terms.rated,

@@ -1,0 +1,99 @@
+"""`python -m ttt_net tournament` against a server in this process."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.server.admin.attended import attended
+from ttt_net.__main__ import main
+from ttt_net.commands.tournament import guarded
+
+
+class Host:
+    """Runs the command as a host would, and returns what it prints."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder = folder
+        self._capsys = capsys
+
+    async def run(self, *arguments: str) -> str:
+        code = await asyncio.to_thread(main, ["tournament", "--data", str(self._folder), *arguments])
+        printed = self._capsys.readouterr()
+        assert (code, printed.err) == (0, "")
+        return printed.out
+
+    async def fail(self, *arguments: str) -> str:
+        assert await asyncio.to_thread(main, ["tournament", "--data", str(self._folder), *arguments]) == 2
+        return self._capsys.readouterr().err
+
+
+@pytest.fixture
+def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
+    return Host(tmp_path, capsys)
+
+
+async def made(host: Host, *options: str) -> str:
+    """Make a tournament and return its code."""
+    first = (await host.run("create", "Friday", "--time", "3+2", *options)).splitlines()[0]
+    return first.rpartition("code ")[2]
+
+
+async def test_a_host_holds_a_tournament_from_its_code_to_the_printed_result(tmp_path: Path, host: Host) -> None:
+    async with attended(tmp_path) as each:
+        ann, bob = await each.server.join("Ann"), await each.server.join("Bob")
+        code = await made(host, "--game", "connect4", "--swiss", "1")
+        await ann.ok("join", code=code)
+        assert f"{code}  Friday  swiss  connect4  open" in await host.run("list")
+        await host.run("add", code, "Bob")
+        await host.run("start", code)
+        snapshots = {peer: await peer.hear("snapshot") for peer in (ann, bob)}
+        assert "not finished: " in await host.run("show", code)
+        loser = next(peer for peer, seen in snapshots.items() if seen["you"] == 1)
+        winner = bob if loser is ann else ann
+        await loser.ok("resign", match=snapshots[loser]["match"])
+        assert (await host.run("results", code, "--format", "csv")).splitlines() == [
+            "round,board,first,second,result",
+            f"1,1,{winner.name},{loser.name},1-0",
+        ]
+        assert (await host.run("standings", code)).splitlines()[1].split()[:3] == ["1", winner.name, "1"]
+        sheet = json.loads(await host.run("standings", code, "--format", "json"))
+        assert [row["score"] for row in sheet["tournament"]["standings"]] == [2, 0]
+
+
+async def test_a_host_corrects_pauses_and_ends(tmp_path: Path, host: Host) -> None:
+    async with attended(tmp_path) as each:
+        peers = [await each.server.join(name) for name in ("Ann", "Bob")]
+        code = await made(host, "--swiss", "3", "--pause", "hand")
+        for peer in peers:
+            await peer.ok("enter", tournament=code)
+        await host.run("start", code)
+        snapshot = await peers[0].hear("snapshot")
+        assert "1 board is still being played" in await host.fail("next", code)
+        await peers[0].ok("resign", match=snapshot["match"])
+        await host.run("correct", code, "1", "1", "1/2-1/2", "both agreed")
+        assert "1/2-1/2 corrected" in await host.run("show", code)
+        assert "paused" in await host.run("pause", code)
+        assert "ended by the organiser" in await host.run("end", code)
+        assert "no tournament has that code" in await host.fail("show", "NNNNN")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--time", "9999", "--knockout"), "is no time"),
+        (("--time", "3", "--swiss", "99"), "that tournament cannot be"),
+        (("--time", "3", "--knockout", "--pause", "soon"), "is no pause"),
+        (("--time", "3"), "is required"),
+    ],
+)
+async def test_terms_that_cannot_be_are_refused_in_a_sentence(
+    tmp_path: Path, host: Host, options: tuple[str, ...], complaint: str
+) -> None:
+    async with attended(tmp_path):
+        assert complaint in await host.fail("create", "Friday", *options)
+
+
+def test_a_name_is_never_a_formula_in_a_spreadsheet() -> None:
+    assert guarded(["=1+1", "-", "Ann", "1-0"]) == ["'=1+1", "'-", "Ann", "1-0"]

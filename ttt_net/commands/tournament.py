@@ -1,0 +1,222 @@
+"""`tournament`: hold tournaments on a server that runs on this machine, and print their standings and results."""
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ttt_net.clock import TIME_FORM, TimeControl, time_of
+from ttt_net.commands.admin import AdminConnection, columns, reached
+from ttt_net.commands.recorded_matches import add_data
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import TournamentBoard
+from ttt_net.server.admin import protocol
+from ttt_net.text import clean, counted
+
+FORMATS = ("text", "csv", "json")
+RESULTS = ("1-0", "0-1", "1/2-1/2", "0-0")
+_ACTS = {
+    "start": "begin the first round",
+    "next": "begin the next round now",
+    "pause": "let no further round begin; matches go on",
+    "resume": "let rounds begin again",
+    "end": "end it early; matches that are played still count",
+}
+_ENDS = {
+    "finished": "all rounds were played",
+    "ended": "ended by the organiser",
+    "not_started": "nobody started it",
+    "nobody": "too few players were left",
+}
+
+
+def _time(text: str) -> TimeControl:
+    found = time_of(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write {TIME_FORM}")
+    return found
+
+
+def _pause(text: str) -> int | None:
+    if text == "hand":
+        return None
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no pause: seconds, or hand")
+    return int(text)
+
+
+def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    add_data(parser)
+    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    create = steps.add_parser("create", help="make a tournament, and print its code")
+    create.add_argument("name", help="its name, such as Friday")
+    create.add_argument("--game", default="tictactoe", help="the game (default %(default)s)")
+    create.add_argument("--time", type=_time, required=True, help=f"the clock: {TIME_FORM}")
+    kind = create.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--swiss", type=int, metavar="ROUNDS", help="a Swiss of so many rounds")
+    kind.add_argument("--round-robin", type=int, metavar="CYCLES", help="everybody meets everybody, once or twice")
+    kind.add_argument("--knockout", action="store_true", help="a knockout, with a match for third place")
+    create.add_argument("--rated", action="store_true", help="matches are rated")
+    create.add_argument("--private", action="store_true", help="it is in no list, and found by its code alone")
+    create.add_argument("--begin", type=int, default=60, metavar="S", help="seconds for each first move (%(default)s)")
+    create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
+    create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
+    steps.add_parser("list", help="list the tournaments")
+    for step, what in _ACTS.items():
+        steps.add_parser(step, help=what).add_argument("code")
+    for step, what in (("add", "add a player who is known here"), ("remove", "remove a player for good")):
+        change = steps.add_parser(step, help=what)
+        change.add_argument("code")
+        change.add_argument("player")
+    correct = steps.add_parser("correct", help="put another result in place of that of a board")
+    correct.add_argument("code")
+    correct.add_argument("round", type=int)
+    correct.add_argument("board", type=int)
+    correct.add_argument("result", choices=RESULTS)
+    correct.add_argument("note", nargs="?", default="", help="why, for the record")
+    for step, what in (
+        ("show", "print the boards of the round, and who has not finished"),
+        ("standings", "print the standings"),
+        ("results", "print the results of all rounds"),
+    ):
+        sheet = steps.add_parser(step, help=what)
+        sheet.add_argument("code")
+        sheet.add_argument("--format", choices=FORMATS, default="text", help="how it is printed (%(default)s)")
+
+
+def run_tournament(args: argparse.Namespace) -> int:
+    """Carry out one step and print what comes of it."""
+    with reached(args.data) as server:
+        if args.step == "list":
+            _print_list(server)
+            return 0
+        answer = server.ask(_request(args))
+    if not isinstance(answer, protocol.TournamentSheet):
+        raise ConfigurationError("the server gave another answer; is it of another version?")
+    form = getattr(args, "format", "text")
+    if form == "json":
+        print(msgspec.json.encode(answer).decode())
+    elif args.step == "standings":
+        _print_table(_standings(answer), form)
+    elif args.step == "results":
+        _print_table(_results(answer), form)
+    elif form == "csv":
+        _print_table(_boards(answer), form)
+    else:
+        _print_state(answer)
+    return 0
+
+
+def _request(args: argparse.Namespace) -> protocol.AnyAdminRequest:
+    match args.step:
+        case "create":
+            return _creation(args)
+        case "show" | "standings" | "results":
+            return protocol.ShowTournament(args.code)
+        case "add" | "remove":
+            return protocol.DirectTournament(args.code, args.step, args.player)
+        case "correct":
+            return protocol.DirectTournament(args.code, "correct", None, args.round, args.board, args.result, args.note)
+        case _:
+            return protocol.DirectTournament(args.code, args.step)
+
+
+def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
+    asked = {
+        "name": args.name,
+        "kind": "swiss" if args.swiss else "round_robin" if args.round_robin else "knockout",
+        "game": args.game,
+        "time": args.time,
+        "rounds": args.swiss or args.round_robin or 1,
+        "rated": args.rated,
+        "private": args.private,
+        "begin_s": args.begin,
+        "pause_s": args.pause,
+        "full": args.full,
+    }
+    try:
+        return msgspec.convert(asked, protocol.CreateTournament)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"that tournament cannot be: {error}") from None
+
+
+def _print_list(server: AdminConnection) -> None:
+    answer = server.ask(protocol.ListTournaments())
+    assert isinstance(answer, protocol.TournamentRows)
+    rows = [
+        [
+            each.tournament,
+            clean(each.name, 40),
+            each.kind.replace("_", " "),
+            each.game,
+            each.state,
+            f"{each.round}/{each.rounds}",
+            str(each.players),
+            clean(each.organiser or "the host", 20),
+        ]
+        for each in answer.tournaments
+    ]
+    _print_table([["code", "name", "kind", "game", "state", "round", "players", "made by"], *rows], "text")
+
+
+def _print_state(sheet: protocol.TournamentSheet) -> None:
+    told = sheet.tournament
+    print(f"{clean(told.name, 40)}: {told.kind.replace('_', ' ')}, {told.game}, code {told.tournament}")
+    print(f"{told.state}, round {told.round} of {told.rounds}, {counted(told.players, 'player')}")
+    if told.ended is not None:
+        print(_ENDS.get(told.ended, told.ended))
+    elif told.round == 0:
+        print(f"players enter with the code {told.tournament}: as an invitation, or `join {told.tournament}`")
+    if told.boards:
+        _print_table(_boards(sheet), "text")
+    waiting = [board for board in told.boards if board.result is None]
+    if waiting:
+        names = ", ".join(f"{board.first} and {board.second}" for board in waiting)
+        print(f"not finished: {names}")
+
+
+def _boards(sheet: protocol.TournamentSheet) -> list[list[str]]:
+    return [["board", "first", "second", "result"], *(_row(board) for board in sheet.tournament.boards)]
+
+
+def _results(sheet: protocol.TournamentSheet) -> list[list[str]]:
+    rows = [[str(number), *_row(board)] for number, boards in enumerate(sheet.rounds, 1) for board in boards]
+    return [["round", "board", "first", "second", "result"], *rows]
+
+
+def _row(board: TournamentBoard) -> list[str]:
+    result = "bye" if board.second is None else board.result or ""
+    remark = " corrected" if board.corrected else " forfeit" if board.forfeit else ""
+    return [str(board.board), clean(board.first, 20), clean(board.second or "", 20), result + remark]
+
+
+def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:
+    told = sheet.tournament
+    rows = [
+        [str(row.place), clean(row.player, 20), _points(row.score), *map(str, row.breaks), "left" if row.gone else ""]
+        for row in told.standings
+    ]
+    return [["place", "player", "points", *told.tie_breaks, ""], *rows]
+
+
+def _points(half_points: int) -> str:
+    """Return a score as people write it: 2.5, or 3."""
+    return f"{half_points // 2}.5" if half_points % 2 else str(half_points // 2)
+
+
+def _print_table(rows: Sequence[Sequence[str]], form: str) -> None:
+    if form == "csv":
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([guarded(row) for row in rows])
+        sys.stdout.write(out.getvalue())
+        return
+    print(columns(tuple(rows[0]), [tuple(row) for row in rows[1:]]))
+
+
+def guarded(row: Iterable[str]) -> list[str]:
+    """Return a row that no spreadsheet takes for formulas: names come from strangers."""
+    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for cell in row]
