@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.peer import Message, Peer
-from tests.server.running import Server, running
+from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import tournament_service
 from ttt_net.server.settings.configuration import Limits
 
@@ -165,9 +165,11 @@ async def test_a_match_goes_on_while_both_are_away_and_nobody_wins_where_neither
         peers = await players(server, code, "Ann", "Bob")
         for peer in peers:
             await peer.close()
+        await until(lambda: len(server.sessions) == 1)
         await teacher.ok("direct", tournament=code, act="start")
         told = await stands(teacher, code, round=1)
         room = server.rooms[told["boards"][0]["match"]]
+        assert room.match is not None, "it is held from its start, and need not be read"
         server.later(60_500)
         room.look_at_clock()
         told = await teacher.hear("tournament", state="over")

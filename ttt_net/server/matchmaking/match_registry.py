@@ -101,8 +101,7 @@ class MatchRegistry:
 
     def begin_board(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int) -> None:
         """Seat the players of a tournament's match that has been written down, and hold it until it is over."""
-        self._seat(started, players)
-        self.room(started.match).hold(begin_ms)
+        self._seat(started, players, begin_ms)
 
     def new_id(self) -> str:
         """Return an id for a new match."""
@@ -167,7 +166,7 @@ class MatchRegistry:
 
         return release
 
-    def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId]) -> None:
+    def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int | None = None) -> None:
         """Open the room of a written match, and seat its connected players."""
         services = self._services
         room = self.room(started.match)  # somebody may have guessed the id of a rematch and joined already
@@ -182,7 +181,7 @@ class MatchRegistry:
             services.players.moved(session)
             services.feed.unsubscribe(session)
         services.feed.changed("players", "live")
-        room.open(match, players, here.values())
+        room.open(match, players, here.values(), begin_ms)
 
     # Rooms.
 

@@ -128,14 +128,25 @@ class MatchRoom:
         assert side is not None
         return self.match.players[1 - side].bot is not None
 
-    def open(self, match: Match, players: tuple[PlayerId, PlayerId], here: Iterable[Session]) -> None:
-        """Open a match that was just written: seat the connected players in `here`, and send it to them."""
+    def open(
+        self,
+        match: Match,
+        players: tuple[PlayerId, PlayerId],
+        here: Iterable[Session],
+        begin_ms: int | None = None,
+    ) -> None:
+        """Open a match that was just written: seat the connected players in `here`, and send it to them.
+
+        With `begin_ms` the match is held, as by `hold`.
+        """
+        self._begin_ms = begin_ms
         for session in here:
             self.joining.seat(session)
         self.match = match
         self._take_seats(match, players)
         self.seats.hold_bot_place(match)
         self.seats.set_clock(match, self._services.now_ms(), self.look_at_clock)
+        self._expect_moves(match)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
         self._settle()  # both may have left while it was being written down
