@@ -27,7 +27,7 @@ VERBS = {
     "export": ("ttt_net.commands.export", "write recorded matches as text, JSON, CSV or Parquet"),
     "analyse": ("ttt_net.commands.analyse", "say what every move of a position is worth, and why"),
     "book": ("ttt_net.laboratory.book_maker", "build the opening book of Connect Four, or check it"),
-    "arena": ("ttt_net.laboratory.strategy_arena", "let strategies play one another, and print a cross table"),
+    "arena": ("ttt_net.laboratory.strategy_arena", "have strategies play each other, and print a cross table"),
     "new-bot": ("ttt_net.commands.new_bot", "begin the project of a bot: the bot, its tests and a README"),
     "sandbox": ("ttt_net.commands.new_bot", "run a bot, or any command, with a server of its own"),
     "compile": ("ttt_net.commands.searching", "compile the engine now, so that no first move waits for it"),
@@ -41,7 +41,7 @@ VERBS = {
         "hold tournaments on a server that runs here: rounds, standings, results",
     ),
     "backup": ("ttt_net.commands.journal_files", "copy a server's journal, while it runs or not"),
-    "cluster": ("ttt_net.commands.journal_files", "begin the log of a cluster anew if all of it is lost"),
+    "cluster": ("ttt_net.commands.journal_files", "restart the log of a cluster after a total loss"),
     "restore": (
         "ttt_net.commands.journal_files",
         "check a backup by playing every match in it through, and put it back",
@@ -97,7 +97,7 @@ def _run(arguments: Sequence[str]) -> int:
         if not arguments[0].startswith("-") and arguments[0] not in VERBS:
             near = meant(arguments[0], [*PROGRAMS, *VERBS, *_AS_FLAGS])
             likely = f"{near}?" if near else f"; see {PROGRAM} --help"
-            raise ConfigurationError(f"there is no verb {clean(arguments[0], 40)}{likely}")
+            raise ConfigurationError(f"unknown verb {clean(arguments[0], 40)}{likely}")
         args = make_parser(chosen).parse_args(arguments)
     except ConfigurationError as error:
         print(f"ttt_net: {error}", file=sys.stderr)

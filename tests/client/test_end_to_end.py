@@ -119,7 +119,7 @@ def test_a_client_without_input_says_that_its_match_stays(
     assert person.returncode == 0
     assert "You left a match" in person.stdout
     again = start(real_server.address, "--name", "Ann")
-    heard_until(again, "Your unfinished match goes on.")
+    heard_until(again, "Your unfinished match continues.")
     again.communicate("quit\nquit\n", timeout=PATIENCE_S)
     assert again.returncode == 0
     bot.send_signal(signal.SIGTERM)

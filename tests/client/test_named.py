@@ -61,7 +61,7 @@ def test_a_verb_that_there_is_not_is_answered_with_the_one_that_was_meant(
     typed: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert verbs([typed, "connect4"]) == 2
-    assert capsys.readouterr().err == f"ttt_net: there is no verb {typed}; {sentence}\n"
+    assert capsys.readouterr().err == f"ttt_net: unknown verb {typed}; {sentence}\n"
 
 
 def test_help_is_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,11 +106,11 @@ MISTAKES_WITH_VERBS = {
     ("games", "conect4"): "ttt_net: unknown game 'conect4'; did you mean connect4? there are: ",
     ("arena", "alphbeta", "tactics"): "ttt_net: unknown strategy 'alphbeta'; did you mean alphabeta? there are: ",
     ("analyse", "--strategy", "mtcs", "--moves", "b2"): "ttt_net: unknown strategy 'mtcs'; did you mean mcts? ",
-    ("serve", "chekc"): "server.py: there is no verb chekc; did you mean check; see server.py --help",
-    ("serve", "9000"): "server.py: there is no verb 9000; a port is given with --port 9000; see server.py --help",
-    ("serve", "now"): "server.py: there is no verb now; it takes check, or options; see server.py --help",
+    ("serve", "chekc"): "server.py: unknown verb chekc; did you mean check; see server.py --help",
+    ("serve", "9000"): "server.py: unknown verb 9000; a port is given with --port 9000; see server.py --help",
+    ("serve", "now"): "server.py: unknown verb now; it takes check, or options; see server.py --help",
     ("serve", "--prot", "9000"): "server.py: there is no option --prot; did you mean --port; see server.py --help",
-    ("verison",): "ttt_net: there is no verb verison; did you mean version?",
+    ("verison",): "ttt_net: unknown verb verison; did you mean version?",
 }
 """The commonest mistakes with verbs, and how the sentence begins that each is answered with."""
 

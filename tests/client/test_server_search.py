@@ -109,7 +109,7 @@ def test_the_rules_of_a_game_are_told_and_the_question_is_asked_again() -> None:
 
 def test_the_puzzle_of_the_day_is_told_and_answered_in_the_menu() -> None:
     _, _, written = chosen_by(["solve b2", "6", "puzzle", "solve zz9", "solve solution", "quit"])
-    assert written.count("Type puzzle first, to hear it.") == 1
+    assert written.count("Type puzzle first.") == 1
     assert sum("Puzzle of 1970-01-01" in line for line in written) == 2
     assert any(line.startswith("Type solve and a move, such as ") for line in written)
     assert any(line.startswith("It was ") for line in written)

@@ -76,7 +76,7 @@ def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
 def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
     display = update(update(Display(), welcome("m1"), 0), snapshot(moves=[4, 0]), 0)
     assert display.is_live
-    assert words.notice(display) == "Your unfinished match goes on."
+    assert words.notice(display) == "Your unfinished match continues."
     assert words.notice(seen(snapshot(moves=[4, 0]))) == "", "it has just begun, however quick the other was"
 
 
@@ -348,7 +348,10 @@ def test_only_what_begins_is_told_to_have_begun() -> None:
     resumed = update(Display(World(address="localhost:8765")), welcome("m1", "m2"), 0)
     for match in (snapshot(), second()):
         resumed = update(resumed, match, 0)
-    assert (words.notice(resumed), resumed.elsewhere) == ("Your unfinished match goes on.", resumed.world.matches["m2"])
+    assert (words.notice(resumed), resumed.elsewhere) == (
+        "Your unfinished match continues.",
+        resumed.world.matches["m2"],
+    )
     busy = knowing(seen(snapshot()), watching="m2")
     over = structs.replace(second(), outcome=OutcomeInfo(0, "time"))
     for match in (structs.replace(second(), you=None), over):

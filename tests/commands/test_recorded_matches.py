@@ -92,7 +92,7 @@ def test_matches_of_the_server_and_of_this_keyboard_are_exported_together(
 
 def test_a_machine_without_a_finished_match_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--all", "--data", str(home / "server")]) == 2
-    assert capsys.readouterr().err.startswith("ttt_net: no match has ended on this machine yet: none is in ")
+    assert capsys.readouterr().err.startswith("ttt_net: no match has ended on this machine yet: there is none in ")
 
 
 def test_a_folder_that_was_named_must_have_a_journal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

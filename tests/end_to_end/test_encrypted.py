@@ -97,7 +97,7 @@ async def test_a_server_that_an_authority_vouched_for_is_not_asked_about_when_no
             terminal = opened()
             assert await asyncio.to_thread(terminal.ends) == 3
             said = " ".join(terminal.picture.split())
-            assert "An authority vouched for this server when you were here last" in said
+            assert "This server had a certificate from a trusted authority" in said
             assert "Is it the same?" not in said
             certificate = ssl.get_server_certificate(("127.0.0.1", port))
             given = ("--tls-fingerprint", hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest())

@@ -35,7 +35,7 @@ def test_it_serves_friends_ends_with_its_client_and_keeps_the_match(start: Start
         assert host.returncode == 0
         heard_until(friend, "The link is lost")
         again = start("--host", "--port", f"{port}", "--plain", "--name", "Ann")
-        heard_until(again, "Your unfinished match goes on.")
+        heard_until(again, "Your unfinished match continues.")
         heard_until(friend, "Connected again")
 
 
@@ -142,7 +142,7 @@ def test_a_host_may_leave_and_let_the_server_run(
     type_line(host, "serve")
     heard_until(host, "This ends the match.")
     type_line(host, "wait")
-    heard_until(host, "Your server goes on without you; Ctrl-C ends it.")
+    heard_until(host, "Your server keeps running; Ctrl-C ends it.")
     heard_until(friend, "Ann is away")
     host.send_signal(signal.SIGINT)
     heard_until(friend, "The host has closed the server")

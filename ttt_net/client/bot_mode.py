@@ -17,7 +17,7 @@ from ttt_net.sdk.bots import Bot, BotPlan
 from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.received import Farewell, Tally
 
-_HINT = "It plays people only; --opponents any lets it play bots, too."
+_HINT = "It plays only people; use --opponents any for bots too."
 
 
 def check(name: str, level: int | None) -> None:

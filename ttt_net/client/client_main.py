@@ -142,7 +142,7 @@ def _reported(options: Options, ending: Ending) -> int | None:
         return None
     code = report(options, ending)
     if ending.is_serving_on and options.served is not None:
-        tell("Your server goes on without you; Ctrl-C ends it.")
+        tell("Your server keeps running; Ctrl-C ends it.")
         with signals_raised():
             options.served.wait()
     return code

@@ -285,7 +285,7 @@ class Command(Enum):
     NEW = "new"
     BOT = "bot"
     LEAVE = "leave"
-    SERVE_ON = "leave, the server goes on"
+    SERVE_ON = "leave, keep the server running"
     LET_WAIT = "leave, the match waits"
     HELP = "help"
     SIDE_PANEL = "aside"

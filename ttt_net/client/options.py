@@ -207,11 +207,11 @@ class EngineOptions:
 
 def add_engines(group: argparse._ArgumentGroup) -> None:
     """Add the options of engines: programs of others."""
-    group.add_argument("--engine", metavar="COMMAND", help="let a program play; docs/engines.md says what it speaks")
+    group.add_argument("--engine", metavar="COMMAND", help="run an external engine; see docs/engines.md")
     group.add_argument(
         "--protocol", choices=("tti", "piskvork"), help="what it speaks (default: tti; pbrain-*: piskvork)"
     )
-    group.add_argument("--engine-log", metavar="FILE", help="keep what is said to it and by it")
+    group.add_argument("--engine-log", metavar="FILE", help="log its input and output")
     group.add_argument("--engines", metavar="FILE", help="seat all engines of a TOML file")
 
 
@@ -237,7 +237,7 @@ def engines_given(given: argparse.Namespace) -> EngineOptions | None:
 
 def add_bot(group: argparse._ArgumentGroup) -> None:
     """Add the options of strategies."""
-    group.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
+    group.add_argument("--bot", metavar="STRATEGY", help="run a bot with a strategy, such as alphabeta or random")
     group.add_argument("--level", type=whole_number, metavar="N", help="play weaker, as people do, from 1 up to 8")
     group.add_argument("--move-time", type=whole_number, metavar="MS", help="think so long at most (default: 1000)")
     group.add_argument("--pace", type=whole_number, metavar="MS", help="wait so long before each move (default: 0)")

@@ -137,7 +137,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 _ORDERS_IN_WORDS: dict[Order, str] = {
     "first": "you begin",
     "second": "the computer begins",
-    "lot": "who begins is drawn by lot",
+    "lot": "a random side begins",
 }
 OPPONENTS = {
     "alphabeta": "looks ahead, and misses little",

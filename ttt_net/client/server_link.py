@@ -20,8 +20,8 @@ from ttt_net.sdk.trust import (
 )
 
 _NO_QUESTION = (
-    "An authority vouched for this server when you were here last, and none does now: somebody may stand between you "
-    "and it, so nothing was sent."
+    "This server had a certificate from a trusted authority when you were here last, and has none now. Somebody may be "
+    "intercepting the connection, so nothing was sent."
 )
 _GROUP, _GROUPS_A_LINE = 4, 8
 
@@ -51,7 +51,7 @@ def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write
     for at in range(0, len(groups), _GROUPS_A_LINE):
         write(f"  {' '.join(groups[at : at + _GROUPS_A_LINE])}")
     compare = "Compare it with the one that the server printed: by telephone, or on its own screen."
-    write(f"{compare} If it differs, somebody stands between you and the server.")
+    write(f"{compare} If it differs, somebody is intercepting the connection.")
     return ask("Is it the same? yes, or else nothing is sent: ").strip().lower() in ("y", "yes")
 
 

@@ -142,7 +142,7 @@ def _greeting(world: World, snapshot: Snapshot) -> str:
     if snapshot.match in world.missed:
         return words.missed(snapshot)
     is_resumed = snapshot.match in world.unfinished and snapshot.outcome is None
-    return "Your unfinished match goes on." if is_resumed else ""
+    return "Your unfinished match continues." if is_resumed else ""
 
 
 def _news_of_another(world: World, snapshot: Snapshot) -> str:

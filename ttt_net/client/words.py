@@ -308,7 +308,7 @@ def status(display: Display, takeover: str = "Tab") -> str:
         ended = result(match, is_shared=display.world.is_shared)
         return ended if display.world.seeking is None else f"{ended} Waiting for a new opponent ... Esc twice stops."
     if match.adjourned:
-        return "Adjourned: the match goes on when both players are here."
+        return "Adjourned: the match continues when both players are here."
     if display.under_way is not None:
         return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
     if display.is_my_turn:
@@ -377,7 +377,7 @@ def offers(match: Snapshot, answer: Callable[[str], str]) -> str:
 
 def declined(kind: str) -> str:
     """Return that the opponent has turned down what we offered or asked for."""
-    return "They let no move be taken back." if kind == "takeback" else f"Your {kind} offer was declined."
+    return "They do not allow take-backs." if kind == "takeback" else f"Your {kind} offer was declined."
 
 
 def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
@@ -569,10 +569,10 @@ def renamed(earlier: PlayerInfo, player: PlayerInfo) -> str:
 def sanctioned(told: Sanctioned) -> str:
     """Return the host's decision about us, what it means, until when, and why."""
     if told.lifted:
-        return "You are heard in the chat again." if told.act == "mute" else "You may come in again."
+        return "Others can see your messages again." if told.act == "mute" else "You may come in again."
     ends = "for good" if told.ends_in_ms is None else f"for {duration(told.ends_in_ms + 999)}"
     reason = clean(told.reason, MAX_SENTENCE_CELLS)
     why = f" Why: {reason}." if reason else ""
     if told.act == "ban":
         return f"The host has banned you {ends}: you cannot play on this server.{why}"
-    return f"The host has muted you {ends}: nobody hears what you write, and you can play on.{why}"
+    return f"The host has muted you {ends}: nobody sees your messages, but you can keep playing.{why}"

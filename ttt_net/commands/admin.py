@@ -110,21 +110,21 @@ def add_admin_arguments(parser: argparse.ArgumentParser) -> None:
     acts.add_parser("top", help="show figures and matches until Ctrl-C; in a pipe, a line every second")
     kick = acts.add_parser("kick", help="close a player's connection")
     kick.add_argument("name")
-    kick.add_argument("reason", nargs="?", default="", help="what they are told")
+    kick.add_argument("reason", nargs="?", default="", help="the reason shown to them")
     ban = acts.add_parser("ban", help="keep a player, an address, an IPv6 /64 or a network out")
-    mute = acts.add_parser("mute", help="let nobody hear what a player writes, or all of an address or network")
+    mute = acts.add_parser("mute", help="hide the messages of a player, or of all of an address or network")
     for each in (ban, mute):
         each.add_argument("whom", help="a name, 192.0.2.7, 2001:db8::7, 192.0.2.0/24, or name:NAME")
-        each.add_argument("reason", nargs="?", default="", help="what they are told")
+        each.add_argument("reason", nargs="?", default="", help="the reason shown to them")
         _add_stretch(each)
-    acts.add_parser("unban", help="let them in again").add_argument("whom", help="as listed by bans; #7 for a number")
-    acts.add_parser("unmute", help="let them be heard again").add_argument("whom", help="as for unban")
+    acts.add_parser("unban", help="end a ban").add_argument("whom", help="as listed by bans; #7 for a number")
+    acts.add_parser("unmute", help="end a mute").add_argument("whom", help="as for unban")
     acts.add_parser("bans", help="list who is banned or muted")
     _add_reports(acts.add_parser("reports", help="list what players report of others; show or close a report"))
     moderators = acts.add_parser("moderators", help="list who moderates; add or remove a moderator")
     of_them = moderators.add_subparsers(dest="step", metavar="STEP")
-    of_them.add_parser("add", help="let somebody moderate, and print their token, once").add_argument("name")
-    of_them.add_parser("remove", help="let them moderate no more").add_argument("name")
+    of_them.add_parser("add", help="appoint a moderator, and print their token once").add_argument("name")
+    of_them.add_parser("remove", help="dismiss a moderator").add_argument("name")
     acts.add_parser("backup", help="have the server copy its journal").add_argument("file", type=Path)
     audit = acts.add_parser("audit", help="list what admins did")
     audit.add_argument("last", nargs="?", type=int, default=50, help="how many acts (default %(default)s)")
@@ -157,7 +157,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
     close_all.add_argument("name")
     close_all.add_argument("text", nargs="?", default="", help="what you found, for those who look at it later")
     close_all.add_argument("--by", action="store_true", help="those that the player made instead")
-    close.add_argument("--reason", default="", help="what the player is told; else what they were reported for")
+    close.add_argument("--reason", default="", help="the reason shown to the player; by default that of the report")
     _add_stretch(close)
 
 
@@ -303,12 +303,12 @@ def _player_report(answer: protocol.PlayerReportDetail) -> str:
     rows += [("in force", f"{each.act} of {each.whom} {_end(each)}") for each in answer.sanctions]
     lines = [f"{name:<10} {clean(text, 200)}" for name, text in rows]
     if answer.lines:
-        lines += ["", "what was said, the last lines before the report:"]
+        lines += ["", "the last messages before the report:"]
         lines += [
             f"  {moment(each.at_ms)[11:]}  {clean(each.name, 20)}: {clean(each.text, 140)}" for each in answer.lines
         ]
     elif report.match:
-        lines += ["", "nothing was said there"]
+        lines += ["", "no messages there"]
     return "\n".join(lines)
 
 
@@ -490,4 +490,4 @@ def draw(
         players = " - ".join(clean(name, 20) for name in row.players)
         cells = (row.match, row.game, players, str(row.ply), str(row.watchers))
         table.add_row(*(Text(cell) for cell in cells))
-    return Group(head, figures, Text("Ctrl-C ends this; the server goes on", style="dim"), table)
+    return Group(head, figures, Text("Ctrl-C ends this; the server keeps running", style="dim"), table)

@@ -112,7 +112,9 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--player", metavar="NAME", help="only matches of this player")
     parser.add_argument("--since", metavar="DATE", help="only matches that ended on this day or later: 2026-11-24")
     parser.add_argument("--rated", action=argparse.BooleanOptionalAction, help="only rated matches, or only others")
-    parser.add_argument("--after", metavar="CURSOR", help="with --server: go on after this match, as an export said")
+    parser.add_argument(
+        "--after", metavar="CURSOR", help="with --server: continue after this match, as printed by an export"
+    )
     parser.add_argument("--tls-fingerprint", metavar="HEX", help="trust a server by its certificate's SHA-256")
     parser.add_argument("--to", metavar="FILE", help="where to write; else to the screen")
     add_data(parser)
@@ -123,7 +125,7 @@ def run_export(args: argparse.Namespace) -> int:
     if bool(args.sources or args.all) == bool(args.server):
         raise ConfigurationError("name files or matches to export, or --all, or --server with an address")
     if args.after is not None and (not args.server or not _CURSOR.fullmatch(args.after)):
-        raise ConfigurationError("--after goes with --server, and is what an export said: 1790000014551-6vs9hfpt")
+        raise ConfigurationError("--after needs --server, and a value printed by an export: 1790000014551-6vs9hfpt")
     if args.format == "parquet":
         if args.to is None:
             raise ConfigurationError("--format parquet writes a file; name it with --to")
@@ -215,7 +217,7 @@ def _of_this_machine(data: Path, wanted: Filter, form: str) -> Iterator[Exported
         left_out = counted(len(records), "match of this keyboard has", "matches of this keyboard have")
         print(f"{left_out} no times of moves and can be exported only as text", file=sys.stderr)
     if not count and not records and wanted == Filter(None, None, None, None):
-        raise ConfigurationError(f"no match has ended on this machine yet: none is in {journal} or {local}")
+        raise ConfigurationError(f"no match has ended on this machine yet: there is none in {journal} or {local}")
 
 
 def _by_id(data: Path, match: str) -> Exported:
@@ -404,7 +406,7 @@ def _write_json(file: BinaryIO, matches: Iterable[Exported]) -> int:
 def _with_times(match: Exported) -> MatchData:
     """Return a match of which all is known that the columns name. Raises `ConfigurationError` if it is a record."""
     if isinstance(match, Record):
-        raise ConfigurationError("a record says nothing of the time of each move; export it with --format text")
+        raise ConfigurationError("a record has no time for each move; export it with --format text")
     return match
 
 

@@ -58,13 +58,13 @@ This begins the log anew from the tables in {journal}.
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("what", choices=("reseed",), help="reseed: begin a lost log anew from this node's tables")
+    parser.add_argument("what", choices=("reseed",), help="reseed: restart a lost log from this node's tables")
     parser.add_argument("--ledger", required=True, help="servers of NATS: nats://a:4222,nats://b:4222")
     parser.add_argument("--stream", default="ttt_net", help="what the log is called there (default: ttt_net)")
     parser.add_argument("--replicas", type=int, default=3, help="how many of the servers keep it (default: 3)")
     parser.add_argument("--credentials", type=Path, help="file of NATS credentials")
     parser.add_argument("--authority", type=Path, help="certificates that vouch for the servers")
-    parser.add_argument("--yes", action="store_true", help="do it; without, only what it means is said")
+    parser.add_argument("--yes", action="store_true", help="do it; without this, only explain the effect")
     add_data(parser)
 
 
@@ -84,7 +84,7 @@ def run_cluster(args: argparse.Namespace) -> int:
         asyncio.run(_reseed(args, replica))
     finally:
         replica.close()
-    print("The log begins anew. Start this node first.")
+    print("The log restarts. Start this node first.")
     return 0
 
 

@@ -323,7 +323,7 @@ def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int, at_ms: i
     if match.is_adjourned:
         if kind == "adjourn":
             return []
-        raise Refusal(Code.ADJOURNED, "the match is adjourned; it goes on when your opponent is back")
+        raise Refusal(Code.ADJOURNED, "the match is adjourned; it continues when your opponent is back")
     absence = match.absences.of(1 - side)
     if absence is None:
         raise Refusal(Code.OPPONENT_HERE, "your opponent is here; there is nothing to claim")

@@ -146,4 +146,4 @@ class FilteredWords:
     def check_text(self, text: str) -> None:
         """Raise `Refusal` if one of the words is in what somebody says."""
         if self.has(text):
-            raise Refusal(Code.FILTERED, "the host of this server does not want such a word said here")
+            raise Refusal(Code.FILTERED, "the host of this server does not allow that word")

@@ -396,7 +396,7 @@ def parse_address(address: str) -> tuple[Route, Struct]:
             continue
         given = dict(fields)
         if len(given) < len(fields) or not found.keys().isdisjoint(given):
-            raise Refusal(Code.BAD_MESSAGE, "a parameter stands there twice")
+            raise Refusal(Code.BAD_MESSAGE, "a parameter occurs twice")
         try:
             return route, msgspec.convert(given | found, route.parameters, strict=False)
         except msgspec.ValidationError as error:
@@ -425,7 +425,7 @@ def _openapi() -> Asset:
 _REFUSALS = {
     HTTPStatus.BAD_REQUEST: "A parameter is wrong",
     HTTPStatus.FORBIDDEN: "The match is private",
-    HTTPStatus.NOT_FOUND: "There is no such address, player, game or match",
+    HTTPStatus.NOT_FOUND: "No such address, player, game or match",
     HTTPStatus.CONFLICT: "The match is still being played",
     HTTPStatus.TOO_MANY_REQUESTS: "Your address asks too much; come back after `Retry-After` seconds",
     HTTPStatus.SERVICE_UNAVAILABLE: "The server is busy or restarts; come back after `Retry-After` seconds",

@@ -361,8 +361,8 @@ def test_who_looks_on_is_told_so_and_sees_only_the_keys_that_are_theirs() -> Non
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):
         command = command_for(key, display)
         assert command is not None
-        assert "You look on" in doing(display, command).notice
-    assert "You look on" in doing(display, Point(3)).notice
+        assert "You are watching" in doing(display, command).notice
+    assert "You are watching" in doing(display, Point(3)).notice
     assert command_for("s", display) == Begin(Entry.CHAT), "no move of theirs begins with it"
     assert command_for("b", display) is None
     page = draw(doing(display, Command.HELP, Command.HELP), ROOMY, 0, BOXES).plain

@@ -253,7 +253,7 @@ async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_g
         await link.lets_in("m1")
         resume = await link.hears(ResumeRequest)
         await link.tells(ok(resume.id), snapshot(moves=[4, 0], opponent=BEN))
-        await paper.shows("Your unfinished match goes on.")
+        await paper.shows("Your unfinished match continues.")
         paper.type("c1")
         assert (await link.hears(PlayRequest)).move == 8
     async with fake_server() as server, plain_at(server) as (_, _playing):
@@ -361,7 +361,7 @@ async def test_who_looks_on_and_mutes_hears_nobody() -> None:
         await paper.shows("Ben: Well")
         paper.type("mute")
         assert (await link.hears(MuteRequest)).name is None
-        await paper.shows("You hear no chat now; the same again lets you hear it.")
+        await paper.shows("Chat is muted; repeat this to unmute it.")
 
 
 async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:

@@ -94,7 +94,7 @@ def test_lines_that_lack_one_mark_are_told() -> None:
     assert asked("lines", seen()) == "No line lacks only one mark."
     assert asked("lines", seen(moves=[4, 1, 0])) == "X has a3 to c1 but for c1."
     assert asked("lines", seen(moves=[4, 1, 0, 2, 8])) == "The line is a3, b2, c1."
-    assert asked("lines", seen("ultimate")) == "Lines are not told in this game; say board."
+    assert asked("lines", seen("ultimate")) == "This game has no list of lines; type board."
 
 
 def test_the_clock_and_the_moves_are_told() -> None:

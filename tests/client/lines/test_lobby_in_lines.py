@@ -156,7 +156,7 @@ async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
         await link.grants(SeekRequest)
         paper.type("stop", "challenge", "challenge Ben Connect Four 3+2 rated")
         await link.grants(UnseekRequest)
-        await paper.shows("Whom? Type challenge and a name; who tells who is here.")
+        await paper.shows("Type challenge and a name; who lists the players here.")
         challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game, challenge.rated) == ("Ben", "connect4", True)
         assert challenge.time == TimeControl(180_000, 2_000)
@@ -329,7 +329,7 @@ async def test_who_plays_is_told_why_they_cannot_look_on() -> None:
         paper.type("watch")
         await link.hears(SeekRequest)
         await tells_lists(link)
-        await paper.shows("You play; finish this match first, then look on.")
+        await paper.shows("You are playing; finish this match first, then watch.")
 
 
 @pytest.mark.parametrize("word", ["help", "rules", "repeat"])
@@ -476,7 +476,7 @@ async def test_whatever_is_typed_has_an_answer(typed: str, answer: str) -> None:
         await link.grants(SeekRequest)
         paper.type("stop", typed)
         await paper.shows(
-            "Type play to find an opponent, bot to play one, or who to hear who is here; help tells more."
+            "Type play to find an opponent, bot to play a bot, or who for the players here; help lists more."
         )
         await paper.shows(answer)
 
@@ -491,8 +491,8 @@ async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
         await link.breaks()
         await paper.shows("The link is lost; please wait.")
         paper.type("challenge Ben", "who")
-        await paper.shows("There is no link to the server at the moment; try again when it is back.")
-        await paper.shows("That is told when the link is back.")
+        await paper.shows("Not connected to the server; try again when the connection is back.")
+        await paper.shows("You will get that when the connection is back.")
         link = await server.accepts()
         await link.lets_in()
         await tells_lists(link)  # what was asked for meanwhile, and no seek

@@ -118,7 +118,7 @@ def told() -> ReplayReply:
 
 def test_from_a_replay_one_plays_on_against_the_bot_of_the_match_with_the_same_side() -> None:
     display, _ = done(over(), replay_screen.STEP_THROUGH.command)
-    assert notice(done(display, TRY_AGAIN)[0]) == "The server has not told that position yet."
+    assert notice(done(display, TRY_AGAIN)[0]) == "That position has not arrived yet."
     display = update(display, told(), 0)
     assert command_for("t", display) == TRY_AGAIN
     after, requests = done(display, TRY_AGAIN)

@@ -451,7 +451,7 @@ def test_who_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
     watched = replace(watched, world=replace(watched.world, watching="m1"))
     watched = update(watched, snapshot("connect4", [38], you=None, opponent=BEN), 0)
     silent, requests = pressed(watched, "m")
-    assert (requests, words.notice(silent)) == ((), "Nobody has said anything here yet.")
+    assert (requests, words.notice(silent)) == ((), "No messages here yet.")
     cleo, dora = PlayerInfo("Cleo"), PlayerInfo("Dora")
     heard = update(update(watched, told("so slow", cleo), 0), told("hush", dora), 0)
     asked, requests = pressed(heard, "m")

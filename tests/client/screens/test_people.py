@@ -318,10 +318,10 @@ def test_without_a_match_the_word_wants_a_name() -> None:
     [
         (
             Sanctioned("mute", 299_400, "shouting"),
-            "The host has muted you for 5 min: nobody hears what you write, and you can play on. Why: shouting.",
+            "The host has muted you for 5 min: nobody sees your messages, but you can keep playing. Why: shouting.",
         ),
         (Sanctioned("ban"), "The host has banned you for good: you cannot play on this server."),
-        (Sanctioned("mute", 5, lifted=True), "You are heard in the chat again."),
+        (Sanctioned("mute", 5, lifted=True), "Others can see your messages again."),
     ],
 )
 def test_what_the_host_decides_is_told_with_what_it_means(told: Sanctioned, sentence: str) -> None:

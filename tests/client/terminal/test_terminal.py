@@ -164,7 +164,7 @@ def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
     assert person.is_restored()
     assert b"You left a match: random can claim the win" in person.raw
     again = open_terminal(real_server.address, "--name", "Ann")
-    again.shows("Your unfinished match goes on.")
+    again.shows("Your unfinished match continues.")
 
 
 def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up_for(

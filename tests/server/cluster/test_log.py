@@ -373,4 +373,4 @@ def test_a_node_whose_disk_refuses_does_not_begin_anew_until_it_can_be_written(m
     a.replica.database.connection.execute("PRAGMA query_only = OFF")
     nodes.go(3.0)
     assert a.lives[-1] == "missed"
-    assert a.ledger.trouble() == "it has missed what the log keeps no more, and begins anew from a snapshot"
+    assert a.ledger.trouble() == "it has missed entries that the log no longer has, and restarts from a snapshot"

@@ -288,16 +288,16 @@ class LineClient:
     def _ask(self, ask: ListQuery) -> None:
         self._menu.ask(ask, self._controller)
         if self._controller.display.world.link is LinkState.LOST:
-            self._write("That is told when the link is back.")
+            self._write("You will get that when the connection is back.")
 
     def _act(self, command: AnyCommand) -> None:
         display = self._controller.display
         is_lost = isinstance(command, Send) and not isinstance(command.request, SeekRequest | UnseekRequest)
         watch = command.request if isinstance(command, Send) and isinstance(command.request, WatchRequest) else None
         if is_lost and display.world.link is not LinkState.ONLINE:
-            self._write("There is no link to the server at the moment; try again when it is back.")
+            self._write("Not connected to the server; try again when the connection is back.")
         elif watch is not None and display.is_live and not display.world.has_seat(watch.match):
-            self._write("You play; finish this match first, then look on.")
+            self._write("You are playing; finish this match first, then watch.")
         elif isinstance(command, Move) and display.match is None and command.name.isdecimal():
             self._do(self._menu.choice(int(command.name)))
         elif display.match is None and command in OF_A_FINISHED_MATCH.values():

@@ -259,7 +259,7 @@ def meanwhile(display: Display) -> str:
         return ""
     if display.world.seeking is not None:
         return "Meanwhile type who, games, bot, invite, matches or stop; help tells more."
-    return "Type play to find an opponent, bot to play one, or who to hear who is here; help tells more."
+    return "Type play to find an opponent, bot to play a bot, or who for the players here; help lists more."
 
 
 def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -> list[str]:
@@ -290,7 +290,7 @@ def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -
     if said := outcome(puzzle, display.achieved):
         return [said]
     board = renderer.answer("board", puzzle_seen(display), 0) or ""
-    return [f"{heading(puzzle)}.", board, question(puzzle), "Type solve and a move, or solve solution to be told."]
+    return [f"{heading(puzzle)}.", board, question(puzzle), "Type solve and a move, or solve solution to see it."]
 
 
 def stopped(before: Display, after: Display) -> str:
@@ -323,13 +323,13 @@ class ScreenReader:
     """Tells in sentences."""
 
     help = (
-        "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
+        "Type a move, such as b2. For more: board, row 2, lines, moves, clock, info, repeat. "
         "For the rules: rules. "
         "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, report, quit. "
         f"{LINES_HELP}"
     )
     help_at_home = (
-        "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
+        "Type a move, such as b2. For more: board, row 2, lines, moves, clock, info, repeat. "
         f"For the rules: rules. To act: draw, takeback, resign, quit. {LINES_HELP}"
     )
     has_drawings = False
@@ -469,7 +469,7 @@ def lines(match: Snapshot) -> str:
     except Refusal:
         game = None
     if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's shape of the board is authoritative
-        return "Lines are not told in this game; say board."
+        return "This game has no list of lines; type board."
     found = []
     for line in game.lines:
         cells = list(cells_of(line))

@@ -220,7 +220,7 @@ def _try_again(display: Display) -> Effect:
     if replayed is None or display.page.screen != "replay":
         return replace(display, notice="Step through a match first, and then play on from there."), ()
     if ply >= len(replayed.starts) or (start := replayed.starts[ply]) is None:
-        return replace(display, notice="The server has not told that position yet."), ()
+        return replace(display, notice="That position has not arrived yet."), ()
     if not start:
         return replace(display, notice="The match is over there; go back a move first."), ()
     match = replayed.match

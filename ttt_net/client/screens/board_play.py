@@ -117,7 +117,7 @@ def ask_whom_to_mute(display: Display) -> Effect:
     if match.you is not None:
         return _toggled(display, match.players[1 - match.you].name)
     if not display.talkers and not display.is_deaf:
-        return replace(display, notice="Nobody has said anything here yet."), ()
+        return replace(display, notice="No messages here yet."), ()
     return replace(display, overlay=Overlay.MUTE), ()
 
 
@@ -130,13 +130,13 @@ def muted(display: Display, index: int) -> Effect:
     if index > 0:
         return _toggled(display, names[index - 1])
     is_on = not display.is_deaf
-    notice = "You hear no chat now; the same again lets you hear it." if is_on else "You hear the chat again."
+    notice = "Chat is muted; repeat this to unmute it." if is_on else "Chat is no longer muted."
     return replace(display, is_deaf=is_on, notice=notice), (MuteRequest(0, name=None, on=is_on),)
 
 
 def _toggled(display: Display, name: str) -> Effect:
     is_on = name not in display.muted
-    notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
+    notice = f"You have muted {name}; repeat this to unmute them." if is_on else f"{name} is no longer muted."
     side = display.seat_of(name)
     match = display.shown if side is not None else None
     request = MuteRequest(0, name=name, on=is_on, match=match, side=side)
@@ -160,7 +160,7 @@ _OFFERS: dict[Command, OfferKind] = {Command.REMATCH: "rematch", Command.DRAW: "
 def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
     if display.is_watched and (command in _OF_PLAYERS or isinstance(command, Move | Quick | Point)):
-        return replace(display, notice="You look on; only the two who play can do that.", typed=""), ()
+        return replace(display, notice="You are watching; only the two players can do that.", typed=""), ()
     match command:
         case Command.UP | Command.DOWN | Command.LEFT | Command.RIGHT:
             return _moved_cursor(display, *command.value), ()

@@ -423,7 +423,7 @@ def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     name, terms = _name_and_terms(display, rest)
     if not name:
-        return "Whom? Type challenge and a name; who tells who is here."
+        return "Type challenge and a name; who lists the players here."
     challenge = ChallengeRequest(
         0, clean(name, MAX_NAME_CELLS), game_of(wanted), wanted.time, rated=True, or_casual=True
     )

@@ -130,7 +130,7 @@ def when_blocked(display: Display, request: BlockRequest | MuteRequest) -> Displ
     elif is_block:
         said = f"You have unblocked {name}."
     else:
-        said = f"You hear {name} again." if name else "You hear the chat again."
+        said = f"{name} is no longer muted." if name else "Chat is no longer muted."
     return replace(display, world=world, notice=said if is_block or not request.on else display.notice)
 
 
@@ -148,7 +148,7 @@ def _blocks_rows(display: Display, now_ms: int) -> list[Row]:
         *(Row((name, "muted"), f"muted:{name}", Send(MuteRequest(0, name=name, on=False))) for name in told.muted),
         *([everybody] if told.everybody else []),
     ]
-    return [Row(("Choose a player to hear them again.",)), Row(("",)), *rows] if rows else [Row(("Nobody.",))]
+    return [Row(("Choose a player to unmute or unblock them.",)), Row(("",)), *rows] if rows else [Row(("Nobody.",))]
 
 
 def _listed(name: str, how: str, request: BlockRequest | MuteRequest) -> Row:

@@ -160,7 +160,7 @@ def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     """Return the answer to the current puzzle."""
     puzzle = _told(display)
     if puzzle is None:
-        return "Type puzzle first, to hear it."
+        return "Type puzzle first."
     if rest.lower() in ("?", "solution"):
         return Send(PuzzleRequest(0, puzzle.day, reveal=True))
     names = puzzle.game.move_names
@@ -168,7 +168,7 @@ def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     if found:
         return Send(PuzzleRequest(0, puzzle.day, found[0]))
     some = ", ".join(clean(names[move], 12) for move in puzzle.position.legal[:9] if move < len(names))
-    return f"Type solve and a move, such as {some}; or solve solution, to be told."
+    return f"Type solve and a move, such as {some}; or solve solution to see it."
 
 
 def _from_lobby(display: Display) -> AnyCommand:

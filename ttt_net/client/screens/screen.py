@@ -142,7 +142,7 @@ BACK, CHOOSE = KeyHint("Esc", "back", "escape"), KeyHint("Enter", "choose", "c-m
 LISTS_HELP = (
     "arrows jk    move; PgUp PgDn far",
     "Tab          the next section",
-    "Enter click  do what the row stands for",
+    "Enter click  choose the row",
 )
 LEAVING_HELP = ("Esc          back", "q  Ctrl-C    leave; Ctrl-Z suspends")
 

@@ -82,7 +82,7 @@ class Login:
         if ban:
             raise ban.refusal(self._services.wall_ms())
         if name is None and not self._services.limits.allow_guests:
-            raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
+            raise Refusal(Code.NO_GUESTS, "guests are not allowed here; send hello with a name")
         self._services.rate_limiter.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
         self._register(connection, request, name, tries=_GUEST_TRIES)

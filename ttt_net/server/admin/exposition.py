@@ -39,10 +39,10 @@ class _Collector:
         yield info
         for name, value, help in (
             ("up_seconds", report.up_s, "Since the start of the server."),
-            ("ready", report.unready is None, "1 if new players are welcome: /readyz says 200."),
+            ("ready", report.unready is None, "1 if new players are accepted: /readyz returns 200."),
             ("connections", report.connections, "Open connections."),
-            ("tables", report.tables, "Matches in memory, live ones and those that somebody hears."),
-            ("live_matches", report.live, "Live matches that somebody hears."),
+            ("tables", report.tables, "Matches in memory: live ones, and finished ones with an audience."),
+            ("live_matches", report.live, "Live matches in memory."),
             ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
             ("tasks", report.tasks, "Tasks of the event loop, always about as many."),
             ("journal_waiting_jobs", report.jobs, "Entries that wait for the disk."),
@@ -76,7 +76,7 @@ class _Collector:
         endings = dict.fromkeys(ENDINGS, 0) | report.endings
         yield _by_label("connections_ended", "reason", endings, "Connections that the server ended, by reason.")
         for name, timing, help in (
-            ("move_seconds", report.move_s, "From taking up a move to having told it; the commit is in it."),
+            ("move_seconds", report.move_s, "Seconds from receiving a move to sending it, including the commit."),
             (
                 "commit_seconds",
                 report.commit_s,

@@ -64,7 +64,7 @@ THE_HOST = Admin(HOST)
 def _check_time(for_s: int | None, admin: Admin) -> None:
     """Raise `Refusal` if a moderator bans or mutes for good, or for too long."""
     if not admin.is_host and (for_s is None or for_s > MOST_DAYS * _DAY_S):
-        raise Refusal(Code.BAD_MESSAGE, f"a moderator says for how long: --for, at most {MOST_DAYS}d")
+        raise Refusal(Code.BAD_MESSAGE, f"a moderator must give a duration: --for, at most {MOST_DAYS}d")
 
 
 class Moderators:
@@ -263,7 +263,7 @@ class ModerationCommands:
 
         def with_address(key: str | None) -> None:
             if key is None:
-                sentence = f"{name} is not here, and no report says from where they came; leave out --with-address"
+                sentence = f"no address is known for {name}; leave out --with-address"
                 answer(protocol.Failed(sentence))
             else:
                 self._impose(wanted, [own, own._replace(whom=key)], answer, then)

@@ -66,7 +66,7 @@ class RunningNode:
         """Start again, without anything of this connection to the log."""
         if not self._has_given_up:
             self._has_given_up = True
-            log.error("the log has not answered for %.0f s: this node begins anew", self._parts.stream.silence_s)
+            log.error("the log has not answered for %.0f s: this node restarts", self._parts.stream.silence_s)
             self._end()
 
     async def run(self) -> None:

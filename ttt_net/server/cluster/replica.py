@@ -240,7 +240,7 @@ def _must_be_connected(connection: sqlite3.Connection, entry: Sat | Went, author
     """Refuse what concerns a connection in whose place another has come."""
     row = connection.execute("SELECT node, serial FROM connected WHERE player = ?", (entry.player,)).fetchone()
     if row != (author.node, entry.serial):
-        raise Refusal(Code.OPPONENT_GONE, "that connection is not theirs any more")
+        raise Refusal(Code.OPPONENT_GONE, "that connection has been replaced")
 
 
 def player_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> Player:

@@ -296,7 +296,7 @@ class ReplicatedLedger:
         if self.stopped is not None:
             return
         if self._inbox.is_trimmed:
-            why = "it has missed what the log keeps no more, and begins anew from a snapshot"
+            why = "it has missed entries that the log no longer has, and restarts from a snapshot"
             self._stop(why, logging.WARNING)  # nobody has to do anything
             self._hooks.missed()
         elif not self._inbox.is_followed:
@@ -308,7 +308,7 @@ class ReplicatedLedger:
             return
         if isinstance(applied, StorageError):
             if self._trouble is None:
-                log.error("storage: %s: this node stands still until its disk can be written", applied.cause)
+                log.error("storage: %s: this node waits until its disk can be written", applied.cause)
             follows = "" if self._inbox.is_followed else "; the log is not followed until it can be"
             self._trouble = f"the disk refuses to be written{follows}: {applied.cause}"
             self._loop.call_later(RETRY_S, self._apply_some)
@@ -399,7 +399,7 @@ class ReplicatedLedger:
         elif self._is_stepping_aside:
             log.warning("node %s leaves the cluster to the others: %s", self.node, self.aside)
         else:
-            log.warning("node %s was declared lost, and begins anew", self.node)
+            log.warning("node %s was declared lost, and restarts", self.node)
         self.is_member = False
         for given_up in self._fail_all("this node was declared lost"):
             self._attempt(self._hooks.refused, given_up)

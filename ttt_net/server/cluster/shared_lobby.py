@@ -115,7 +115,7 @@ class SharedLobby:
             try:
                 self._hub.matchmaker.seek_again(session, request)
             except Refusal as refusal:
-                log.info("a seek does not stand any more: %s", refusal)
+                log.info("a seek was dropped: %s", refusal)
             return
         self._seeks[session.player] = session, request
         answered = partial(self._answered_again, self._steward, session, request, tries - 1)

@@ -48,7 +48,7 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Laun
     elif first and not first.startswith("-") and first != CHECK:
         port = f"; a port is given with --port {clean(first, 10)}" if first.isdecimal() else ""
         likely = port or meant(first, (CHECK, *_AS_FLAGS)) or "; it takes check, or options"
-        raise ConfigurationError(f"there is no verb {clean(first, 40)}{likely}; see {SERVER} --help")
+        raise ConfigurationError(f"unknown verb {clean(first, 40)}{likely}; see {SERVER} --help")
     is_check = first == CHECK
     given = vars(make_parser().parse_args(arguments[1:] if is_check else arguments))
     file = given["config"] or environment.get(CONFIG_VARIABLE)
