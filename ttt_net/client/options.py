@@ -516,7 +516,7 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--plain", action="store_true", help="line by line, without a full screen")
     group.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
-    group.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    group.add_argument("--json", action="store_true", help="write events as JSON lines, then a summary")
     group.add_argument("--theme", metavar="NAME", help=f"the colours: {', '.join(THEME_NAMES)}")
     group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")

@@ -479,9 +479,7 @@ def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, 
     if display.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(phrases(), width)], width)
     if display.overlay is Overlay.SIDE_PANEL:
-        return centred(
-            panel(display, match, height, now_ms, glyphs) or [Text("Nobody has moved or said anything yet.")], width
-        )
+        return centred(panel(display, match, height, now_ms, glyphs) or [Text("No moves or messages yet.")], width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, size, now_ms, glyphs)):
         return lines
     if is_roomy:
