@@ -1,4 +1,4 @@
-"""Run mutants: `python -m tests.mutation [--since COMMIT] [--every N] [PACKAGE ...]`.
+"""Run mutants: `python -m tests.mutation [--since COMMIT] [--every N [--from K]] [PATH ...]`.
 
 Without arguments it takes every file of `TESTS`; with `--since` only the lines that changed since a commit. A survivor
 that `accepted.txt` does not name fails the run, and so does an entry whose mutant is gone or killed by now.
@@ -25,6 +25,11 @@ KINDS = ("equal", "faster", "text", "never", "elsewhere")
 """Why a mutant may survive: it does the same; it only costs time; it changes only words; it cannot happen; a wider test
 that the entry names kills it.
 """
+WORLDS = (
+    "tests/simulation/test_simulation.py::test_everything_that_must_hold_does",
+    "tests/hostile/test_walk.py",
+)
+"""Tests of the whole server and client: by their laws most mutants die that no test of one package notices."""
 TESTS: dict[str, tuple[str, ...]] = {
     "ttt_net/clock.py": ("tests/test_clock.py",),
     "ttt_net/ratings.py": ("tests/test_ratings.py",),
@@ -36,8 +41,35 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/admission/test_sanctions.py",
         "tests/server/admission/test_sanctions_machine.py",
     ),
+    "ttt_net/server/admission/fair_shares.py": (
+        "tests/server/admission/test_fair_shares.py",
+        "tests/server/admission/test_fair_shares_machine.py",
+    ),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
+SAMPLED: dict[str, tuple[str, ...]] = {
+    "ttt_net/server/admission/connection_limiter.py": (
+        "tests/server/admission/test_connection_limiter.py",
+        "tests/server/admission/test_connection_limiter_machine.py",
+    ),
+    "ttt_net/server/matchmaking": (
+        "tests/server/matchmaking",
+        "tests/server/test_matchmaking_machine.py",
+        "tests/server/rooms/test_blocks.py",
+        "tests/server/cluster/test_node.py",
+        *WORLDS,
+    ),
+    "ttt_net/server/rooms": (
+        "tests/server/rooms",
+        "tests/server/test_rated.py",
+        "tests/server/cluster/test_node.py",
+        *WORLDS,
+    ),
+    "ttt_net/server/accounts": ("tests/server/accounts", "tests/server/cluster/test_node.py", *WORLDS),
+    "ttt_net/server/admin": ("tests/server/admin",),
+    "ttt_net/sdk": ("tests/sdk", "tests/conformance", *WORLDS),
+}
+"""Those whose survivors are not all looked at yet. They are mutated when a path of theirs is given."""
 MOST_SINCE = 100
 """Mutants of one change to a package; of more, an even choice is taken."""
 
@@ -47,28 +79,34 @@ Range = tuple[str, int, int]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the mutants and print the survivors; return 0 if the ledger has them all, and nothing else."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="of those that are mutated: " + ", ".join(TESTS))
+    known = ", ".join((*TESTS, *SAMPLED))
+    parser.add_argument("paths", nargs="*", metavar="PATH", help=f"packages or modules of {known}")
     parser.add_argument("--since", metavar="COMMIT", help="only lines that changed since this commit")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth mutant")
+    parser.add_argument(
+        "--from", type=int, default=0, dest="first", metavar="K", help="of these, begin after K mutants"
+    )
     args = parser.parse_args(arguments)
-    unknown = [package for package in args.packages if package not in TESTS]
+    unknown = [path for path in args.paths if not tests_of(path)]
     if unknown:
-        parser.error(f"not mutated: {', '.join(unknown)}; there are {', '.join(TESTS)}")
+        parser.error(f"not mutated: {', '.join(unknown)}; there are {known}")
     changed = None if args.since is None else changed_lines(args.since)
     verdicts: list[Verdict] = []
     is_sound = True
-    for package in args.packages or TESTS:
+    for package in args.paths or TESTS:
         found = [mutant for path in files_of(package) for mutant in mutants_of(path)]
         if changed is not None:
             found = [mutant for mutant in found if is_touched(mutant, changed)]
             found = found[:: 1 + len(found) // MOST_SINCE]
-        found = found[:: args.every]
+        found = found[args.first :: args.every]
         if found:
             print(f"{package}:", flush=True)
-            here, sound = run(found, TESTS[package])
+            here, sound = run(found, tests_of(package))
             verdicts += here
             is_sound = is_sound and sound
-    problems = judge(verdicts, read_ledger(ACCEPTED), is_whole=not (args.packages or args.since or args.every > 1))
+    problems = judge(
+        verdicts, read_ledger(ACCEPTED), is_whole=not (args.paths or args.since or args.every > 1 or args.first)
+    )
     killed = sum(verdict.fate == "killed" for verdict in verdicts)
     print("\n".join(problems))
     print(f"{len(verdicts)} mutants, {killed} killed, {len(problems)} to look at")
@@ -81,6 +119,7 @@ def run(mutants: Sequence[Mutant], tests: Iterable[str]) -> tuple[list[Verdict],
     def session() -> tuple[list[tuple[str, str]], bool, list[str]]:
         runner = Runner(mutants, lambda line: print(f"  {line}", file=sys.stderr, flush=True))
         options = ["-qq", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--no-summary"]
+        options += ["-k", "not uvloop"]  # the same tests on another event loop kill the same mutants
         with contextlib.redirect_stdout(io.StringIO()):
             pytest.main([*options, *tests], plugins=[runner])
         return [verdict[1:] for verdict in runner.verdicts], runner.is_sound, sorted(runner.failing)
@@ -90,6 +129,18 @@ def run(mutants: Sequence[Mutant], tests: Iterable[str]) -> tuple[list[Verdict],
         print(f"  the tests do not pass without a mutant: {', '.join(failing) or 'the control failed'}")
     verdicts = [Verdict(mutant, *fate) for mutant, fate in zip(mutants, fates, strict=False)]
     return verdicts, is_sound and not failing
+
+
+def tests_of(path: str) -> tuple[str, ...]:
+    """Return the tests for a package or a module of one; none if it is not mutated."""
+    return next(
+        (
+            tests
+            for package, tests in (*TESTS.items(), *SAMPLED.items())
+            if path == package or path.startswith(f"{package}/")
+        ),
+        (),
+    )
 
 
 def files_of(package: str) -> list[str]:

@@ -190,6 +190,19 @@ def test_an_address_that_is_not_metered_pays_nothing_and_is_never_refused() -> N
     assert not shares.is_overdrawn("192.0.2.1")
 
 
+def test_the_debt_of_an_address_is_charged_though_a_neighbour_has_just_paid_that_of_the_network() -> None:
+    shares = FairShares(Limits(), lambda: 0)
+    one, other, neighbour = (
+        Peer(shares.account_of(network_of(address), wider_networks(address)))
+        for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1")
+    )
+    for peer, ms in ((one, 0.5), (neighbour, 0.9), (other, 0.6)):
+        shares.charge(peer, ms)
+    assert one.account is other.account
+    assert one.account is not None
+    assert one.account.owed_ms == 0.0
+
+
 def test_the_account_that_was_not_asked_for_the_longest_is_forgotten_first() -> None:
     shares = FairShares(Limits(), lambda: 0, most=3)
     a, b, c = (shares.account_of(name) for name in "abc")

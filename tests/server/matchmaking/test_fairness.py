@@ -176,6 +176,32 @@ async def test_a_person_who_aborts_again_and_again_waits_longer_for_the_next_mat
         await ann.ok("seek", games=["connect4"])
 
 
+async def test_a_person_who_has_to_wait_after_aborts_may_play_bots_and_is_refused_people(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, robo = await server.join("Ann"), (await bots(server, "Robo"))[0]
+        for number in range(FREE_ABORTS + 1):
+            await abort_a_match(server, ann, await server.join(f"Other {number}"))
+        bob = await server.join("Bob")
+        for peer, answer in ((bob, "refused"), (robo, "ok")):
+            await peer.ok("seek", games=["qubic"], opponents="people")
+            seek = server.hub.lobby.seeks.of(server.player_of(peer.name))
+            assert seek is not None
+            assert (await ann.ask("accept", seek=seek.number))["type"] == answer
+        assert await ann.refused("challenge", name="Bob") == "too_fast"
+        await ann.ok("challenge", name="Robo")
+
+
+async def test_a_bot_accepts_a_seek_with_a_level_only_if_it_plays_at_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        other, right = [await server.join(f"Level {level}", bot="random", level=level) for level in (1, 2)]
+        await ann.ok("seek", games=["qubic"], opponents="bots", level=2)
+        seek = server.hub.lobby.seeks.of(server.player_of("Ann"))
+        assert seek is not None
+        assert await other.refused("accept", seek=seek.number) == "not_welcome"
+        await right.ok("accept", seek=seek.number)
+
+
 async def test_a_person_who_leaves_before_both_have_moved_has_aborted(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
