@@ -148,7 +148,7 @@ def test_parquet_has_lists_and_times_as_such(data: Path, monkeypatch: pytest.Mon
     [
         (["--format", "parquet"], "--format parquet writes a file; name it with --to"),
         (["--since", "yesterday"], "--since yesterday does not look like 2026-11-24"),
-        (["--after", "1-a"], "--after goes with --server"),
+        (["--after", "1-a"], "--after needs --server"),
         (["--server", "localhost:1"], "name files or matches to export, or --all, or --server"),
     ],
 )
