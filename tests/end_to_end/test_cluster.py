@@ -109,7 +109,7 @@ async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same
                 link.mend()
             await node.wait_ready()
             await get_on(account)
-        assert "begins anew from a snapshot" in (node.folder / "server.log").read_text()
+        assert "restarts from a snapshot" in (node.folder / "server.log").read_text()
         assert node.process is not None
         assert node.process.returncode is None
         verdict = await judge(cluster, account)
@@ -134,7 +134,7 @@ async def test_nodes_begin_anew_by_themselves_after_all_servers_of_nats_were_gon
             await cluster.lose_servers(5.0)
             await get_on(account)
         for node in cluster.nodes:
-            assert "this node begins anew" in (node.folder / "server.log").read_text()
+            assert "this node restarts" in (node.folder / "server.log").read_text()
             assert node.process is not None
             assert node.process.returncode is None
         verdict = await judge(cluster, account)
