@@ -58,8 +58,14 @@ class OptionParser(argparse.ArgumentParser):
     def _sentence_of(self, message: str) -> str:
         if message.startswith(_UNRECOGNIZED):
             first = message.removeprefix(_UNRECOGNIZED).split()[0]
-            kind = "option" if first.startswith("-") else "word"
-            return f"there is no {kind} {clean(first, _MAX_WORD)}{meant(first.partition('=')[0], self.known_options())}"
+            kind, option, known = (
+                "option" if first.startswith("-") else "word",
+                first.partition("=")[0],
+                self.known_options(),
+            )
+            if option in known:
+                return f"{option} is in the wrong place; write it directly after the verb"
+            return f"there is no {kind} {clean(first, _MAX_WORD)}{meant(option, known)}"
         if found := _INVALID.match(message):
             known = re.findall(r"[\w.-]+", found[3])
             there = "" if (near := meant(found[2], known)) else f"; there are: {', '.join(known)}"

@@ -109,6 +109,8 @@ MISTAKES_WITH_VERBS = {
     ("serve", "chekc"): "server.py: unknown verb chekc; did you mean check; see server.py --help",
     ("serve", "9000"): "server.py: unknown verb 9000; a port is given with --port 9000; see server.py --help",
     ("serve", "now"): "server.py: unknown verb now; it takes check, or options; see server.py --help",
+    ("admin", "stats", "--data", "x"): "ttt_net: --data is in the wrong place; write it directly after the verb; "
+    "see python -m ttt_net --help",
     ("serve", "--prot", "9000"): "server.py: there is no option --prot; did you mean --port; see server.py --help",
     ("verison",): "ttt_net: unknown verb verison; did you mean version?",
 }
