@@ -25,7 +25,7 @@ class Host:
         return printed.out
 
     async def fail(self, *arguments: str) -> str:
-        assert await asyncio.to_thread(main, ["tournament", "--data", str(self._folder), *arguments]) == 2
+        assert await asyncio.to_thread(main, ["tournament", *arguments, "--data", str(self._folder)]) == 2
         return self._capsys.readouterr().err
 
 
@@ -58,6 +58,7 @@ async def test_a_host_holds_a_tournament_from_its_code_to_the_printed_result(tmp
             f"1,1,{winner.name},{loser.name},1-0",
         ]
         assert (await host.run("standings", code)).splitlines()[1].split()[:3] == ["1", winner.name, "1"]
+        assert (await host.run("standings", code)).splitlines()[2].split() == ["2", loser.name, "0", "0", "1", "0", "0"]
         sheet = json.loads(await host.run("standings", code, "--format", "json"))
         assert [row["score"] for row in sheet["tournament"]["standings"]] == [2, 0]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LADDER_S = 60.0
-"""The interval at which bots seek rated matches with bots, in worlds with ratings."""
+"""The interval at which bots seek rated matches with bots, where they do."""
 
 
 class SimulatedBot:
@@ -30,7 +30,7 @@ class SimulatedBot:
         assert peer.profile is not None
         loop = peer.world.loop
         seek = structs.replace(peer.seeking(), opponents="people")  # two bots would play one another without end
-        ladder_s = LADDER_S if peer.world.swarm.rated else None
+        ladder_s = LADDER_S if peer.world.swarm.has_ladder else None
         if ladder_s is not None:
             seek = structs.replace(seek, games=[RATED], time=None, min_rating=None, max_rating=None)
         plan = BotPlan(seek, None, 400, peer.profile.places, peer.world.swarm.think_s, ladder_s=ladder_s)

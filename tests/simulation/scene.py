@@ -41,7 +41,7 @@ def bots_on_the_ladder() -> tuple[World, list[Peer]]:
     """Return a world with two of the product's bots and some people who do nothing; the bots seek rated matches."""
     swarm = replace(_QUIET, peers=4, think_s=0.02)
     seed = next(seed for seed in count(1) if sum(peer.is_bot for peer in World(seed, swarm).peers) == 2)
-    world = World(seed, replace(swarm, has_house_bots=True))
+    world = World(seed, replace(swarm, has_house_bots=True, has_ladder=True))
     world.faults_are_on = False
     return world, [peer for peer in world.peers if peer.is_bot]
 

@@ -182,6 +182,8 @@ class Swarm:
     """Whether people say more of the match that they want: rated or casual, ranges of ratings, levels, positions."""
     has_house_bots: bool = False
     """Whether bots are the product's own, and not people with a label."""
+    has_ladder: bool = False
+    """Whether those bots seek rated matches with one another: for scenes, since such a world never comes to rest."""
     is_hot: bool = False
     """Whether something goes wrong three times as often."""
     has_tournaments: bool = False

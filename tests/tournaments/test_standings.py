@@ -13,6 +13,7 @@ from ttt_net.tournaments.standings import (
     RoundResult,
     TieBreak,
     TournamentRow,
+    in_points,
     standings,
     without_leavers,
 )
@@ -25,6 +26,14 @@ EXAMPLE = [
     RoundResult(3, 2, 4, (2, 0)),
     RoundResult(3, 3, 1, (0, 2)),
 ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "printed"),
+    [("buchholz", 9, 4.5), ("sonneborn_berger", 9, 2.25), ("wins", 3, 3), ("opponents", 3_000, 1.5)],
+)
+def test_tables_print_tie_breaks_in_points_and_matches(name: TieBreak, value: int, printed: float) -> None:
+    assert in_points(name, value) == printed
 
 
 def places(rows: list[TournamentRow]) -> dict[Entrant, int]:

@@ -187,7 +187,13 @@ def _print_tournament(console: Console, told: TournamentReply, options: Options,
         _table(console, ("board>", "first", "second", "result", "match"), boards)
         _say(console, "")
     rows = [
-        (str(each.place), clean(each.player, 20), f"{each.score / 2:g}", *map(str, each.breaks), "left" * each.gone)
+        (
+            str(each.place),
+            clean(each.player, 20),
+            f"{each.score / 2:g}",
+            *map("{:g}".format, each.breaks),
+            "left" * each.gone,
+        )
         for each in told.standings
     ]
     breaks = (f"{clean(each, 20).replace('_', ' ')}>" for each in told.tie_breaks)

@@ -5,6 +5,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -52,7 +53,7 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add_data(parser)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
-    create = steps.add_parser("create", help="make a tournament, and print its code")
+    create = _add_step(steps, "create", "make a tournament, and print its code")
     create.add_argument("name", help="its name, such as Friday")
     create.add_argument("--game", default="tictactoe", help="the game (default %(default)s)")
     create.add_argument("--time", type=_time, required=True, help=f"the clock: {TIME_FORM}")
@@ -65,14 +66,14 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--begin", type=int, default=60, metavar="S", help="seconds for each first move (%(default)s)")
     create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
     create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
-    steps.add_parser("list", help="list the tournaments")
+    _add_step(steps, "list", "list the tournaments")
     for step, what in _ACTS.items():
-        steps.add_parser(step, help=what).add_argument("code")
+        _add_step(steps, step, what).add_argument("code")
     for step, what in (("add", "add a player who is known here"), ("remove", "remove a player for good")):
-        change = steps.add_parser(step, help=what)
+        change = _add_step(steps, step, what)
         change.add_argument("code")
         change.add_argument("player")
-    correct = steps.add_parser("correct", help="put another result in place of that of a board")
+    correct = _add_step(steps, "correct", "put another result in place of that of a board")
     correct.add_argument("code")
     correct.add_argument("round", type=int)
     correct.add_argument("board", type=int)
@@ -83,9 +84,18 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
         ("standings", "print the standings"),
         ("results", "print the results of all rounds"),
     ):
-        sheet = steps.add_parser(step, help=what)
+        sheet = _add_step(steps, step, what)
         sheet.add_argument("code")
         sheet.add_argument("--format", choices=FORMATS, default="text", help="how it is printed (%(default)s)")
+
+
+def _add_step(
+    steps: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
+) -> argparse.ArgumentParser:
+    """Add a step, which takes the server's folder as the verb does."""
+    step = steps.add_parser(name, help=what)
+    step.add_argument("--data", type=Path, default=argparse.SUPPRESS, help="the server's folder")
+    return step
 
 
 def run_tournament(args: argparse.Namespace) -> int:
@@ -197,15 +207,16 @@ def _row(board: TournamentBoard) -> list[str]:
 def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:
     told = sheet.tournament
     rows = [
-        [str(row.place), clean(row.player, 20), _points(row.score), *map(str, row.breaks), "left" if row.gone else ""]
+        [
+            str(row.place),
+            clean(row.player, 20),
+            f"{row.score / 2:g}",
+            *map("{:g}".format, row.breaks),
+            "left" if row.gone else "",
+        ]
         for row in told.standings
     ]
     return [["place", "player", "points", *told.tie_breaks, ""], *rows]
-
-
-def _points(half_points: int) -> str:
-    """Return a score as people write it: 2.5, or 3."""
-    return f"{half_points // 2}.5" if half_points % 2 else str(half_points // 2)
 
 
 def _print_table(rows: Sequence[Sequence[str]], form: str) -> None:

@@ -268,7 +268,7 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
 
 
 class TournamentStanding(Struct, frozen=True, omit_defaults=True):
-    """One row of the standings: `score` in half points, `breaks` the tie-breaks in their order, larger is better.
+    """One row of the standings: `score` in half points; `breaks`, the tie-breaks in their order, in points.
 
     Players who are equal in all share a place. `gone`: they are not paired any more.
     """
@@ -276,7 +276,7 @@ class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     place: int
     player: str
     score: int
-    breaks: list[int] = []
+    breaks: list[float] = []
     gone: bool = False
 
 

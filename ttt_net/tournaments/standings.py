@@ -33,6 +33,15 @@ ORDERS: Mapping[str, tuple[TieBreak, ...]] = {
 """The tie-breaks of each kind of tournament, the first ones first."""
 
 
+_UNITS: Mapping[TieBreak, int] = {"wins": 1, "fewer_games": 1, "sonneborn_berger": 4, "opponents": 2_000}
+"""How many of its units make a point, or a match, where that is not 2."""
+
+
+def in_points(name: TieBreak, value: int) -> float:
+    """Return a tie-break as tables print it: in points, or for a number of matches as it is."""
+    return value / _UNITS.get(name, 2)
+
+
 class RoundResult(NamedTuple):
     """The result of one pairing: `first` moved first; the points are those of `first` and `second`."""
 

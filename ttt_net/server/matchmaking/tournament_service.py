@@ -28,7 +28,7 @@ from ttt_net.server.rooms.coach import answer_of
 from ttt_net.server.services import Services
 from ttt_net.text import clean, name_key
 from ttt_net.tournaments import director, matching
-from ttt_net.tournaments.standings import ORDERS
+from ttt_net.tournaments.standings import ORDERS, in_points
 from ttt_net.tournaments.swiss import SwissRound, swiss_players
 from ttt_net.tournaments.tournament import (
     AnyFact,
@@ -705,7 +705,7 @@ class TournamentDesk:
         """Return the tournament as it stands, with one page of its rows; None: with all."""
         now, terms = self.now, self.now.terms
         shown = slice(None) if page is None else slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS)
-        rows = now.standings()[shown]
+        rows, breaks = now.standings()[shown], ORDERS.get(terms.kind, ())
         boards = [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
         settled = sum(board.is_settled for each in now.rounds for board in each.values())
         return wire.TournamentReply(
@@ -721,13 +721,13 @@ class TournamentDesk:
             players=len(now.entrants),
             page=page or 1,
             pages=self.pages,
-            tie_breaks=list(ORDERS.get(terms.kind, ())),
+            tie_breaks=list(breaks),
             standings=[
                 wire.TournamentStanding(
                     place=row.place,
                     player=self.name_of(row.entrant),
                     score=row.score,
-                    breaks=list(row.breaks),
+                    breaks=[in_points(name, value) for name, value in zip(breaks, row.breaks, strict=True)],
                     gone=not now.entrants[row.entrant].is_here,
                 )
                 for row in rows
