@@ -21,7 +21,7 @@ from ttt_net.games.notation import write_position
 from ttt_net.games.outside import GameFault
 from ttt_net.games.records import TimeLimit, read_record, write_record
 from ttt_net.matches.description import describe_position
-from ttt_net.matches.match import CHANGE_MS, Absences, Match, record_of
+from ttt_net.matches.match import CHANGE_MS, Absences, FirstMoves, Match, record_of
 from ttt_net.matches.referee import (
     MAX_OFFERS,
     MAX_TAKEBACKS,
@@ -31,6 +31,7 @@ from ttt_net.matches.referee import (
     flag_fall,
     forsaken,
     forsaken_at_ms,
+    no_show,
     rematch,
 )
 
@@ -562,6 +563,95 @@ def test_a_rated_match_is_aborted_until_both_have_moved_twice(end: str, plies: i
     assert (match.outcome.reason is Reason.ABORT) == (is_rated and plies < RATED_PLIES)
 
 
+ONE_MOVE, TWO_MOVES = ">> X play 0\n<< 2 X played 0\n", ">> X play 0\n<< 2 X played 0\n>> O play 4\n<< 3 O played 4\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "request_line", "elsewhere", "in_tournament"),
+    [
+        (ONE_MOVE, "O abort", "3 nobody won: abort", "refused not_in_tournament"),
+        (TWO_MOVES, "O offer takeback", "4 O offered takeback", "refused not_in_tournament"),
+        (TWO_MOVES, "O offer draw", "4 O offered draw", "4 O offered draw"),
+        (ONE_MOVE, "X at 60s claim draw", "3 nobody won: abandon", "refused not_in_tournament"),
+        (ONE_MOVE, "X at 60s claim adjourn", "3 X adjourned", "refused not_in_tournament"),
+        (ONE_MOVE, "X at 60s claim win", "3 X won: abandon", "3 X won: abandon"),
+        (">> O resign\n<< 2 X won: resign\n", "O offer rematch", "3 O offered rematch", "refused not_in_tournament"),
+    ],
+)
+def test_a_match_of_a_tournament_is_played_once_and_to_its_end(
+    before: str, request_line: str, elsewhere: str, in_tournament: str
+) -> None:
+    for match, answer in ((start(), elsewhere), (Match(in_round()), in_tournament)):
+        match.absences.went(1, 0, on_purpose=False)
+        follows(match, f"{before}>> {request_line}\n<< {answer}")
+
+
+def in_round(**about: Any) -> wire.Started:
+    """Return the start of a match of a tournament."""
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob", about.pop("bot", None)))
+    place = wire.TournamentPlace("ABCDEFGH", 1, 1)
+    return wire.Started("m", 1, 0, "tictactoe", players, tournament=place, **about)
+
+
+def test_a_rated_match_of_a_tournament_has_a_result_however_short_it_is() -> None:
+    follows(Match(in_round(rated=True)), ">> O resign\n<< 2 X won: resign")
+
+
+def test_no_bot_leaves_a_match_of_a_tournament() -> None:
+    match = Match(in_round(bot="random"))
+    match.absences.went(0, 0, on_purpose=False)
+    assert forsaken_at_ms(match) is None
+    assert forsaken(match, 3_600 * SECOND) == []
+
+
+@pytest.mark.parametrize(
+    ("moves", "away", "end"),
+    [
+        ("", (), "2 O won: forfeit"),
+        ("", (0,), "2 O won: forfeit"),
+        ("", (1,), "2 nobody won: forfeit"),
+        ("", (0, 1), "2 nobody won: forfeit"),
+        (ONE_MOVE, (), "3 X won: forfeit"),
+        (ONE_MOVE, (0,), "3 X won: forfeit"),
+        (ONE_MOVE, (0, 1), "3 X won: forfeit"),
+        (TWO_MOVES, (), None),
+        (">> X resign\n<< 2 O won: resign", (), None),
+    ],
+)
+def test_an_overdue_first_move_forfeits_a_match_of_a_tournament(
+    moves: str, away: tuple[Side, ...], end: str | None
+) -> None:
+    match = Match(in_round(time=BLITZ))
+    match.first_moves = FirstMoves(30 * SECOND, 5 * SECOND)
+    follows(match, moves)
+    for side in away:
+        match.absences.went(side, 0, on_purpose=False)
+    for now_ms, is_due in ((35 * SECOND - 1, False), (35 * SECOND, True), (36 * SECOND, True)):
+        found = no_show(match, now_ms)
+        assert [written(event) for event in found] == ([end] if is_due and end else [])
+        assert [event.at_ms for event in found] == [now_ms for _ in found]
+        assert [event.at_ms for event in no_show(match, now_ms, 777)] == [777 for _ in found]
+    assert match.first_move_due_ms == (35 * SECOND if end else None)
+
+
+def test_the_second_side_forfeits_the_match_that_it_has_to_begin() -> None:
+    match = Match(in_round(start="X../.O./..X"))
+    match.first_moves = FirstMoves(30 * SECOND, 0)
+    assert [written(event) for event in no_show(match, 30 * SECOND)] == ["2 X won: forfeit"]
+    match.absences.went(0, 0, on_purpose=False)
+    assert [written(event) for event in no_show(match, 30 * SECOND)] == ["2 nobody won: forfeit"]
+
+
+def test_the_time_for_a_first_move_begins_when_its_player_is_notified() -> None:
+    match = Match(in_round())
+    match.count_from(9 * SECOND)
+    assert match.first_move_due_ms is None, "this server sets no time for first moves"
+    assert no_show(match, 3_600 * SECOND) == []
+    match.first_moves = FirstMoves(30 * SECOND, 0)
+    match.count_from(9 * SECOND)
+    assert match.first_move_due_ms == 39 * SECOND
+
+
 def play(match: Match, command: Command, *, side: int, at_ms: int = 0) -> None:
     """Decide one command and apply its events."""
     for event in decide(match, side, command, at_ms):
@@ -1010,6 +1100,35 @@ def test_a_match_describes_its_position_like_one_that_was_never_described_before
     for event in match.events[1:]:
         again.evolve(event)
     assert again.position() == match.position()
+
+
+class Drawn:
+    """A game that counts how often its board is drawn."""
+
+    def __init__(self, game: Any) -> None:
+        self._game, self.count = game, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def board(self, state: object) -> str:
+        self.count += 1
+        board: str = self._game.board(state)
+        return board
+
+
+def test_a_board_is_drawn_once_and_each_move_marks_it() -> None:
+    match = start()
+    match.game = drawn = Drawn(match.game)  # type: ignore[assignment]
+    for words, draws in (("", 1), ("X0", 1), ("O4", 1), ("", 1), ("OX", 2), ("O3", 2), ("X1 O2", 3), ("X6", 3)):
+        for each in words.split():
+            if each == "OX":
+                for side in (1, 0):
+                    play(match, wire.OfferRequest(1, "m", "takeback"), side=side)
+            else:
+                play(match, wire.PlayRequest(1, "m", len(match.moves), int(each[1])), side="XO".index(each[0]))
+        board = match.position().board
+        assert (drawn.count, board) == (draws, find_game("tictactoe").board(match.state)), words
 
 
 def test_no_match_begins_from_a_position_that_is_decided_or_too_long_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
