@@ -238,6 +238,8 @@ class World:
 
     old: Client
     """Plays the live match of 3,000 events."""
+    club: str
+    """The code of Eve's tournament, which many have entered."""
 
     def __init__(self, hub: Hub, clock: Clock, past: int) -> None:
         self.hub, self.clock = hub, clock
@@ -266,6 +268,7 @@ class World:
             assert (await crowd[number].ask(seek_for_nobody([SIXTEEN[number % 16]], 3_900))).is_ok
             crowd[number].is_deaf = True
         self.old = await self._known(PLAYERS - 1)
+        self._crowd = crowd
 
     async def _known(self, number: int, **more: object) -> Client:
         """Return a client of a player that the journal has; 50 of them have an address together."""
@@ -280,6 +283,10 @@ class World:
         self.over = await self.match()
         await self.ann.ok("resign", match=self.over)
         await self.begin()
+        await self.eve.ok("organise", **CLUB)
+        self.club = (await self.eve.told("tournament"))["tournament"]
+        for client in self._crowd[:ENTRANTS]:
+            await client.ok("enter", tournament=self.club)
 
     def name(self) -> str:
         """Return a name that was not returned before."""
@@ -318,13 +325,14 @@ Case = Callable[[World], Awaitable[tuple[Client, Message]]]
 
 
 def by(who: str, type_: str, **request: object) -> Case:
-    """Return a case in which a player says always the same; words in capitals stand for matches.
+    """Return a case in which a player says always the same; words in capitals stand for matches, CLUB for a tournament.
 
     LIVE and OVER are those of Ann and Bob, PAST is any that the journal has, LONG one of those of 3,000 events.
     """
 
     async def case(world: World) -> tuple[Client, Message]:
         for_now = {
+            "CLUB": world.club,
             "LIVE": world.live,
             "OVER": world.over,
             "PAST": f"m{random.randrange(world.past):07}",
@@ -423,10 +431,19 @@ async def watched_past(world: World) -> tuple[Client, Message]:
     return world.eve, {"type": "watch", "match": world.watched}
 
 
+async def organised(world: World) -> tuple[Client, Message]:
+    """Make the first tournament of a player."""
+    return await world.player(), {"type": "organise"} | CLUB
+
+
 def large_boards() -> list[str]:
     """Return as many large boards as a seek may name."""
     return [f"mnk:19x19,{k}+swap" for k in range(2, 18)]
 
+
+CLUB: Message = {"name": "Club", "kind": "swiss", "time": {"initial_ms": 180_000}}
+ENTRANTS = 400
+"""Players of the tournament that is asked about."""
 
 CASES: dict[str, tuple[Case | None, Case | None]] = {
     "ping": (by("ann", "ping"), None),
@@ -492,6 +509,24 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "history": (by("eve", "history", name="BOB"), by("eve", "history", name=COSTLY_TEXT)),
     "history, 10,000 matches": (by("eve", "history", name="p1"), None),
     "leaderboard": (by("eve", "leaderboard", game="qubic"), by("eve", "leaderboard", game="x")),
+    "organise": (organised, by("eve", "organise", **CLUB | {"game": "x"})),
+    "tournaments": (by("eve", "tournaments"), None),
+    "attend": (by("eve", "attend", tournament="CLUB"), by("eve", "attend", tournament="NNNNN")),
+    "enter": (
+        after(("eve", "withdraw", {"tournament": "CLUB"}), by("eve", "enter", tournament="CLUB")),
+        by("eve", "enter", tournament="NNNNN"),
+    ),
+    "withdraw": (
+        after(("eve", "enter", {"tournament": "CLUB"}), by("eve", "withdraw", tournament="CLUB")),
+        by("eve", "withdraw", tournament="NNNNN"),
+    ),
+    "direct": (
+        after(
+            ("eve", "direct", {"tournament": "CLUB", "act": "resume"}),
+            by("eve", "direct", tournament="CLUB", act="pause"),
+        ),
+        by("ann", "direct", tournament="CLUB", act="pause"),
+    ),
     "rules": (by("eve", "rules", game=LARGE), by("eve", "rules", game="x")),
     "replay": (by("eve", "replay", match="PAST"), by("eve", "replay", match="nothere1")),
     "replay, 3,000 events": (by("eve", "replay", match="LONG"), None),
@@ -541,6 +576,12 @@ LIMITED_BY = {
     "history": "`inquiries`",
     "history, 10,000 matches": "`inquiries`",
     "leaderboard": "`inquiries`",
+    "organise": "`tournaments`, `challenges`",
+    "tournaments": "`inquiries`",
+    "attend": "`inquiries`",
+    "enter": "`challenges`; refused: `codes`",
+    "withdraw": "`challenges`; refused: `codes`",
+    "direct": "`challenges`",
     "rules": "`inquiries`, five of an address; the first of a large board costs 1,700",
     "replay": "`inquiries`",
     "replay, 3,000 events": "`inquiries`",
@@ -587,7 +628,14 @@ async def measure(world: World, threads: Threads, case: Case, times: int, own_us
 async def run(given: argparse.Namespace) -> tuple[str, str]:
     """Return both tables."""
     lifted = {each.name: UNMETERED for each in fields(Limits) if each.type is Rate}
-    limits = Limits(**lifted, max_live_matches=1_000_000, max_per_address=1_000_000, unmetered=())  # type: ignore[arg-type]
+    limits = Limits(
+        **lifted,  # type: ignore[arg-type]
+        max_live_matches=1_000_000,
+        max_per_address=1_000_000,
+        tournament_players=1_000,
+        open_tournaments=100,
+        unmetered=(),
+    )
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / JOURNAL_FILE
         if given.journal is None or not given.journal.exists():
@@ -601,6 +649,7 @@ async def run(given: argparse.Namespace) -> tuple[str, str]:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(ledger.run())
                 try:
+                    hub.recall()
                     world = World(hub, clock, given.matches)
                     await world.fill(given.people, given.bots)
                     await world.populate()

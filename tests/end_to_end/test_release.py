@@ -5,7 +5,9 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -82,9 +84,10 @@ def test_the_lock_and_the_page_of_licences_name_what_is_installed() -> None:
     """A dependency that is new has to be locked (`make lock`) and its licence told."""
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)}
     licences = (LOCK.parent / "licences.md").read_text(encoding="utf-8")
-    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    needed = settings.partition("dependencies = [")[2].partition("test = [")[0]
-    wanted = {name.lower().replace("_", "-") for name in re.findall(r'"([\w-]+)(?:[><=;\[]|")', needed)}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    needed = chain(project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras))
+    wanted = {re.match(r"[\w-]+", each)[0].lower().replace("_", "-") for each in needed}  # type: ignore[index]
     assert {"websockets", "numba", "uvloop"} <= wanted
     assert wanted <= locked
     assert {name for name in locked if f"`{name}`" not in licences} == set()

@@ -28,7 +28,7 @@ from ttt_net.server.rooms.coach import answer_of
 from ttt_net.server.services import Services
 from ttt_net.text import clean, name_key
 from ttt_net.tournaments import director, matching
-from ttt_net.tournaments.standings import ORDERS, in_points
+from ttt_net.tournaments.standings import ORDERS, TournamentRow, in_points
 from ttt_net.tournaments.swiss import SwissRound, swiss_players
 from ttt_net.tournaments.tournament import (
     AnyFact,
@@ -430,6 +430,8 @@ class TournamentDesk:
         self._tries = 0
         self._rests_since_ms = services.now_ms()
         self._feeds: dict[int, LobbyFeed] = {}
+        self._table: tuple[int, list[TournamentRow]] = (-1, [])
+        """The standings, and the `seq` that they are of: all pages and viewers share them."""
 
     def take_up(self) -> None:
         """Hold the open matches of a tournament that was read."""
@@ -705,12 +707,15 @@ class TournamentDesk:
         """Return the tournament as it stands, with one page of its rows; None: with all."""
         now, terms = self.now, self.now.terms
         shown = slice(None) if page is None else slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS)
-        rows, breaks = now.standings()[shown], ORDERS.get(terms.kind, ())
+        breaks = ORDERS.get(terms.kind, ())
         boards = [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
-        settled = sum(board.is_settled for each in now.rounds for board in each.values())
+        seq = now.seq + sum(board.is_settled for each in now.rounds for board in each.values())
+        if self._table[0] != seq:
+            self._table = (seq, now.standings())
+        rows = self._table[1][shown]
         return wire.TournamentReply(
             tournament=now.id,
-            seq=now.seq + settled,
+            seq=seq,
             name=terms.name,
             kind=terms.kind,
             game=terms.game,
