@@ -633,7 +633,7 @@ async def run(given: argparse.Namespace) -> tuple[str, str]:
         max_live_matches=1_000_000,
         max_per_address=1_000_000,
         tournament_players=1_000,
-        open_tournaments=100,
+        open_tournaments=1_000,
         unmetered=(),
     )
     with tempfile.TemporaryDirectory() as folder:

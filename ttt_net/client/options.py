@@ -369,21 +369,9 @@ class Options:
 
 def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options. Raises `ConfigurationError` if anything is wrong with them."""
-    parser = make_parser()
-    given = parser.parse_intermixed_args(arguments)
-    given.url = None
-    if given.words or given.game is not None or given.local:
+    given = _given(arguments)
+    if given.game is not None or given.local:
         from ttt_net.client import named
-
-        named.sort_words(given)
-    if given.help:
-        ShortHelp([], "help")(parser, given, None)
-    if "version" in vars(given):
-        parser.parse_args(["--version"])
-    if given.name is not None and not clean(given.name, 80):
-        raise ConfigurationError(f"--name: a name is {RULE}")
-    check_company(given)
-    check_bot(given)
     engines = engines_given(given)
     inquiry = inquiry_of(given)
     preferences = load_preferences() if given.bot is None and engines is None else Preferences()
@@ -425,6 +413,26 @@ def parse(arguments: Sequence[str] | None) -> Options:
         places=places_of(given),
         reserve=given.reserve or 0,
     )
+
+
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments as they were given, once they fit together. Ends after help or the version."""
+    parser = make_parser()
+    given = parser.parse_intermixed_args(arguments)
+    given.url = None
+    if given.words or given.game is not None or given.local:
+        from ttt_net.client import named
+
+        named.sort_words(given)
+    if given.help:
+        ShortHelp([], "help")(parser, given, None)
+    if "version" in vars(given):
+        parser.parse_args(["--version"])
+    if given.name is not None and not clean(given.name, 80):
+        raise ConfigurationError(f"--name: a name is {RULE}")
+    check_company(given)
+    check_bot(given)
+    return given
 
 
 def _usual_game(preferences: Preferences) -> str:

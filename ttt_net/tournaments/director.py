@@ -202,12 +202,7 @@ def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
     if tournament.is_over:
         return None
     if not tournament.is_begun:
-        is_full = terms.full is not None and len(tournament.present) >= terms.full
-        is_time = terms.starts_ms is not None and at_ms >= terms.starts_ms
-        if (is_full or is_time) and len(tournament.present) >= 2 and not tournament.is_paused:
-            return "begin"
-        since_ms = max(tournament.changed_ms, terms.starts_ms or 0)
-        return "close" if at_ms - since_ms >= STALE_MS else None
+        return _due_before_start(tournament, at_ms)
     if not tournament.is_between_rounds:
         return "replay" if tournament.replays() else None
     if is_finished(tournament) or len(tournament.present) < 2:
@@ -215,6 +210,16 @@ def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
     if tournament.is_paused or (terms.pause_s is None and tournament.rounds):
         return "close" if at_ms - tournament.changed_ms >= STALE_MS and rested_ms >= STALE_MS else None
     return "pair" if not tournament.rounds or rested_ms >= 1000 * (terms.pause_s or 0) else None
+
+
+def _due_before_start(tournament: Tournament, at_ms: int) -> Due | None:
+    terms = tournament.terms
+    is_full = terms.full is not None and len(tournament.present) >= terms.full
+    is_time = terms.starts_ms is not None and at_ms >= terms.starts_ms
+    if (is_full or is_time) and len(tournament.present) >= 2 and not tournament.is_paused:
+        return "begin"
+    since_ms = max(tournament.changed_ms, terms.starts_ms or 0)
+    return "close" if at_ms - since_ms >= STALE_MS else None
 
 
 def is_finished(tournament: Tournament) -> bool:

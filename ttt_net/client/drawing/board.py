@@ -747,13 +747,8 @@ class _Painter:
             sheet.put(x, y, hint, ink, weight="bold" if look.is_clear else "" if ink else "dim")
 
     def _paint_mark(self, sheet: Sheet, view: View, look: Look) -> None:
-        glyphs, theme, ink = self._glyphs, self._glyphs.theme, self._ink(look)
-        kind = self._shape.looks.get(look.mark)
-        if look.is_pending or look.frame is Frame.VANISHING:
-            ink = self._colour("quiet" if self._shape.ground == "board" else self._shape.ink)
-        is_lit = look.frame in (Frame.WON, Frame.GOOD, Frame.BAD)
-        if kind == "coin" and theme is not None and self._shape in (_POINTS, _CLOTH) and not is_lit:
-            kind = "disc"  # black and white are told apart without colours
+        glyphs, theme, ink = self._glyphs, self._glyphs.theme, self._mark_ink(look)
+        kind = self._kind(look)
         x, y = view.at((view.width - 1) // 2 if view.width > 2 else 1, (view.height - 1) // 2)
         weight = "bold" if not look.is_pending else "" if theme is not None else "dim"
         if glyphs.is_ascii and view.height >= 3:
@@ -767,13 +762,30 @@ class _Painter:
             inner = view.inside(inset, inset, rows, rows) if view.width > 4 or not inset else view
             self._draw_mark(sheet, inner, kind, ink, look.part)
             if look.frame is Frame.LAST and not self._shape.last and theme is not None:
-                other = self._colour(self._shape.inks["O" if look.mark == "X" else "X"])
-                beside = view.width // 2 - 1
-                for row, half in ((view.height // 2 - 1, "▄"), (view.height // 2, "▀")):
-                    if view.height % 2 == 0:
-                        sheet.put(*view.at(beside, row), half * 2, other, ground=ink)
-                    elif row >= view.height // 2:
-                        sheet.put(*view.at(beside, row), "██", other)
+                self._paint_dot(sheet, view, look, ink)
+
+    def _mark_ink(self, look: Look) -> str:
+        """Return the colour of a mark: a quiet one where it is not there yet, or not for long."""
+        if look.is_pending or look.frame is Frame.VANISHING:
+            return self._colour("quiet" if self._shape.ground == "board" else self._shape.ink)
+        return self._ink(look)
+
+    def _kind(self, look: Look) -> str | None:
+        """Return the form of a mark: black and white stones are told apart without a hole, unless light hides it."""
+        kind = self._shape.looks.get(look.mark)
+        is_lit = look.frame in (Frame.WON, Frame.GOOD, Frame.BAD)
+        has_stones = self._glyphs.theme is not None and self._shape in (_POINTS, _CLOTH)
+        return "disc" if kind == "coin" and has_stones and not is_lit else kind
+
+    def _paint_dot(self, sheet: Sheet, view: View, look: Look, ink: str) -> None:
+        """Draw a dot in the other side's colour on the last mark."""
+        other = self._colour(self._shape.inks["O" if look.mark == "X" else "X"])
+        beside = view.width // 2 - 1
+        for row, half in ((view.height // 2 - 1, "▄"), (view.height // 2, "▀")):
+            if view.height % 2 == 0:
+                sheet.put(*view.at(beside, row), half * 2, other, ground=ink)
+            elif row >= view.height // 2:
+                sheet.put(*view.at(beside, row), "██", other)
 
     def _draw_mark(self, sheet: Sheet, view: View, look: str, colour: str, part: float = 1.0) -> None:
         theme = self._glyphs.theme
@@ -790,35 +802,42 @@ class _Painter:
 
     def _paint_frame(self, sheet: Sheet, view: View, look: Look, *, may_move: bool) -> None:
         """Draw what stands at the sides of a cell: the cursor, and where there is no light what light would say."""
-        frame, has_theme, glyphs = look.frame, self._glyphs.theme is not None, self._glyphs
+        frame, has_theme = look.frame, self._glyphs.theme is not None
         left, right = frame.value
         middle, end = (view.height - 1) // 2, view.width - 1
         if view.height == 1:
             end = 2 * max(1, (view.width - 1) // 2)
-        ends: tuple[tuple[int, str], ...] = ((0, left), (end, right))
+        ends = ((0, left), (end, right))
         if look.is_pending:
             sheet.put(*view.at(end, middle), "?", self._colour(self._shape.aim), weight="" if has_theme else "dim")
             return
         if frame is Frame.CURSOR:
-            colour = self._colour(self._shape.aim if may_move else self._shape.ink)
-            weight = "bold" if may_move else "" if has_theme else "dim"
-            for part in range(view.height):
-                piece = 0 if part == 0 else 2 if part == view.height - 1 else 1
-                pieces = ends if view.height == 1 else ((0, glyphs.cursor[0][piece]), (end, glyphs.cursor[1][piece]))
-                for column, character in pieces:
-                    if piece != 1 or view.height < 5 or glyphs.is_ascii:
-                        sheet.put(*view.at(column, part), character, colour, weight=weight)
+            self._paint_cursor(sheet, view, ends, may_move=may_move)
             return
         has_sign = not has_theme or frame in (Frame.GOOD, Frame.BAD, Frame.VANISHING)
         has_sign = has_sign or (frame is Frame.LAST and not self._shape.last and view.height == 1)
         if frame is Frame.NONE or not has_sign:
             return
-        if view.width == 2 and has_theme and frame in (Frame.GOOD, Frame.BAD):
-            ends = ((0, left),)
+        signs = ends[:1] if view.width == 2 and has_theme and frame in (Frame.GOOD, Frame.BAD) else ends
         ink = self._ink(look) if has_theme and frame is not Frame.LAST else self._colour(self._shape.aim)
         for part in range(view.height) if frame is Frame.WON else (middle,):
-            for column, character in ends:
+            for column, character in signs:
                 sheet.put(*view.at(column, part), character, ink, weight="bold")
+
+    def _paint_cursor(
+        self, sheet: Sheet, view: View, ends: tuple[tuple[int, str], tuple[int, str]], *, may_move: bool
+    ) -> None:
+        """Draw brackets around a cell: their corners only, where the cell is high."""
+        glyphs, has_theme = self._glyphs, self._glyphs.theme is not None
+        colour = self._colour(self._shape.aim if may_move else self._shape.ink)
+        weight = "bold" if may_move else "" if has_theme else "dim"
+        _, (end, _) = ends
+        for part in range(view.height):
+            piece = 0 if part == 0 else 2 if part == view.height - 1 else 1
+            pieces = ends if view.height == 1 else ((0, glyphs.cursor[0][piece]), (end, glyphs.cursor[1][piece]))
+            for column, character in pieces:
+                if piece != 1 or view.height < 5 or glyphs.is_ascii:
+                    sheet.put(*view.at(column, part), character, colour, weight=weight)
 
     def _paint_owners(self, sheet: Sheet, views: Sequence[View], looks: Sequence[Look]) -> None:
         """Draw the mark of a small board that is won over all of it, where its cells have half blocks."""
