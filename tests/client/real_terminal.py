@@ -161,7 +161,10 @@ class Terminal:
         after = termios.tcgetattr(self.child.child_fd)
         left = self.raw.rfind(LEFT_ALTERNATE_SCREEN)
         shown = self.raw.rfind(SHOWED_CURSOR)
-        return after == self.before and left > 0 and shown > 0 and b"\x1b[?25l" not in self.raw[shown:]
+        is_so = after == self.before and left > 0 and shown > 0 and b"\x1b[?25l" not in self.raw[shown:]
+        if not is_so:
+            print(f"{after == self.before=} {left=} {shown=}, at the end {self.raw[-400:]!r}")
+        return is_so
 
     def click(self, words: str) -> None:
         """Click on the words where they come to be on the screen."""
