@@ -1,7 +1,7 @@
 """Each fault that is put into the server, or into a client, on purpose is found.
 
 The search begins at a seed that is drawn from the name of the fault, so nobody has chosen one that finds it: the number
-of worlds it takes is a fair sample of how rarely the fault is found. docs/developing/testing.md has the table.
+of worlds it takes is a fair sample of how rarely the fault is found. `python -m tests.simulation.planted` prints them.
 """
 
 import pytest
