@@ -1,4 +1,4 @@
-"""`python -m ttt_net VERB`: finds the verb and imports its module, and no other one's."""
+"""`python -m ttt_net VERB`: look up the verb and import only its module."""
 
 import argparse
 import io
@@ -51,10 +51,10 @@ VERBS = {
 }
 """Each verb: the module with its `add_VERB_arguments(parser)` and `run_VERB(args) -> int`, and a description.
 
-A hyphen of a verb is `_` in these.
+A hyphen in a verb becomes `_` in both names.
 """
 _AS_FLAGS = {"help": "--help", "version": "--version"}
-"""Words that mean the flag of the same name."""
+"""Words that act as the flag of the same name."""
 
 
 def make_parser(chosen: str | None) -> argparse.ArgumentParser:
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the verb; return 0 for success, 1 if nobody reads the output, 2 for a usage error, 130 if interrupted."""
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
-    except KeyboardInterrupt:  # as it loads, too
+    except KeyboardInterrupt:  # also while modules load
         return INTERRUPTED
 
 
@@ -104,7 +104,7 @@ def _run(arguments: Sequence[str]) -> int:
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
         nearest = _module("ttt_net.client.drawing.glyphs").NEAREST
-        sys.stdout.reconfigure(errors=nearest)  # in a pipe nothing is changed without a word
+        sys.stdout.reconfigure(errors=nearest)  # a pipe gets the text unaltered, or an error
     try:
         code: int = getattr(_module(VERBS[args.verb][0]), f"run_{args.verb.replace('-', '_')}")(args)
         sys.stdout.flush()
@@ -116,14 +116,14 @@ def _run(arguments: Sequence[str]) -> int:
         print(f"ttt_net: {error.encoding} has no {missing!a}; set PYTHONIOENCODING=utf-8", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of our output has had enough; keep the interpreter from complaining as it closes stdout.
+        # The reader closed the pipe. Keep the interpreter from complaining when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
 
 
 def _with_flags(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the words with `help` and `version` as the flags that they mean; no words at all ask for help."""
+    """Replace `help` and `version` with their flags. Without any words, return the flag for help."""
     if not arguments or arguments[0] == "help":
         return [*arguments[1:], "--help"]
     if len(arguments) == 2 and arguments[1] in _AS_FLAGS:

@@ -1,6 +1,7 @@
-"""Start the scripts and the verbs: by any Python that has the packages they need, or else by the one in .venv.
+"""Start the scripts and the verbs with this Python if it has the packages they need, otherwise with the one in .venv.
 
-Runs before anything else is known to be there, so it needs nothing but the standard library of Python 3.9 and later.
+This module runs before any package is known to be installed, so it uses only the standard library of Python 3.9 and
+later.
 """
 
 import os
@@ -14,17 +15,17 @@ from typing import NoReturn
 
 OLDEST = (3, 11)
 INTERRUPTED = 130
-"""How a program ends that Ctrl-C has ended, as shells have it."""
+"""The exit code of a program that Ctrl-C ended, by the convention of shells."""
 
 
 @contextmanager
 def quick_to_end() -> Iterator[None]:
-    """End the process at once on Ctrl-C inside the block, in which modules are loaded.
+    """End the process immediately on Ctrl-C inside the block, which loads modules.
 
-    The import system releases its locks in callbacks that may not raise: an interrupt in one is printed and lost.
+    The import system releases its locks in callbacks that must not raise: an interrupt in one is printed and lost.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # and is not ignored, as in the background
+    if before is signal.default_int_handler:  # background jobs ignore SIGINT
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield
@@ -48,9 +49,9 @@ def enter(module: str) -> None:
 
 
 def go_elsewhere(missing: ImportError, program: str, arguments: Sequence[str]) -> NoReturn:
-    """Run the same by the Python that `make install` made; where that is not to be had, say so and exit with 2."""
+    """Run the same program with the Python that `make install` set up. Without one, print a message and exit with 2."""
     installed = Path(__file__).resolve().parent.parent / ".venv" / "bin" / "python"
     if installed.exists() and Path(sys.prefix).resolve() != installed.parent.parent:
-        os.execv(installed, [str(installed), *arguments])  # noqa: S606 - the same program, with what it needs
+        os.execv(installed, [str(installed), *arguments])  # noqa: S606 - the same program, with its packages
     print(f"{program}: {missing}; `make install` gets what is needed, for Python 3.11 or later", file=sys.stderr)
     sys.exit(2)

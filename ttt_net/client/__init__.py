@@ -1,1 +1,1 @@
-"""The client: a connection that comes back by itself, one pure display, and several ways to show it; knows no rules."""
+"""The client: a connection that reconnects by itself, one pure display, and several renderers; it has no game rules."""

@@ -1,4 +1,6 @@
-"""Find the command of a key, and return its result: the next display, and requests, whose id 0 the connection replaces.
+"""Map keys to commands, and return the result of a command: the next display and the requests to send.
+
+The connection replaces the id 0 of these requests.
 
 Keys have the names of prompt_toolkit (`up`, `c-m`, `a`). An overlay gets a key before its screen.
 """
@@ -71,20 +73,20 @@ _WRITING = {
     "backspace": Command.ERASE,
 }
 _MOVING = ("up", "down", "pageup", "pagedown", "home", "end", "c-i")
-"""Keys that move the cursor of a list while its filter is typed."""
+"""Keys that move the cursor of a list while the player types its filter."""
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
-"""Answers to the question whether to leave a live match, besides the obvious keys: yes, end it, let it wait."""
+"""Further keys that answer the question whether to leave a live match: yes, end it, or keep it for later."""
 _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
-"""The result of Enter for a typed text that is not sent."""
+"""The actions of Enter on typed texts that are not sent."""
 _HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
-"""The answers to whether to end the server that others are on; with `r` in a live match, all else means no."""
+"""The answers to whether to end a server that has guests; with `r` in a live match. Any other key means no."""
 _LEAST_HINTS = 2
-"""The last hints, which stay whatever the width: how to leave, and where all keys are."""
+"""The last hints, which are shown at any width: how to leave, and how to list all keys."""
 
 
 def command_for(key: str, display: Display) -> AnyCommand | None:
-    """Return what a key means now, or None when it means nothing."""
+    """Return the command of a key in the current display, or None if it has none."""
     if display.entry is not Entry.MOVE:
         return _command_of_writing(key, display)
     screen = screen_of(display)
@@ -102,7 +104,7 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
 
 
 def _command_of_writing(key: str, display: Display) -> AnyCommand | None:
-    """Return the command of a key while a text other than a move is typed."""
+    """Return the command of a key while the player types a text other than a move."""
     if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
         return Choose(int(key) - 1)
     if display.entry is Entry.FILTER and key in _MOVING:
@@ -120,7 +122,7 @@ def _only_end(display: Display) -> str:
 
 
 def _hints_of_writing(display: Display) -> list[KeyHint]:
-    """Return the keys that matter while a text other than a move is typed."""
+    """Return the keys that matter while the player types a text other than a move."""
     if display.entry is Entry.FILTER:
         of_list = [hint for hint in screen_of(display).hints(display) if hint.press == "c-m"]
         return [*of_list, KeyHint("arrows", "choose"), KeyHint("Esc", "all", "escape")]
@@ -167,11 +169,11 @@ _LONGEST = {
     **{Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40},
     **{Entry.ADDRESS: 80, Entry.NAMES: 60, Entry.FILTER: 40},
 }
-"""How much may be typed of each."""
+"""The maximal length of each kind of text, in characters."""
 
 
 def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
+    """Return the display after the action, and the requests to send; `seek` is the request of `Command.NEW`."""
     if display.overlay is Overlay.LEAVE and command not in _ACT_LEAVING:
         return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False, is_serving_on=False), ()
     if display.overlay is Overlay.DRAW and command not in (Command.DRAW, Command.PLACE):
@@ -232,10 +234,10 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
 
 
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:
-    """Return the notice after an answer.
+    """Return the requests that follow from a refusal.
 
-    A player who leaves too late to abort the match resigns it. If a search is refused, an earlier one is withdrawn,
-    because nobody would expect it to lead to a match.
+    A player who leaves too late to abort the match resigns it. If the server rejects a seek, an earlier one is
+    withdrawn too, because the player would not expect it to lead to a match.
     """
     if not isinstance(event.answer, Refused):
         return ()
@@ -245,7 +247,7 @@ def answered(display: Display, event: Answered) -> tuple[Request, ...]:
 
 
 def said(display: Display, request: Request) -> Effect:
-    """Say a request; the page that it was chosen on closes."""
+    """Send a request, and close the page on which it was chosen."""
     if screen_of(display).is_form:
         display = replace(display, pages=display.pages[:-1])
     match request:
@@ -263,7 +265,7 @@ def said(display: Display, request: Request) -> Effect:
 
 
 def opened(display: Display, page: Page) -> Effect:
-    """Open a page and request its content; earlier requests for the same kind of page are dropped."""
+    """Open a page and request its content; drop earlier requests for the same kind of page."""
     screen = SCREENS[page.screen]
     world = display.world.without_replies(screen.replies)
     return replace(display, pages=(*display.pages, page), overlay=Overlay.NONE, world=world), screen.requests(page)
@@ -277,7 +279,7 @@ def _reopened(display: Display, command: Reopen) -> Effect:
 
 
 def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Leave a server of our own: end it, or keep it running for its guests."""
+    """Leave our own server: end it, or keep it running for its guests."""
     display = replace(display, overlay=Overlay.NONE, is_serving_on=command is Command.SERVE_ON)
     if command is Command.RESIGN:
         return act_in_match(replace(display, overlay=Overlay.LEAVE), command, seek)
@@ -287,19 +289,22 @@ def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) ->
 
 
 def _with_bot(display: Display, seek: SeekRequest) -> Effect:
-    """Challenge a bot; the seek for people still stands."""
+    """Challenge a bot; the seek for people stays open."""
     bot = chosen_bot(display, seek)
     return said(display, challenge_to(bot, seek)) if bot is not None else (replace(display, notice=no_bot(seek)), ())
 
 
 def _filtered(display: Display) -> Display:
-    """Keep the filter that was typed, so that keys are commands again."""
+    """Keep the typed filter, and treat keys as commands again."""
     page = replace(display.page, filter=display.typed.strip())
     return replace(display.with_page(page), entry=Entry.MOVE, typed="")
 
 
 def _typed(display: Display, text: str) -> Display:
-    """Go on typing. Text that is pasted in the lobby begins a code; where nothing is typed, nothing happens."""
+    """Append to the typed text.
+
+    Text pasted into the lobby begins an invitation code; elsewhere it is ignored unless typing has begun.
+    """
     entry = screen_of(display).entry
     page = display.page.screen
     if entry is None and display.entry is Entry.MOVE:
@@ -312,7 +317,7 @@ def _typed(display: Display, text: str) -> Display:
 
 
 def _copied(display: Display) -> Display:
-    """Put on the clipboard what others need to come here: an invitation, or the link to the match."""
+    """Copy an invitation, or the link to the match, to the clipboard."""
     invitation, match = display.world.lobby.invitation, display.match
     if display.page.screen == "invitation" and invitation is not None:
         text = join_command(display, invitation.code)
@@ -343,7 +348,7 @@ def _entered(display: Display) -> Effect:
 
 
 def _back(display: Display, seek: SeekRequest) -> Effect:
-    """Go back by one step: from a question, a typed text, a page, a search, and to the servers."""
+    """Go back one step: from a question, a typed text, a page or a search, and finally to the list of servers."""
     if display.overlay is not Overlay.NONE:
         return replace(display, overlay=Overlay.NONE), ()
     if display.typed or display.entry is not Entry.MOVE:
@@ -369,7 +374,7 @@ def _back(display: Display, seek: SeekRequest) -> Effect:
 
 
 def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Carry out a command on a list, unless the screen handles it itself."""
+    """Carry out a command on a list, unless the screen handles it."""
     if (effect := screen_of(display).act(display, command)) is not None:
         return effect
     rows = rows_of(display, 0)
@@ -393,13 +398,13 @@ def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
 
 
 def _chosen(display: Display, rows: list[Row], index: int, seek: SeekRequest) -> Effect:
-    """Put the cursor on a row, and carry out its command."""
+    """Move the cursor to a row, and carry out the row's command."""
     display, enter = _at(display, rows, index), rows[index].enter
     return act(display, enter, seek) if enter is not None else (display, ())
 
 
 def _moved(display: Display, rows: list[Row], at: int | None, by: int) -> Display:
-    if at is None:  # without rows to choose, the text scrolls
+    if at is None:  # without rows to choose from, the text scrolls
         return display.with_page(replace(display.page, place=max(0, min(display.page.place + by, len(rows) - 1))))
     return _at(display, rows, moved(rows, at, by))
 

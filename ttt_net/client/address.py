@@ -1,4 +1,4 @@
-"""Read addresses of servers, invitation codes and browser links, and remember the servers that were joined."""
+"""Parse addresses of servers, invitation codes and browser links, and remember the servers that the player joined."""
 
 import ipaddress
 import json
@@ -17,23 +17,23 @@ from ttt_net.text import clean
 DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
 CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
-"""The form of invitation codes: without vowels, so that hardly any host name matches."""
+"""The form of invitation codes. They have no vowels, so hardly any host name matches."""
 _SITES = {"http": "ws", "https": "wss"}
-"""Schemes of browsers, and those of WebSocket that they correspond to."""
+"""Schemes of web addresses, and the corresponding WebSocket schemes."""
 _INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)
-"""The part of an invitation link after the server; in older links the code belongs to the path."""
+"""The part of an invitation link after the server; in older links the code is part of the path."""
 _PORTS = range(1, 65_536)
 HUMAN = "human"
 COMPUTER = "Computer"
-"""The name of a strategy that a person plays at this keyboard, and the word that asks for one without its name."""
+"""The name of the strategy that people play against at this keyboard, and the word for any strategy."""
 YOU = "You"
-"""The name of a person who plays a strategy at this keyboard, where their mark may change."""
+"""The name of a person who plays against a strategy at this keyboard, in games where their mark may change."""
 EVERY_GAME = "alphabeta"
-"""The strategy that is meant by that."""
+"""The strategy that `COMPUTER` means."""
 ENGINE_NAME = "engine"
 """The name of an external engine at this keyboard."""
 ENGINE_PREFIX = "engine:"
-"""The prefix of its command."""
+"""The prefix of an engine's command."""
 AT_HOME = "this keyboard"
 """The text shown in place of a server's address."""
 MAX_LEVEL = 8
@@ -42,7 +42,7 @@ MAX_LEVEL = 8
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Join the server of that address, and there the match that an invitation code is for, if there is one."""
+    """Join the server at an address, and there the match of an invitation code, if one is given."""
 
     url: str
     code: str | None = None
@@ -54,7 +54,7 @@ Order = Literal["first", "second", "lot"]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Play the computer here, at a level from 1 up to `MAX_LEVEL`."""
+    """Play against the computer here, at a level from 1 to `MAX_LEVEL`."""
 
     level: int
     game: str = "tictactoe"
@@ -64,7 +64,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Play here, two at one keyboard; X is named first."""
+    """Play here, two people at one keyboard; X is named first."""
 
     game: str = "tictactoe"
     names: tuple[str, str] = ("X", "O")
@@ -72,7 +72,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class LookOn:
-    """Look on at two strategies that play here under the names of people; X is named first."""
+    """Watch two strategies that play here under these names; X is named first."""
 
     game: str = "tictactoe"
     strategies: tuple[str, str] = ("alphabeta", "mcts")
@@ -86,13 +86,13 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A match at this keyboard: by side, the player (a person or a strategy) and their name."""
+    """A match at this keyboard: the player (a person or a strategy) and the name, by side."""
 
     game: str
     players: tuple[str, str] = (HUMAN, HUMAN)
     names: tuple[str, str] = ("X", "O")
     start: str | None = None
-    """The position to begin from, if it is not the usual one."""
+    """The starting position, if it is not the usual one."""
 
     @property
     def is_for_people_alone(self) -> bool:
@@ -106,19 +106,19 @@ class Local:
 
 
 class Served(NamedTuple):
-    """A server of our own: its address and the folder of its journal."""
+    """Our own server: its address and the folder of its journal."""
 
     url: str
     journal: str
     people: Callable[[], int]
-    """Returns how many people are connected to it, ourselves among them."""
+    """Returns how many people are connected to it, including ourselves."""
     wait: Callable[[], None]
     """Waits until it has ended."""
     stop: Callable[[], None]
-    """Asks it to end."""
+    """Asks the server to end."""
 
     def guests(self) -> int:
-        """Return how many other people are connected to it."""
+        """Return how many other people are connected."""
         return max(0, self.people() - 1)
 
 
@@ -126,16 +126,16 @@ Place = Go | Alone | Together | LookOn | Host
 
 
 class Address(NamedTuple):
-    """A server, and the invitation code that a link to it held."""
+    """A server, and the invitation code of the link to it."""
 
     url: str
     code: str | None = None
 
 
 def read_address(text: str) -> Address:
-    """Return the address that was typed or pasted. Raises `ConfigurationError` if it is none.
+    """Return a typed or pasted address. Raises `ConfigurationError` if it is invalid.
 
-    The web address of a server is one of its addresses, and the link of an invitation has its code.
+    Accepts the web address of a server, and the link of an invitation, which contains its code.
     """
     bare = text.strip()
     scheme, _, _ = bare.partition("://")
@@ -147,14 +147,14 @@ def read_address(text: str) -> Address:
 
 
 def url_of(text: str) -> str:
-    """Return the address as a URL. Raises `ConfigurationError` if it is none."""
+    """Return the address as a URL. Raises `ConfigurationError` if it is invalid."""
     allowed = f"{clean(text, 60)!r} is no address; write host, host:port, ws://host:port or wss://host:port"
     bare = text.strip()
     try:
         if "://" not in bare:
             bare = f"ws://{_with_port(bare)}"
         parts = urlsplit(bare)
-        (parts.hostname or "").encode("idna")  # an empty or endless label is no name
+        (parts.hostname or "").encode("idna")  # empty and overlong labels
         is_port = parts.port in _PORTS or (parts.port is None and not parts.netloc.endswith(":"))
         is_good = parts.scheme in ("ws", "wss") and parts.hostname and is_port
     except ValueError:
@@ -165,7 +165,7 @@ def url_of(text: str) -> str:
 
 
 def server_at(url: str) -> str:
-    """Return the server at a URL as people see it and identities know it: host and port."""
+    """Return the host and port of a URL, as people see a server and identities name it."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "wss" else 80)
     return f"{parts.hostname}:{port}"
@@ -178,14 +178,14 @@ def site_of(url: str) -> str:
 
 
 def code_of(text: str) -> str:
-    """Return the invitation code that was typed, in upper case. Raises `ConfigurationError` if it is none."""
+    """Return a typed invitation code in upper case. Raises `ConfigurationError` if it is not one."""
     if CODE.fullmatch(text.strip()) is None:
         raise ConfigurationError(f"{clean(text, 20)!r} is no invitation code; one looks like BCD234")
     return text.strip().upper()
 
 
 def _with_port(host: str) -> str:
-    """Return a host with our port behind it, if it names none."""
+    """Return the host with our default port added if it has none."""
     try:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -199,14 +199,14 @@ MAX_TITLE_CELLS = 40
 
 
 class Used(NamedTuple):
-    """A server that was joined: its address and its name."""
+    """A server that the player has joined: its address and its name."""
 
     url: str
     title: str
 
 
 def servers_used() -> tuple[Used, ...]:
-    """Return the servers that were joined, newest first; lines of the file that name none are left out."""
+    """Return the joined servers, newest first; ignore invalid lines of the file."""
     try:
         rows = json.loads((identity.home() / FILE_OF_SERVERS).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -221,7 +221,7 @@ def servers_used() -> tuple[Used, ...]:
 
 
 def remember_server(url: str, title: str) -> None:
-    """Put the server in front of all others; a disk that refuses means only that it is typed again."""
+    """Move the server to the front of the list. If the disk fails, the player only has to type the address again."""
     used, title = servers_used(), clean(title, MAX_TITLE_CELLS)
     others = [each for each in used if each.url != url]
     newest = (Used(url, title), *others)[:MAX_SERVERS]

@@ -1,4 +1,4 @@
-"""Play as a bot on a server: with a strategy of ours, or with external engines."""
+"""Play as a bot on a server, with a built-in strategy or with external engines."""
 
 import asyncio
 from contextlib import suppress
@@ -33,7 +33,7 @@ def play(options: Options, mine: Identity) -> Ending:
 async def _play(options: Options, mine: Identity) -> Ending:
     assert options.bot is not None
     if options.game is not None:
-        with suppress(Refusal):  # a game that only the server knows is refused there
+        with suppress(Refusal):  # the server rejects a game that nobody knows
             require(options.bot, options.level, options.game)
     is_endless = options.games is None
     games = [options.game] if options.game else playable_games(options.bot, options.level)
@@ -60,7 +60,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
 
 
 def play_engines(options: Options, engines: EngineOptions) -> Ending:
-    """Run the engine of a command, or those of a file, until they are done."""
+    """Run the engine of a command, or the engines of a file, until they are done."""
     return asyncio.run(_play_engines(options, engines))
 
 
@@ -82,7 +82,7 @@ async def _play_engines(options: Options, engines: EngineOptions) -> Ending:
 
 
 def _seat(options: Options) -> dict[str, object]:
-    """Return how the one engine plays that the command line is about."""
+    """Return the seat that the command line describes for a single engine."""
     return {
         "level": options.level,
         "places": options.places,
@@ -94,7 +94,7 @@ def _seat(options: Options) -> dict[str, object]:
 
 
 def _opponents_of(options: Options) -> Opponents:
-    """Return the opponents to seek: people, if the bot plays without end and nothing else was given."""
+    """Return the opponents to seek: people, if the bot plays without end and the options name nobody else."""
     return options.opponents or ("people" if options.games is None else "any")
 
 

@@ -44,26 +44,26 @@ from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
 Answer = Callable[[Request], Sequence[AnyServerMessage]]
-"""Answers a request without any server. Raises `Refusal` if it needs one."""
+"""Answers a request without a server. Raises `Refusal` if the request needs one."""
 
 
 class RunnableConnection(Protocol):
-    """A connection or a search that a loop keeps running."""
+    """A connection or a server search that a loop keeps running."""
 
     @property
     def is_asking(self) -> bool:
-        """Whether something was asked that has no answer yet."""
+        """Whether a request has no answer yet."""
 
     async def run(self) -> None:
-        """Keep the link up until there is no use."""
+        """Keep the connection up until reconnecting is pointless."""
 
 
 class PlayerConnection(RunnableConnection, Protocol):
-    """The connection of a player: to a server, or to the matches at this keyboard."""
+    """A player's connection: to a server, or to the matches at this keyboard."""
 
     @property
     def url(self) -> str:
-        """The address of the server; empty where there is none."""
+        """The address of the server; empty without one."""
 
     @property
     def trust(self) -> Trust:
@@ -71,18 +71,18 @@ class PlayerConnection(RunnableConnection, Protocol):
 
     @property
     def latency_ms(self) -> int | None:
-        """The way to the server and back; None as long as it is not known."""
+        """The round trip to the server; None if not known yet."""
 
     def say(self, request: Request) -> None:
-        """Send a request. Raises `Refusal` if too many are unanswered."""
+        """Send a request. Raises `Refusal` if too many requests are unanswered."""
 
 
 class Controller(Protocol):
-    """Keeps a display: that of a player, or that of one who chooses a server."""
+    """Keeps a display: that of a player, or that of a person who chooses a server."""
 
     @property
     def connection(self) -> RunnableConnection:
-        """The connection that has to run for as long as there is play."""
+        """The connection, which has to run until the controller is done."""
 
     @property
     def display(self) -> Display:
@@ -90,36 +90,36 @@ class Controller(Protocol):
 
     @property
     def is_to_go_on(self) -> bool:
-        """Whether another match has been asked for, so that moves may wait for it."""
+        """Whether another match is requested, so that typed moves may wait for it."""
 
     @property
     def wanted(self) -> SeekRequest:
-        """The search that was asked for last, or is to be asked for first."""
+        """The latest seek, or the first one to send."""
 
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for."""
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
-        """Take in an event."""
+        """Handle an event."""
 
     def do(self, command: AnyCommand) -> None:
-        """Carry out what the player did."""
+        """Carry out a command."""
 
     def hold_search(self) -> None:
-        """Look for no opponent before that is asked for."""
+        """Do not seek opponents until the player asks for one."""
 
     def look_at_link(self) -> None:
-        """Take note of how long the way to the server is."""
+        """Update the displayed latency."""
 
     def forget_notice(self) -> None:
-        """Take the notice away."""
+        """Remove the notice."""
 
 
 _IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
-"""Refusals of a search that would be refused again."""
+"""Refusals of a seek that would be rejected again."""
 _CALM_MS = 10
-"""A difference of latency that nobody cares about."""
+"""A change of latency too small to display."""
 
 
 def _is_unknown_game(answer: Ok | Refused) -> bool:
@@ -127,9 +127,9 @@ def _is_unknown_game(answer: Ok | Refused) -> bool:
 
 
 class ClientController:
-    """Keeps the display true to events and commands, and sends the requests that follow.
+    """Updates the display after events and commands, and sends the requests that follow.
 
-    Where the lobby can be seen, it is asked for whenever it is.
+    It subscribes to the lobby whenever the lobby is visible.
     """
 
     def __init__(
@@ -151,14 +151,15 @@ class ClientController:
         keep_unfinished: Callable[[Collection[str]], None] | None = None,
         end_server: Callable[[], None] | None = None,
     ) -> None:
-        """Send the `opening` first, if there is one, instead of the seek; if it is refused, the session ends.
+        """If an `opening` is given, send it first instead of the seek; if it is rejected, the session ends.
 
-        `is_shared`: two people sit here. `is_in_lines`: the lobby is not on screen, and is printed on request.
-        `count_guests` counts the others on a server of our own. `is_first_match_of` returns whether to show a game's
-        rules as a match begins, and remembers it; None: never. `keep_achievements` is called with changed achievements.
-        `unfinished` are the matches that this player left last time; those that ended meanwhile are shown.
-        `keep_unfinished` is called with the matches to remember, whenever these change. `end_server` ends a server of
-        our own before we leave it, so that its guests read that it closed, and not that we are away.
+        `is_shared`: two people play at this keyboard. `is_in_lines`: the lobby is not on screen, but printed on
+        request. `count_guests` counts the other people on our own server. `is_first_match_of` returns whether to show a
+        game's rules when a match begins, and remembers that they were shown; None: never. `keep_achievements` is called
+        with changed achievements. `unfinished` are the matches that this player left last time; results of those that
+        ended meanwhile are shown. `keep_unfinished` is called with the matches to remember whenever they change.
+        `end_server` ends our own server before we leave it, so that its guests see that it closed, not that we
+        disconnected.
         """
         self.connection = connection
         world = World(address, is_hosting=is_hosting, is_shared=is_shared, server_goes_on=end_server is None)
@@ -168,7 +169,7 @@ class ClientController:
             world=replace(self.display.world, is_secure=connection.url.startswith("wss:"), trust=connection.trust),
         )
         self._seek = self._first_seek = self._sought = seek
-        """The current default search, the first one, and the one before the newest."""
+        """The current default seek, the first one, and the one before the latest."""
         self._opening = opening
         self._has_opened = False
         self._is_in_lines = is_in_lines
@@ -182,34 +183,34 @@ class ClientController:
 
     @property
     def is_to_go_on(self) -> bool:
-        """Whether another match is sought."""
+        """Whether a seek is open."""
         return self.display.world.seeking is not None
 
     @property
     def wanted(self) -> SeekRequest:
-        """The search that was asked for last, or is to be asked for first."""
+        """The latest seek, or the first one to send."""
         return self._seek
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing left to wait for: the server's farewell is here, or ours was sent."""
+        """Whether nothing is left to wait for: the server's farewell has arrived, or ours was sent."""
         is_online = self.display.world.link is LinkState.ONLINE
         is_server_due = self._end_server is not None and not self.display.is_serving_on and is_online
         return self.display.world.farewell is not None or (self._has_said_all and not is_server_due)
 
     @property
     def _has_said_all(self) -> bool:
-        """Whether we leave, and no end of a match is to come before."""
+        """Whether we are leaving and do not have to wait for the end of a match first."""
         is_end_due = self.display.is_live and self.display.world.link is LinkState.ONLINE
         return self.display.is_leaving and (self.display.is_match_kept or not is_end_due)
 
     def _end_with_server(self) -> None:
-        """End a server of our own before we leave it."""
+        """End our own server before we leave it."""
         if self._has_said_all and self._end_server is not None and not self.display.is_serving_on:
             self._end_server()
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
-        """Take in an event."""
+        """Handle an event."""
         watched, achieved = self.display.world.watching, self.display.achieved
         self.display = update(self.display, event, now_ms)
         match event:
@@ -237,14 +238,14 @@ class ClientController:
         self._end_with_server()
 
     def _show(self, match: Snapshot, watched: str | None) -> None:
-        """Introduce a match; one that was watched until now is left if a match of ours has taken its place."""
+        """Introduce a match; stop watching another match if one of ours has taken its place on the screen."""
         self.display = replace(self.display, is_arriving=False)
         if watched is not None and self.display.world.watching is None:
             self._say((UnwatchRequest(0, match=watched),))
         self._introduce(match)
 
     def _wait_for_friend(self, told: InvitationReply) -> None:
-        """Seek no stranger any more, and where there is no lobby, show the invitation as a notice."""
+        """Stop seeking strangers. Without a lobby, show the invitation as a notice."""
         if self.display.world.seeking is not None:
             self.do(Send(UnseekRequest(0)))
         if not self._has_lobby:
@@ -252,18 +253,21 @@ class ClientController:
             self.display = replace(self.display, notice=invitation(self.display, told), pages=pages)
 
     def _take_answer(self, event: Answered) -> None:
-        """Send the requests that follow from an answer; end or seek again if our main request was refused."""
+        """Send the requests that follow from an answer; end or seek again if our main request was rejected."""
         self._say(answered(self.display, event))
         self._end_if_refused(event)
         match event:
             case Answered(SeekRequest(), Refused(code=code)) if code in _IMPOSSIBLE:
-                self._seek = self._sought  # a search that cannot be is not wanted again
+                self._seek = self._sought  # an impossible seek is not repeated
             case Answered(ResumeRequest(match=name), Refused()):
                 if self.display.match is None and name not in self.display.world.missed:
                     self._look_for_match()
 
     def do(self, command: AnyCommand) -> None:
-        """Carry out a player's action. Before leaving a server of their own, they are asked if others are there."""
+        """Carry out a command.
+
+        Before a player leaves their own server while guests are connected, ask for confirmation.
+        """
         if command is Command.LEAVE and self._count_guests is not None:
             self.display = replace(self.display, world=replace(self.display.world, guests=self._count_guests()))
         self.display, requests = act(self.display, command, self._seek)
@@ -281,25 +285,25 @@ class ClientController:
         self._end_with_server()
 
     def say(self, request: Request) -> None:
-        """Send a request that needs no more than to be sent."""
+        """Send a request that changes nothing here."""
         self._say((request,))
 
     def hold_search(self) -> None:
-        """Look for no opponent before that is asked for."""
+        """Do not seek opponents until the player asks for one."""
         self._is_seeking = False
 
     def look_at_link(self) -> None:
-        """Take note of how long the way to the server is, where that has changed enough to tell it."""
+        """Update the displayed latency if it has changed noticeably."""
         now_ms, shown_ms = self.connection.latency_ms, self.display.world.latency_ms
         if now_ms is None or shown_ms is None or abs(now_ms - shown_ms) > max(_CALM_MS, shown_ms // 4):
             self.display = replace(self.display, world=replace(self.display.world, latency_ms=now_ms))
 
     def forget_notice(self) -> None:
-        """Remove the notice once it was printed, where nothing stays on a screen."""
+        """Remove a printed notice in lines mode, where nothing stays on a screen."""
         self.display = replace(self.display, notice="")
 
     def _introduce(self, match: Snapshot) -> None:
-        """Show the rules of a game before somebody's first match of it."""
+        """Show the rules of a game before a player's first match of it."""
         is_new = match.you is not None and match.outcome is None and match.position.ply < OPENING_PLIES
         is_seen = self.display.shown == match.match and self.display.page.screen == "match"
         if not (is_new and is_seen and self._is_first_match_of and self._is_first_match_of(match.game.name)):
@@ -310,7 +314,7 @@ class ClientController:
             self.do(opening(match.game.name))
 
     def _note_unfinished(self, event: WorldEvent) -> None:
-        """Remember our unfinished matches, and ask for those that ended while we were away."""
+        """Remember our unfinished matches, and request those that ended while we were away."""
         unfinished = self._unfinished
         match event:
             case Welcome():
@@ -337,12 +341,12 @@ class ClientController:
             self._look_for_match()
 
     def _end_if_refused(self, event: Answered) -> None:
-        """Say farewell where what we came for cannot be."""
+        """Say farewell if the request that we came for is impossible."""
         request = structs.replace(event.request, id=0)
         features = self.display.world.features
         opening = self._opening and as_understood(self._opening, features)
         if request == opening and getattr(event.answer, "code", None) == Code.UNKNOWN_OUTCOME:
-            self._has_opened = False  # it is sent again on the next connection, unless it has led to a match
+            self._has_opened = False  # it is sent again on the next connection, unless it led to a match
             return
         is_first_seek = request == as_understood(self._first_seek, features)
         is_opening = request == opening or (is_first_seek and _is_unknown_game(event.answer))
@@ -356,7 +360,7 @@ class ClientController:
             self._say((self._seek,))
 
     def _look_around(self) -> None:
-        """Request the lists of the lobby if they are visible, or needed to suggest an opponent, and not subscribed."""
+        """Subscribe to the lists of the lobby if they are visible or needed to suggest an opponent."""
         display = self.display
         is_over = display.match is not None and display.match.outcome is not None
         is_wanted = display.page.screen == "lobby" or display.world.seeking is not None or is_over

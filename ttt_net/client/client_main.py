@@ -1,8 +1,8 @@
 """Start a client in the chosen mode, identify its player, and say in one sentence how it ended.
 
-Exit codes: 0 fine, 1 a fault of ours, 2 wrong options, 3 the network, 4 refused by the server.
+Exit codes: 0 success, 1 internal error, 2 wrong options, 3 network failure, 4 rejected by the server.
 
-Only the modules of the chosen mode are loaded, so that nobody waits for parts of other modes, or for strategies. A full
+Only the modules of the chosen mode are loaded, so that the start does not wait for other modes or strategies. The full
 screen shows a first sentence before anything else is loaded.
 """
 
@@ -50,13 +50,13 @@ from ttt_net.sdk.trust import pinned_fingerprint, trust_of
 
 
 class _Later:
-    """A module that is imported once one of its names is used."""
+    """A module that is imported when one of its names is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, name: str) -> object:
-        """Return what the module calls by that name."""
+        """Return the module's attribute."""
         found: object = getattr(import_module(self._name), name)
         return found
 
@@ -79,13 +79,13 @@ else:
     canvas, loop = _Later("ttt_net.client.terminal.canvas"), _Later("ttt_net.client.terminal.loop")
 
 Serve = Callable[[Options], AbstractContextManager[Served]]
-"""Runs a server of our own, for everybody, inside the context."""
+"""Runs our own server inside the context, open to everybody."""
 CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
 
 def main(argv: Sequence[str] | None, serve: Serve) -> int:
-    """Run a client; return its exit code. No traceback ever reaches the user."""
+    """Run a client; return its exit code. The user never sees a traceback."""
     try:
         options = parse(argv)
         if options.inquiry is not None:
@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         if options.engines is not None:
             return _seat(options, options.engines)
         if options.bot is not None:
-            bot_mode.check(options.bot, options.level)  # before a word of where it would go
+            bot_mode.check(options.bot, options.level)  # before saying where it would connect
         while (code := _play(options, serve)) is None:
             pass
         return code
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         return USAGE
     except (KeyboardInterrupt, EOFError):
         return OK
-    except Exception as error:  # noqa: BLE001 - a fault of ours is written down, not thrown at people
+    except Exception as error:  # noqa: BLE001 - an internal error goes to the log, not to the user
         if _is_left_by_reader(error):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
 
 
 def _is_left_by_reader(error: BaseException) -> bool:
-    """Tell whether the reader of our lines has enough of them, or has closed the terminal."""
+    """Tell whether the reader of our output has closed the pipe or the terminal."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_left_by_reader, error.exceptions))
     is_hung_up = isinstance(error, OSError) and error.errno == errno.EIO and error.filename is None
@@ -119,7 +119,7 @@ def _is_left_by_reader(error: BaseException) -> bool:
 
 
 def _play(options: Options, serve: Serve) -> int | None:
-    """Go where the options or the person say, and play there; None if they go back to where a server is chosen."""
+    """Play at the place that the options or the person choose; None if the person returns to the list of servers."""
     if not (options.is_address_given or options.local or options.is_hosting):
         place = _place_for(options)
         if place is None:
@@ -134,9 +134,9 @@ def _play(options: Options, serve: Serve) -> int | None:
 
 
 def _reported(options: Options, ending: Ending) -> int | None:
-    """Print how it ended, and return the exit code; None if the person returns to the list of servers.
+    """Print how the session ended, and return the exit code; None if the person returns to the list of servers.
 
-    A server of our own that is to keep running keeps us until it ends, or until Ctrl-C.
+    If our own server keeps running for its guests, wait until it ends or until Ctrl-C.
     """
     if ending.is_going_back:
         return None
@@ -226,7 +226,7 @@ def _play_in_lines(options: Options, mine: Identity) -> Ending:
 
 
 def _play_locally(options: Options) -> Ending:
-    """Play at this keyboard; the strategies, if any, are started first."""
+    """Play at this keyboard; start the strategies first, if any."""
     if not is_on_screen(options):
         others = _seated(options)
         return local_connection.play(options, others, partial(line_client.tell, options), is_on_screen=False)
@@ -236,7 +236,7 @@ def _play_locally(options: Options) -> Ending:
 
 
 def _seated(options: Options) -> "local_connection.Others | None":
-    """Return the strategies that play at this keyboard; None where only people play."""
+    """Return the strategies that play at this keyboard; None if only people play."""
     if options.local is None or options.local.is_for_people_alone:
         return None
     return seated_strategies.seated(options)
@@ -244,14 +244,14 @@ def _seated(options: Options) -> "local_connection.Others | None":
 
 @contextmanager
 def _greeted(sentence: str, row: int | None = None) -> "Iterator[canvas.Canvas]":
-    """Take the terminal inside the block, with a sentence on it while the rest is loaded."""
+    """Take over the terminal inside the block, and show a sentence while the rest is loaded."""
     with signals_raised(), canvas.Canvas().opened() as opened:
         opened.greet(sentence, row=row)
         yield opened
 
 
 def _with_pin(options: Options) -> Options:
-    """Return the options with the pinned certificate of their server, if it is encrypted and no other was named."""
+    """Return the options with the pinned certificate of an encrypted server, unless they name another."""
     if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
         return options
     pinned = pinned_fingerprint(options.server)
@@ -265,7 +265,7 @@ def _with_new_pin(options: Options, farewell: Farewell | None) -> Options | None
 
 
 def _place_for(options: Options) -> Place | None:
-    """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
+    """Return where to play, or None if the person leaves. Ask only at a terminal."""
     if options.bot is None and is_on_screen(options):
         with _greeted("Looking for servers on this network ...", row=1) as drawn:
             menu = menu_controller.StartMenu(options, drawn)
@@ -289,7 +289,7 @@ def _chosen_by_lines(options: Options) -> Place | None:
 
 
 def _answer(request: Request) -> Sequence[AnyServerMessage]:
-    """Answer a request of the start menu, which needs no server."""
+    """Answer a request of the start menu that needs no server."""
     return local_matches.answer_without_match(request, time.time_ns() // 1_000_000)
 
 

@@ -1,7 +1,7 @@
-"""Hold the state of this terminal: its pages, the match it shows, the cursor, the typed text; and name its commands.
+"""Define the state of this terminal (pages, shown match, cursor, typed text) and its commands.
 
-`update` returns the next display after an event, `act` after a command, each of which is a value. This module knows no
-socket, no terminal and no rules of play.
+`update` returns the display after an event, `act` the display after a command; displays, events and commands are
+values. This module knows no socket, no terminal and no rules of play.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ TIMES = (
     TimeControl(600_000, 5_000),
     TimeControl(900_000, 10_000),
 )
-"""The clocks to choose from: none first."""
+"""The clocks to choose from; no clock comes first."""
 SPEEDS: tuple[Speed, ...] = ("untimed", "rapid", "blitz", "bullet")
-"""The speeds with separate ratings."""
+"""The speeds that have separate ratings."""
 
 
 class Entry(Enum):
-    """The kind of typed text: the name of a move, or something else on a line of its own."""
+    """The kind of typed text: the name of a move, or another text on a line of its own."""
 
     MOVE = "Move"
     CHAT = "Say"
@@ -40,7 +40,7 @@ class Entry(Enum):
 
 
 class Purpose(Enum):
-    """The purpose for which a game is chosen."""
+    """The purpose for which the player chooses a game."""
 
     PLAY = "play"
     CHALLENGE = "challenge"
@@ -49,39 +49,39 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: the row that the cursor is on, and what the page is about.
+    """An open page: its cursor and its subject.
 
-    `row` is the key of the row, and `place` where it was last seen, so that the cursor stays with its row while rows
-    come and go. `about` is the name of the player or the game, or the id of the match, that the page is about; an empty
-    name is our own.
+    `row` is the key of the row at the cursor, and `place` the row's last index, so that the cursor stays with its row
+    while rows come and go. `about` is the name of a player or game, or the id of a match; an empty name means
+    ourselves.
     """
 
     screen: str
-    """The name of the screen, as the registry has it."""
+    """The name of the screen in the registry."""
     row: str = ""
     place: int = 0
     about: str = ""
     purpose: Purpose = Purpose.PLAY
     games: tuple[str, ...] = ()
-    """The games to choose from; none means all."""
+    """The games to choose from; empty means all."""
     time: int = 0
-    """Which of the time controls is chosen, or of the speeds on a page of ratings."""
+    """The index of the chosen time control, or of the speed on a page of ratings."""
     is_rated: bool | None = None
-    """Whether the match is to be rated; None: where both want it and the game has ratings."""
+    """Whether the match should be rated; None: rated if both players want it and the game has ratings."""
     opponents: Opponents = "people"
-    """The kind of opponents that a search accepts."""
+    """The kind of opponents that a seek accepts."""
     ply: int = 0
-    """The position that a replay is at."""
+    """The ply of the position that a replay shows."""
     filter: str = ""
-    """The words that the rows of the lobby must have; none: all rows."""
+    """The words that rows of the lobby must contain; empty: all rows are shown."""
     unfolded: frozenset[str] = frozenset()
-    """The sections of the lobby that are shown whole, however long they are."""
+    """The unfolded sections of the lobby."""
     is_by_strength: bool = False
-    """Whether the strongest come first in the lobby."""
+    """Whether the lobby lists the strongest players first."""
 
 
 class Overlay(Enum):
-    """A panel or question that lies over a screen and takes the keys."""
+    """A panel or question over a screen that receives the keys."""
 
     NONE = "none"
     HELP = "help"
@@ -96,53 +96,53 @@ class Overlay(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReplayState:
-    """A match that is stepped through: the positions that are there, by ply."""
+    """A match that the player steps through: the received positions by ply."""
 
     match: Snapshot
     positions: tuple[Position | None, ...]
     starts: tuple[str | None, ...] = ()
-    """The same as a new match can begin from them; empty where none can, None where it is not known yet."""
+    """The same positions as starts for a new match; empty where none can begin, None if not known yet."""
 
 
 _MAX_TALKERS = 6
-"""The most people who wrote in a match that one can choose from."""
+"""The maximal number of talkers to choose from when muting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """The world and the state of this terminal: all that a renderer needs."""
+    """The world and the state of this terminal: everything that a renderer needs."""
 
     world: World = field(default_factory=World)
     has_lobby: bool = True
-    """Whether the server has a lobby for us: at one keyboard there is none."""
+    """Whether the connection has a lobby; matches at one keyboard have none."""
     has_server_picker: bool = False
-    """Whether one came by a list of servers, and may go back to it."""
+    """Whether the player came from the list of servers and can return to it."""
     pages: tuple[Page, ...] = (Page("lobby"),)
-    """The screens that lie on one another; the last is seen, Escape goes back to the one before."""
+    """The stack of open pages: the last one is visible, and Escape returns to the one before."""
     shown: str | None = None
-    """The id of the match on the screen."""
+    """The id of the shown match."""
     left: str | None = None
-    """The finished match that was left; it comes back on the screen only if it is asked for."""
+    """The finished match that the player left; it is shown again only on request."""
     is_arriving: bool = False
-    """Whether the match that we came for, or the code for it, was asked for and is not there yet."""
+    """Whether the match that we came for, or the match of our code, was requested but has not arrived."""
     pending: PlayRequest | None = None
-    """Our move that is on its way."""
+    """Our move that the server has not confirmed yet."""
     cursor: int = 0
-    """The cell that Enter means; -1 where there is no cursor."""
+    """The cell that Enter marks; -1 without a cursor."""
     choices: tuple[int, ...] = ()
-    """The moves to choose from, under `Overlay.CHOICE`."""
+    """The moves to choose from in `Overlay.CHOICE`."""
     growing: tuple[int, float] = (-1, 1.0)
-    """The cell whose mark is just being drawn, and how much of it there is; -1: none."""
+    """The cell of the animated mark, and the part of it that is drawn; -1: none."""
     overlay: Overlay = Overlay.NONE
     entry: Entry = Entry.MOVE
-    """The kind of text that is being typed."""
+    """The kind of text that the player is typing."""
     typed: str = ""
     notice: str = ""
-    """The newest sentence that is not a state of the world."""
+    """The latest message that does not follow from the state of the world."""
     copied: str = ""
-    """The text that was last copied to the clipboard."""
+    """The text last copied to the clipboard."""
     chat: tuple[Chatted, ...] = ()
-    """The chat of the shown match, the newest message last."""
+    """The chat of the shown match, newest message last."""
     muted: frozenset[str] = frozenset()
     """The names of muted players."""
     is_deaf: bool = False
@@ -150,42 +150,42 @@ class Display:
     achieved: Achievements = field(default_factory=Achievements)
     """The puzzles solved and levels beaten on this machine."""
     replay: ReplayState | None = None
-    """The match that is stepped through, or was last."""
+    """The current or last replay."""
     servers: ServerList | None = None
-    """The list of servers, in the start menu."""
+    """The list of servers of the start menu."""
     has_warnings: bool = False
-    """Whether we want warnings against a bot."""
+    """Whether the player wants warnings in matches against bots."""
     is_leaving: bool = False
     is_match_kept: bool = False
-    """Whether one who leaves a live match neither resigns it nor calls it off."""
+    """Whether a player who leaves keeps the live match instead of resigning or aborting it."""
     is_serving_on: bool = False
-    """Whether the server of one who leaves is to go on without them."""
+    """Whether our own server keeps running when its player leaves."""
     is_going_back: bool = False
-    """Whether one who leaves goes back to where servers are chosen."""
+    """Whether a player who leaves returns to the list of servers."""
 
     @property
     def match(self) -> Snapshot | None:
-        """The match on the screen."""
+        """The shown match."""
         return self.world.matches.get(self.shown) if self.shown is not None else None
 
     @property
     def page(self) -> Page:
-        """The screen that is seen."""
+        """The visible page."""
         return self.pages[-1]
 
     def with_page(self, page: Page) -> "Display":
-        """Return the display with another page in place of the one that is seen."""
+        """Return the display with another page in place of the visible one."""
         return replace(self, pages=(*self.pages[:-1], page))
 
     def in_world(self, world: World) -> "Display":
-        """Return the display of another world; a match that is not there any more is not shown."""
+        """Return the display with another world; a match that no longer exists is not shown."""
         if self.shown is None or self.shown in world.matches:
             return replace(self, world=world)
         pages = tuple(page for page in self.pages if page.screen != "match")
         return replace(self, world=world, shown=None, pages=pages)
 
     def showing(self, match: Snapshot) -> "Display":
-        """Return the display with a match on top of the open pages, and no pending input there."""
+        """Return the display with a match on top of the open pages, without any pending input."""
         return replace(
             self,
             shown=match.match,
@@ -205,18 +205,18 @@ class Display:
 
     @property
     def is_watched(self) -> bool:
-        """Whether the shown match is one of others."""
+        """Whether we only watch the shown match."""
         return self.match is not None and self.match.you is None
 
     @property
     def is_my_turn(self) -> bool:
-        """Whether the shown match waits for our move."""
+        """Whether it is our turn in the shown match."""
         match = self.match
         return match is not None and self.is_live and match.you is not None and match.you == match.position.to_move
 
     @property
     def elsewhere(self) -> Snapshot | None:
-        """Another match of ours than the shown one, which waits for our move."""
+        """Another match of ours in which it is our turn."""
         world = self.world
         others = (match for name, match in world.matches.items() if name != self.shown and world.has_seat(name))
         live = (match for match in others if match.outcome is None and not match.adjourned)
@@ -224,17 +224,17 @@ class Display:
 
     @property
     def may_move(self) -> bool:
-        """Whether it is our turn and no move of ours is on its way."""
+        """Whether it is our turn and no move of ours is pending."""
         return self.is_my_turn and self.under_way is None
 
     @property
     def under_way(self) -> PlayRequest | None:
-        """Our move in the shown match that is on its way; one in another match is no matter of this one."""
+        """Our pending move in the shown match, if any. Moves pending in other matches are ignored."""
         return self.pending if self.pending is not None and self.pending.match == self.shown else None
 
     @property
     def talkers(self) -> tuple[str, ...]:
-        """The names of those who have written here, newest first, or who are muted; never our own."""
+        """The names of people who have written here, newest first, and of muted people; never our own."""
         ours = self.world.you.name if self.world.you is not None else None
         heard = dict.fromkeys(each.by.name for each in reversed(self.chat))
         return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
@@ -242,7 +242,7 @@ class Display:
     def seat_of(self, name: str) -> Side | None:
         """Return the seat of a player in the shown match; None if they only watch, or if the server takes only names.
 
-        Unlike the name, which a rename frees for others, the seat always means the same player.
+        Unlike a name, which a rename makes available to others, a seat always means the same player.
         """
         players = self.match.players if self.match is not None and "seats" in self.world.features else ()
         sides: tuple[Side, Side] = (0, 1)
@@ -253,7 +253,7 @@ class Display:
         return self.world.left_ms(self.match.match, side, now_ms) if self.match is not None else None
 
     def claim_in_ms(self, now_ms: int) -> int | None:
-        """Return how long it is until we may claim the shown match, or None when the opponent is not away."""
+        """Return the time until we may claim the shown match, or None if the opponent is connected."""
         match = self.match
         if match is None or match.away is None or match.away.side == match.you or not self.is_live:
             return None
@@ -261,14 +261,14 @@ class Display:
 
 
 def _first_cursor(snapshot: Snapshot) -> int:
-    """Return the middle cell, or the topmost of the middle column where marks fall."""
+    """Return the middle cell, or the top cell of the middle column where marks fall."""
     height, width = snapshot.game.shape[-2:]
     row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2
     return row * width + (width - 1) // 2
 
 
 class Command(Enum):
-    """An action that needs no more words."""
+    """A command without arguments."""
 
     UP = (0, -1)
     DOWN = (0, 1)
@@ -302,68 +302,68 @@ ON_LISTS = {
     *(Command.UP, Command.DOWN, Command.LEFT, Command.RIGHT, Command.PLACE, Command.LEAVE),
     *(Command.SECTION, Command.FIRST, Command.LAST),
 }
-"""Commands with another meaning on a list than at a board, or with a meaning only there."""
+"""Commands that differ between lists and boards, or exist only on lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """More characters of a typed text."""
+    """Type more characters of a text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The `index`-th of the moves that are listed to choose from, counted from 0."""
+    """Choose the `index`-th of the listed moves, counted from 0."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A move by its name, whole."""
+    """Make the move of this complete name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """A move by one digit: the column where marks fall, the cell in reading order on a small board."""
+    """Make a move by one digit: the column where marks fall, or the cell in reading order on a small board."""
 
     digit: int
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A cell was pointed at: the cursor goes there, and a mark if it may."""
+    """Move the cursor to a cell, and mark it if that is legal."""
 
     cell: int
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request, sent as it is; the page it was chosen on closes."""
+    """Send a request unchanged, and close the page on which it was chosen."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A page is opened, on top of the one that is seen."""
+    """Open a page on top of the visible one."""
 
     page: Page
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A match of ours comes on the screen."""
+    """Show a match of ours."""
 
     match: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reopen:
-    """A finished match comes on the screen: one of ours as a player, any other as a watcher."""
+    """Show a finished match: one of ours as a player, any other as a watcher."""
 
     match: str
     is_ours: bool
@@ -371,35 +371,35 @@ class Reopen:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Start typing something on a line of its own."""
+    """Begin to type a text on a line of its own."""
 
     entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A click on a row of the list: the cursor goes there, and its command is carried out."""
+    """Move the cursor to a clicked row of the list, and carry out the row's command."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The cursor of a list moves by so many rows, a replay by so many moves."""
+    """Move the cursor of a list by so many rows, or a replay by so many plies."""
 
     rows: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlayBot:
-    """A bot is challenged that plays at the level."""
+    """Challenge a bot that plays at the level."""
 
     level: int
 
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """Another part of the list that is on a page is asked for."""
+    """Request another part of the list on a page."""
 
     page: Page
     request: Request
@@ -407,7 +407,7 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A command of one screen alone: `apply` returns the display after it, and what to say."""
+    """A command of a single screen: `apply` returns the display after it, and the requests to send."""
 
     apply: Callable[[Display], tuple[Display, tuple[Request, ...]]]
 
@@ -433,5 +433,5 @@ AnyCommand = (
 
 
 def claims_in(match: Snapshot) -> tuple[ClaimKind, ...]:
-    """Return what may be claimed in a match whose opponent is away, in the order of the list."""
+    """Return the claims that are possible while the opponent is away, in the order of the list."""
     return ("win", "draw") if match.rated else ("win", "draw", "adjourn")

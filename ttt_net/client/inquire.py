@@ -1,7 +1,7 @@
 """Ask a server one question and leave: a profile, a history, a leaderboard; rename or forget a player.
 
-Nobody is disturbed: a client that plays keeps its link, since the question is then asked as a guest, which is forgotten
-after the answer. Unfinished matches are not resumed.
+If a client is playing under this identity, the question is asked as a guest, so that the client keeps its connection.
+The server forgets the guest after the answer. Unfinished matches are not resumed.
 """
 
 import asyncio
@@ -45,16 +45,16 @@ from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.text import clean, name_key
 
 PIPE_WIDTH = 500
-"""In a pipe nothing is cut: no table is so wide."""
+"""The width in a pipe, where no table is cut."""
 _LEFT, _RIGHT = "left", "right"
 
 
 Told = ProfileReply | HistoryReply | LeaderboardReply | TournamentReply | TournamentList
-"""The answers that are printed as lines."""
+"""The replies that are printed as lines."""
 
 
 def lines_of(told: Told, options: Options, inquiry: Inquiry) -> list[str]:
-    """Return a server's answer in lines that fit the terminal, if there is one."""
+    """Return a server's reply in lines that fit the terminal, if stdout is one."""
     if options.is_json:
         return [msgspec.json.encode(told).decode()]
     is_terminal = sys.stdout.isatty()
@@ -213,7 +213,7 @@ def _say_next(console: Console, options: Options, inquiry: Inquiry) -> None:
 
 
 def _table(console: Console, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print rows in columns; those whose name ends in > are numbers. Cells that do not fit are cut, not wrapped."""
+    """Print rows in columns; columns whose name ends in > hold numbers. Cells that do not fit are cut, not wrapped."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column in columns:
         justify = _RIGHT if column.endswith(">") else _LEFT
@@ -243,21 +243,21 @@ def _result(match: FinishedMatch) -> str:
 
 
 ANSWER_S = 10.0
-"""How long an answer may take."""
+"""How long to wait for an answer."""
 _ONCE = ReconnectLimits(0, 0)
 _OF_ONESELF = ("rename", "forget")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The lines to be printed, or why there are none."""
+    """The lines to print, or the error."""
 
     lines: list[str] = field(default_factory=list)
     farewell: Farewell | None = None
 
 
 def inquire(options: Options, inquiry: Inquiry) -> Answer:
-    """Ask, and return the answer; `ConfigurationError` says what to say differently."""
+    """Ask the server, and return the answer. Raises `ConfigurationError` if the options are wrong."""
     mine = _identity(options, inquiry)
     try:
         return asyncio.run(_inquire(options, inquiry, mine))
@@ -267,7 +267,7 @@ def inquire(options: Options, inquiry: Inquiry) -> Answer:
 
 
 def _identity(options: Options, inquiry: Inquiry) -> identity.Identity | None:
-    """Return who we are on that server, if we are anybody there and do not play at the moment."""
+    """Return our identity on the server, if we have one that is not in use by a running client."""
     name = options.name or identity.remembered_name()
     mine = None
     if name is not None and identity.is_known(options.server, name):
@@ -334,7 +334,7 @@ async def _answer(client: Client, options: Options, inquiry: Inquiry, mine: iden
     match inquiry.kind:
         case "profile":
             profile = await client.ask_for(ProfileRequest(0, whose), ProfileReply)
-            if mine is None:  # a guest has never met anybody
+            if mine is None:  # a guest has no past opponents
                 profile = replace(profile, against=None)
             return Answer(lines_of(profile, options, inquiry))
         case "history":
@@ -360,7 +360,7 @@ async def _answer(client: Client, options: Options, inquiry: Inquiry, mine: iden
 
 
 async def _history(client: Client, whose: str | None, page: int) -> HistoryReply:
-    """Return a page of a history, by way of those before it; beyond the last, an empty one."""
+    """Return a page of a history by requesting all pages before it; an empty page beyond the last."""
     before = None
     for _ in range(page - 1):
         told = await client.ask_for(HistoryRequest(0, whose, None, before), HistoryReply)

@@ -1,4 +1,4 @@
-"""Keep the events of a client in a mailbox (of its connection, keys, lines, signals), to be handled in turn."""
+"""Queue the events of a client (from its connection, keys, lines and signals) in a mailbox."""
 
 import asyncio
 import signal
@@ -13,39 +13,39 @@ from ttt_net.sdk.received import ConnectionEvent, Stop
 
 @dataclass(frozen=True, slots=True)
 class LocalNotice:
-    """Something that happened on this machine: a file was written, or could not be."""
+    """An event on this machine: a file was written, or could not be written."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReachableAt:
-    """Others on the network reach the server at this address."""
+    """Other people on the network reach the server at this address."""
 
     address: str
 
 
 WorldEvent = ConnectionEvent | LocalNotice | ReachableAt
-"""The events that change the known world."""
+"""The events that change the world."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key was pressed, named as prompt_toolkit names it."""
+    """A key was pressed; it has prompt_toolkit's name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line was typed, or None: no other will come."""
+    """A line was typed; None is the end of the input."""
 
     text: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Clicked:
-    """The mouse was clicked, in a column and row counted from 0."""
+    """The mouse was clicked at a column and row, counted from 0."""
 
     column: int
     row: int
@@ -53,40 +53,40 @@ class Clicked:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """A text was pasted, whatever it holds."""
+    """A text was pasted."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Focused:
-    """The window came into focus, or went out of it."""
+    """The window gained or lost the focus."""
 
     is_focused: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """The window has another size."""
+    """The window was resized."""
 
 
 TerminalEvent = Key | Line | Resized | Clicked | Pasted | Focused
 """The events of a keyboard, a mouse and a window."""
 Event = WorldEvent | TerminalEvent | Stop
-"""The events that reach the loop of a client."""
+"""The events that a client's loop handles."""
 
 MAX_QUEUED_EVENTS = 256
-"""The events of a connection that a mailbox holds; then the connection waits."""
+"""The capacity for events of a connection; when it is full, the connection waits."""
 MAX_QUEUED_KEYS = 64
-"""The keys, clicks and lines that a mailbox holds besides; more are lost, as with any keyboard."""
+"""The additional capacity for keys, clicks and lines; more are lost, as with any keyboard."""
 HANG_UP = ("c-c", "<sigint>")
-"""The keys that leave at once."""
+"""The keys that leave immediately."""
 
 
 class Mailbox(asyncio.Queue[Event]):
-    """The events of one client: those of the person and the system first, then those of the connection.
+    """The events of one client: those of the person and the system come before those of the connection.
 
-    A flooding server can neither delay nor displace a person's actions: keys have separate places.
+    Keys have separate capacity, so a flooding server can neither delay nor displace a person's actions.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class Mailbox(asyncio.Queue[Event]):
     def post(self, event: Event) -> bool:
         """Put an event of the person or the system into the mailbox; return whether there was room."""
         is_end = isinstance(event, Stop) or (isinstance(event, Key) and event.name in HANG_UP)
-        if self._ahead >= MAX_QUEUED_KEYS + is_end:  # the last place is for an event that ends the client
+        if self._ahead >= MAX_QUEUED_KEYS + is_end:  # the last place is reserved for an event that ends the client
             return False
         self._is_posting = True
         try:
@@ -106,7 +106,7 @@ class Mailbox(asyncio.Queue[Event]):
         return True
 
     def full(self) -> bool:
-        """Return whether the connection has to wait."""
+        """Tell whether the connection has to wait."""
         return not self._is_posting and len(self._queue) - self._ahead >= self.maxsize
 
     def _init(self, maxsize: int) -> None:
@@ -138,12 +138,12 @@ def post(mailbox: asyncio.Queue[Event], event: Event) -> bool:
 
 @contextmanager
 def delivered(mailbox: asyncio.Queue[Event]) -> Iterator[None]:
-    """Put `Stop` and `Resized` into the mailbox when the system says so, until the context ends."""
+    """Put `Stop` and `Resized` into the mailbox on signals of the system, until the context ends."""
     loop = asyncio.get_running_loop()
     events: dict[str, Event] = {**dict.fromkeys(ENDINGS, Stop()), "SIGWINCH": Resized()}
     present = {getattr(signal, name): event for name, event in events.items() if hasattr(signal, name)}
     for number, event in present.items():
-        with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts the loop instead, which also cleans up
+        with suppress(NotImplementedError):  # on Windows, Ctrl-C interrupts the loop instead, which also cleans up
             loop.add_signal_handler(number, post, mailbox, event)
     try:
         yield

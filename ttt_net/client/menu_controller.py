@@ -1,4 +1,4 @@
-"""Run the start menu on the screen with the loop of every other screen: a search takes the place of a connection."""
+"""Run the start menu with the same loop as all other screens: a server search takes the place of the connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,14 +19,14 @@ from ttt_net.messages import SeekRequest
 
 
 class SearchConnection:
-    """Searches for servers for as long as it runs."""
+    """Searches for servers while it runs."""
 
     def __init__(self, search: ServerSearch) -> None:
         self._search = search
 
     @property
     def is_asking(self) -> bool:
-        """Tell that nothing is asked of a server."""
+        """Always False: the search sends no requests."""
         return False
 
     async def run(self) -> None:
@@ -36,38 +36,38 @@ class SearchConnection:
 
 
 class MenuController:
-    """Keeps the display of the start menu; `ServerSearch.servers` then has the place that was chosen."""
+    """Keeps the display of the start menu; in the end, `ServerSearch.servers` holds the chosen place."""
 
     def __init__(self, search: ServerSearch) -> None:
         self.connection = SearchConnection(search)
         self.answer: Answer = lambda request: ()
-        """Answers what pages of the menu ask."""
+        """Answers the requests of the menu's pages."""
         self._search = search
         self._display = Display(pages=(Page("start"),), has_lobby=False)
 
     @property
     def display(self) -> Display:
-        """The menu as far as the search has come."""
+        """The menu with the servers found so far."""
         return replace(self._display, servers=self._search.servers)
 
     @property
     def achieved(self) -> Achievements:
-        """The puzzles that were solved here."""
+        """The puzzles solved on this machine."""
         return self._display.achieved
 
     @property
     def is_to_go_on(self) -> bool:
-        """Tell that no match is asked for."""
+        """Always False: no match is requested."""
         return False
 
     @property
     def wanted(self) -> SeekRequest:
-        """A search that is never asked for, of the game that is chosen."""
+        """A seek of the chosen game, which is never sent."""
         return SeekRequest(0, [self._search.servers.choices.game])
 
     @property
     def is_done(self) -> bool:
-        """Whether something was chosen, or the person leaves."""
+        """Whether the person has chosen a place or leaves."""
         return self._display.is_leaving
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
@@ -75,11 +75,11 @@ class MenuController:
         self._display = update(self.display, event, now_ms)
 
     def remember(self, achieved: Achievements) -> None:
-        """Take in which puzzles were solved before."""
+        """Set the puzzles that were solved before."""
         self._display = replace(self._display, achieved=achieved)
 
     def do(self, command: AnyCommand) -> None:
-        """Carry out what the person did."""
+        """Carry out a command."""
         self._display, requests = act(self.display, command, self.wanted)
         if self._display.servers is not None:
             self._search.become(self._display.servers)
@@ -88,13 +88,13 @@ class MenuController:
                 self.hear(told, 0)
 
     def hold_search(self) -> None:
-        """Do nothing: no opponent is sought."""
+        """Do nothing: the menu seeks no opponent."""
 
     def look_at_link(self) -> None:
-        """Do nothing: nothing is sent."""
+        """Do nothing: the menu has no connection."""
 
     def forget_notice(self) -> None:
-        """Take the notice away."""
+        """Remove the notice."""
         self._display = replace(self._display, notice="")
 
 
@@ -102,10 +102,10 @@ PlayOnScreen = Callable[[Controller, TerminalScreen, asyncio.Queue[Event]], Awai
 
 
 class StartMenu:
-    """The menu on the screen, from which a person chooses."""
+    """The start menu on the screen."""
 
     def __init__(self, options: Options, canvas: Canvas) -> None:
-        """Show the menu before anything is found."""
+        """Show the menu before any server is found."""
         self._mailbox = Mailbox()
         self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
         self._controller = MenuController(self._search)
@@ -113,7 +113,7 @@ class StartMenu:
         self._screen.paint(self._controller.display, 0)
 
     def take(self, play_on_screen: PlayOnScreen, answer: Answer) -> Place | None:
-        """Return the chosen destination, or None if they leave; remember their choices and solved puzzles."""
+        """Return the chosen destination, or None if the person leaves; remember their choices and solved puzzles."""
         before, solved = self._search.servers.choices, load_achievements()
         self._controller.answer = answer
         self._controller.remember(solved)

@@ -1,6 +1,6 @@
-"""Read what a command line names: a game, an action, an address, a match at this keyboard; suggest near matches.
+"""Parse the words of a command line: a game, an action, an address, a match at this keyboard; suggest similar names.
 
-This needs the rules of the games, so it is loaded only where something is named.
+This module needs the rules of the games, so it is loaded only if the command line names something.
 """
 
 import argparse
@@ -17,17 +17,18 @@ from ttt_net.text import clean
 
 _MARKS = ("X", "O")
 DEEDS = ("host", "local", "help", "version")
-"""Words that do what the flags of the same name do."""
+"""Words that act like the flags of the same name."""
 _PARAMETRIC = re.compile(r"(mnk|connect):\d+x\d+,\d+", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"[.:/\[\]]|localhost$|^\d+$", re.IGNORECASE)
-"""Characters of addresses that no game has in its name."""
+"""Characters of addresses that occur in no game's name."""
 _NEAR = 0.85
 
 
 def sort_words(given: argparse.Namespace) -> None:
-    """Put the words of the command line where they belong: `given.url`, `given.game`, or a flag.
+    """Store the words of the command line in `given.url`, `given.game`, or a flag.
 
-    Raises `ConfigurationError` if there are two of a kind, or one is nearly a game or a deed: no host is meant by it.
+    Raises `ConfigurationError` if there are two of a kind, or if a word resembles a game or an action, and so hardly
+    means a host.
     """
     for word in given.words:
         deed = word.lower()
@@ -45,7 +46,7 @@ def sort_words(given: argparse.Namespace) -> None:
 
 
 def game_meant(word: str) -> str | None:
-    """Return the game that a word names, however it is written; None if it names none."""
+    """Return the game that a word names, in any spelling; None if it names none."""
     if _PARAMETRIC.fullmatch(word):
         return word.lower()
     if _HOST.search(word):
@@ -54,9 +55,9 @@ def game_meant(word: str) -> str | None:
 
 
 def checked_game(typed: str) -> str:
-    """Return the game of `--game`; what only a server knows stays as it is.
+    """Return the game of `--game`; a name that only a server may know is returned unchanged.
 
-    Raises `ConfigurationError` if it is nearly the name of a game.
+    Raises `ConfigurationError` if the name resembles that of a game.
     """
     game = game_meant(typed)
     if game is not None:
@@ -68,7 +69,7 @@ def checked_game(typed: str) -> str:
 
 
 def _check_host(word: str) -> None:
-    """Raise `ConfigurationError` for a bare word that is nearly a game or a deed, and so hardly a computer's name."""
+    """Raise `ConfigurationError` for a bare word that resembles a game or an action, and so hardly names a computer."""
     if _HOST.search(word) or CODE.fullmatch(word):
         return
     near = next(iter(get_close_matches(word.lower(), DEEDS, 1, _NEAR)), None) or _near(word)
@@ -83,7 +84,7 @@ def _near(word: str) -> str | None:
 
 
 def _games() -> dict[str, str]:
-    """Return the names of the games, by how names and titles may be written."""
+    """Return the names of the games by all spellings of names and titles."""
     return {_folded(called): name for name in NAMES for called in (find_game(name).title, name)}
 
 
@@ -100,7 +101,7 @@ def _folded(text: str) -> str:
 
 
 def local_of(given: argparse.Namespace, game: str) -> Local:
-    """Return the match at this keyboard that is asked for. Raises `ConfigurationError` if there can be none."""
+    """Return the requested match at this keyboard. Raises `ConfigurationError` if it is impossible."""
     players = _who(given.x), _who(given.o)
     name, start = _game_and_start(game, given.start)
     names = _names(given.names) if given.names is not None else _usual_names(name, *players)
@@ -108,12 +109,12 @@ def local_of(given: argparse.Namespace, game: str) -> Local:
 
 
 def _who(given: str | None) -> str:
-    """Return the player of a side: a person by default; for the computer, the strategy of every game."""
+    """Return the player of a side: a person by default; for the computer, the strategy that plays every game."""
     return EVERY_GAME if given is not None and given.lower() == COMPUTER.lower() else given or HUMAN
 
 
 def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:
-    """Return a match of those players, with their usual names unless others than their marks are given.
+    """Return a match of these players, with the usual names unless the given ones differ from the marks.
 
     Raises `ConfigurationError` if the game is unknown.
     """
@@ -129,10 +130,10 @@ def _names(text: str) -> tuple[str, str]:
 
 
 def _usual_names(name: str, x: str, o: str) -> tuple[str, str]:
-    """Return the names of two players who were given none.
+    """Return the names of two players without given names.
 
-    People are called by their marks, or where a player's mark may change in the game, `You` and `Player 1`. A person's
-    opponent is `COMPUTER`; of two strategies each has its name, to tell them apart.
+    People are named by their marks, or `You` and `Player 1` if marks may change in the game. A person's opponent is
+    `COMPUTER`; two strategies have their own names, to tell them apart.
     """
     game = find_game(name)
     has_fixed_marks = game.marks(game.initial) == _MARKS and min(game.move_cells) >= 0

@@ -1,4 +1,4 @@
-"""Play on a server, on a screen or in lines: make the first request, show the displays, and tell how it ended."""
+"""Play on a server, on a screen or in lines: send the first request, show the displays, and report how it ended."""
 
 import asyncio
 import shlex
@@ -28,11 +28,11 @@ from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest
 from ttt_net.sdk.identity import Identity, remembered_name
 
 Show = Callable[[Controller, Mailbox], Awaitable[None]]
-"""Shows the displays of a controller, on a screen or line by line, until it is done."""
+"""Renders a controller's displays, on a screen or line by line, until it is done."""
 
 
 def play(options: Options, mine: Identity, show: Show, *, is_on_screen: bool) -> Ending:
-    """Play on a server; in lines a program may play as well as a person."""
+    """Play on a server; in lines mode the player may be a program."""
     return asyncio.run(_play(options, mine, show, is_on_screen=is_on_screen))
 
 
@@ -64,24 +64,24 @@ async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: b
 
 
 def seek_of(options: Options) -> SeekRequest:
-    """Return the first seek: by default for a person; bots are offered."""
+    """Return the first seek: by default for people only; bots are suggested."""
     return by_default(SeekRequest(0, [options.game or options.usual_game], options.time, options.opponents or "people"))
 
 
 def address_of(options: Options) -> str:
-    """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
+    """Return the address to show: for our own server, the one that friends can use."""
     return shareable(options.server) if options.is_hosting else options.server
 
 
 def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
-    """Return the first request, where it is no seek for anybody to play with."""
+    """Return the first request, if it is not a seek."""
     if options.join is not None:
         return JoinRequest(0, options.join)
     return InviteRequest(0, options.game or options.usual_game, options.time) if options.is_inviting else None
 
 
 def ending_of(display: Display, options: Options) -> Ending:
-    """Return how a session ended whose last display this is."""
+    """Return the ending of a session from its last display."""
     command = options.command
     if display.world.you is not None and display.world.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(display.world.you))}"

@@ -1,4 +1,4 @@
-"""Read and check all options of the client; any fault is reported in one line before anything starts."""
+"""Parse and check all options of the client; any error is reported in one line before anything starts."""
 
 import argparse
 import random
@@ -55,7 +55,7 @@ tells the rest."""
 
 
 class ShortHelp(argparse.Action):
-    """`--help`, which fits a terminal; `--help-all` is the usual one."""
+    """`--help`, which fits a terminal; `--help-all` prints argparse's full help."""
 
     def __call__(
         self,
@@ -70,7 +70,7 @@ class ShortHelp(argparse.Action):
 
 
 def whole_number(text: str) -> int:
-    """Return the number that was typed. Raises `ArgumentTypeError` if it is none."""
+    """Return a typed whole number. Raises `ArgumentTypeError` if it is none."""
     try:
         return int(text)
     except ValueError:
@@ -82,12 +82,12 @@ KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "tournament", "r
 SPEEDS: tuple[Speed, ...] = ("bullet", "blitz", "rapid", "untimed")
 MAX_PAGE = 10_000
 MAX_HISTORY_PAGE = 50
-"""A history is asked for page after page."""
+"""The highest page of a history; all pages before it are requested too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """One question: `about` is a player's name (empty: oneself), a game, or the name to take."""
+    """One question: `about` is a player's name (empty: the asking player), a game, or the new name."""
 
     kind: Kind
     about: str = ""
@@ -97,7 +97,7 @@ class Inquiry:
 
 
 def add_inquiry(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that ask something of a server."""
+    """Add the flags for questions to a server."""
     group.add_argument("--profile", nargs="?", const="", metavar="NAME", help="who a player is; without NAME, you")
     group.add_argument("--history", nargs="?", const="", metavar="NAME", help="what a player, or you, has played")
     group.add_argument("--leaderboard", metavar="GAME", help="the ratings at a game, the best first")
@@ -118,7 +118,7 @@ _OF_INQUIRIES: dict[str, tuple[tuple[Kind, ...], str]] = {
     "speed": (("leaderboard",), "--speed and --people are for --leaderboard"),
     "people": (("leaderboard",), "--speed and --people are for --leaderboard"),
 }
-"""Flags of some inquiries: which these are, and the sentence that says so."""
+"""Flags that apply only to some inquiries: these inquiries, and the sentence of the error."""
 _OF_PLAY = ("bot", "join", "invite", "game", "time", "opponents", "local", "host")
 
 
@@ -134,7 +134,7 @@ def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
         return None
     kind = asked[0]
     for flag in _OF_PLAY:
-        if getattr(given, flag) not in (None, False) and (flag, kind) != ("local", "history"):  # kept on this machine
+        if getattr(given, flag) not in (None, False) and (flag, kind) != ("local", "history"):  # stored on this machine
             raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
     page = given.page if given.page is not None else 1
     most = MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
@@ -163,7 +163,7 @@ def add_local(group: argparse._ArgumentGroup) -> None:
 
 
 def check_company(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` where these options do not go with the others."""
+    """Raise `ConfigurationError` if these options contradict others."""
     strangers = ("url", "bot", "join", "invite", "opponents", "name", "host", "insecure", "tls_fingerprint")
     wrong = [flag for flag in strangers if getattr(given, flag)]
     if given.local and wrong:
@@ -192,12 +192,12 @@ _RANGES = {
     "move_time": (1, MAX_MOVE_MS, " milliseconds"),
     "pace": (0, MAX_PACE_MS, " milliseconds"),
 }
-"""Options with the least and the largest number, and its unit."""
+"""Numeric options: minimum, maximum and unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Which programs of others play: one by its command, or those of a file."""
+    """Which external engines play: one by its command, or those of a file."""
 
     command: str | None = None
     file: str | None = None
@@ -206,7 +206,7 @@ class EngineOptions:
 
 
 def add_engines(group: argparse._ArgumentGroup) -> None:
-    """Add the options of engines: programs of others."""
+    """Add the options of external engines."""
     group.add_argument("--engine", metavar="COMMAND", help="run an external engine; see docs/engines.md")
     group.add_argument(
         "--protocol", choices=("tti", "piskvork"), help="what it speaks (default: tti; pbrain-*: piskvork)"
@@ -216,7 +216,7 @@ def add_engines(group: argparse._ArgumentGroup) -> None:
 
 
 def engines_given(given: argparse.Namespace) -> EngineOptions | None:
-    """Return which engines are to play, if any are. Raises `ConfigurationError` if the options do not fit."""
+    """Return the engines to run, if any. Raises `ConfigurationError` if the options contradict each other."""
     if given.engine is None and given.engines is None:
         for flag in ("protocol", "engine_log"):
             if getattr(given, flag) is not None:
@@ -248,7 +248,7 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
 
 
 def check_bot(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` if these options contradict each other or have no use."""
+    """Raise `ConfigurationError` if these options contradict each other or have no effect."""
     for flag, (least, most, unit) in _RANGES.items():
         number = getattr(given, flag)
         if number is not None and not least <= number <= most:
@@ -263,7 +263,7 @@ def check_bot(given: argparse.Namespace) -> None:
 
 
 def _check_owners(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` for an option of strategies, bots or series where nothing given can use it."""
+    """Raise `ConfigurationError` for an option of strategies, bots or series that no other option can use."""
     is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
     has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
     for flag in _OF_STRATEGIES:
@@ -281,7 +281,7 @@ def _check_owners(given: argparse.Namespace) -> None:
 
 
 def places_of(given: argparse.Namespace) -> int:
-    """Return how many matches at once a bot plays: more than one only where it stays."""
+    """Return how many simultaneous matches a bot plays: more than one only if it stays on the server."""
     if given.places is not None:
         return int(given.places)
     return DEFAULT_PLACES if given.games is None else 1
@@ -301,7 +301,7 @@ class Options:
     url: str
     trust: Trust = field(default_factory=Trust)
     is_address_given: bool = True
-    """Whether the address was typed, and not the default one."""
+    """Whether the address was typed; otherwise it is the default one."""
     has_server_picker: bool = False
     """Whether the server was chosen from the list of servers."""
     name: str | None = None
@@ -321,7 +321,7 @@ class Options:
     time: TimeControl | None = None
     bot: str | None = None
     engines: EngineOptions | None = None
-    """The programs of others that play."""
+    """The external engines that play."""
     games: int | None = None
     opponents: Opponents | None = None
     is_json: bool = False
@@ -331,33 +331,33 @@ class Options:
     is_ascii: bool = False
     is_quiet: bool = False
     theme: str | None = None
-    """The name of the colours to draw with; None: dark or light ones, as the terminal's ground is."""
+    """The name of the theme; None: dark or light, depending on the terminal's background."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """The keys that stand for other keys."""
+    """The keys that replace other keys."""
     usual_game: str = DEFAULT_GAME
-    """The game to play where no other is named."""
+    """The game to play if no other is named."""
     seed: int | None = None
     level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
     pace_ms: int = 0
     """How long a bot waits before each of its moves, so that people can follow."""
     places: int = 1
-    """How many matches at once a bot plays, and how many of these places are for people."""
+    """How many simultaneous matches a bot plays, and how many of these places are reserved for people."""
     reserve: int = 0
 
     @property
     def journal(self) -> str | None:
-        """Where the server that was started here keeps its matches, and who its players are."""
+        """Where the server that was started here stores its matches and its players."""
         return self.served.journal if self.served is not None else None
 
     @property
     def server(self) -> str:
-        """The server as identities know it: host and port."""
+        """The server as named in identities: host and port."""
         return server_at(self.url)
 
     @property
     def command(self) -> str:
-        """The command that comes back here."""
+        """The command that reconnects to this place."""
         if self.is_hosting:
             return f"{PLAY} --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
         if self.url == DEFAULT_URL:
@@ -368,7 +368,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str] | None) -> Options:
-    """Return the options. Raises `ConfigurationError` if anything is wrong with them."""
+    """Return the options. Raises `ConfigurationError` if any are wrong."""
     given = _given(arguments)
     if given.game is not None or given.local:
         from ttt_net.client import named
@@ -416,7 +416,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
 
 
 def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the arguments as they were given, once they fit together. Ends after help or the version."""
+    """Return the arguments after checking that they fit together. Exits after printing help or the version."""
     parser = make_parser()
     given = parser.parse_intermixed_args(arguments)
     given.url = None
@@ -436,7 +436,7 @@ def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _usual_game(preferences: Preferences) -> str:
-    """Return the game that a person plays where they name no other."""
+    """Return the game that a person plays if they name no other."""
     if preferences.game is None:
         return DEFAULT_GAME
     from ttt_net.client import named
@@ -448,7 +448,7 @@ def _usual_game(preferences: Preferences) -> str:
 
 
 def against_computer(options: Options, place: Alone, rng: random.Random) -> Options:
-    """Return the options of a match against the computer at this keyboard, as chosen from a menu."""
+    """Return the options of a match against the computer at this keyboard, chosen from a menu."""
     is_first = rng.random() < 1 / 2 if place.order == "lot" else place.order == "first"
     players = (HUMAN, place.strategy) if is_first else (place.strategy, HUMAN)
     return replace(_at_this_keyboard(options, place.game, players), level=place.level)
@@ -473,7 +473,7 @@ def _at_this_keyboard(
 
 
 def _check_join(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` for what an invitation has settled, or what goes elsewhere."""
+    """Raise `ConfigurationError` for options that an invitation determines, or that lead elsewhere."""
     if given.invite:
         raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
     if given.bot is not None:

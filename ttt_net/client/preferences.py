@@ -1,4 +1,4 @@
-"""Read how a person wants their client to be, from client.toml in the user's own folder for settings.
+"""Read the person's preferences for the client from client.toml in their configuration folder.
 
     theme = "paper"
     game = "connect4"
@@ -7,7 +7,7 @@
     [keys]
     w = "up"
 
-A file that cannot be understood is reported in one sentence with what to change, before anything starts.
+An invalid file is reported before anything starts, in one sentence that says what to change.
 """
 
 from collections.abc import Mapping
@@ -22,26 +22,26 @@ from ttt_net.text import clean
 FILE = "client.toml"
 _MAX_BYTES = 64 * 1024
 THEME_NAMES = ("dark", "light", "contrast", "safe", "paper", "neon")
-"""The themes; their colours are loaded later."""
+"""The names of the themes; their colours are loaded later."""
 _SPECIAL = {
     **{"enter": "c-m", "tab": "c-i", "space": " ", "escape": "escape"},
     **{name: name for name in ("up", "down", "left", "right", "home", "end", "pageup", "pagedown")},
 }
-"""Keys that have names instead of characters, as this file has them and as the terminal does."""
+"""Keys that have names instead of characters: their names in this file, and in prompt_toolkit."""
 _CONTROL = "ctrl-"
 
 
 class Preferences(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of the file; each setting may be left out."""
+    """The content of the file; each setting is optional."""
 
     theme: str | None = None
-    """The colours: one of `THEME_NAMES`; None: as the terminal's ground is."""
+    """One of `THEME_NAMES`; None: dark or light, depending on the terminal's background."""
     game: str | None = None
-    """The game to play where no other is named."""
+    """The game to play if no other is named."""
     sounds: bool = True
-    """Whether the bell rings, and the title changes, when something waits."""
+    """Whether the bell rings and the window title changes when the player has something to do."""
     keys: dict[str, str] = {}
-    """Keys that stand for other keys."""
+    """Keys that replace other keys."""
 
 
 def path_of_preferences() -> Path:
@@ -50,7 +50,7 @@ def path_of_preferences() -> Path:
 
 
 def load_preferences() -> Preferences:
-    """Return what the file says, or the defaults without one. Raises `ConfigurationError` if it is wrong."""
+    """Return the preferences of the file, or the defaults without one. Raises `ConfigurationError` if it is invalid."""
     path = path_of_preferences()
     try:
         with path.open("rb") as file:
@@ -63,8 +63,11 @@ def load_preferences() -> Preferences:
 
 
 def read_preferences(content: bytes, path: Path) -> Preferences:
-    """Return what a file says, with its keys as the terminal names them. Raises `ConfigurationError` if it is wrong."""
-    import tomllib  # only people who have such a file wait for it
+    """Return the preferences of a file, with prompt_toolkit's names of keys.
+
+    Raises `ConfigurationError` if it is invalid.
+    """
+    import tomllib  # imported here, because only people with such a file need it
 
     try:
         if len(content) > _MAX_BYTES:
@@ -81,14 +84,17 @@ def read_preferences(content: bytes, path: Path) -> Preferences:
 
 
 def checked_theme(name: str, where: str) -> str:
-    """Return the name of a theme. Raises `ConfigurationError`, which names the place, if there is none of that name."""
+    """Return the name of a theme.
+
+    Raises `ConfigurationError`, naming the place of the setting, if there is no such theme.
+    """
     if name.lower() in THEME_NAMES:
         return name.lower()
     raise ConfigurationError(f"{where} {clean(name, 20)!r}: choose {', '.join(THEME_NAMES[:-1])} or {THEME_NAMES[-1]}")
 
 
 def meant_key(key: str, keys: Mapping[str, str]) -> str:
-    """Return the key that another one stands for; itself if it stands for none."""
+    """Return the key that a key replaces; the key itself if it replaces none."""
     return keys.get(key, key)
 
 

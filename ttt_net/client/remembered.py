@@ -1,7 +1,6 @@
-"""Remember in files what the person here has chosen (game, opponent, side, names), achieved, seen and not finished.
+"""Remember in files what the person has chosen (game, opponent, side, names), achieved, seen and left unfinished.
 
-If the disk refuses, it is forgotten, and nothing worse happens. With `TTT_NET_RULES=off` no page of rules opens by
-itself.
+Disk errors are ignored: the client only forgets. With `TTT_NET_RULES=off`, no page of rules opens by itself.
 """
 
 import datetime
@@ -28,7 +27,7 @@ FILE_OF_RULES = "rules_seen.json"
 FILE_OF_UNFINISHED = "unfinished.json"
 RULES_VARIABLE = "TTT_NET_RULES"
 MAX_DAYS = 1_000
-"""Days with a solved puzzle that are remembered, the newest."""
+"""The number of remembered days with a solved puzzle; the newest are kept."""
 _MAX_GAMES = 200
 _MAX_PLAYERS, _MAX_UNFINISHED = 50, 20
 _MAX_FAMILIES = 100
@@ -39,22 +38,22 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Achievements:
-    """Puzzles that were solved, as days in order, and for each game the highest level of a bot that was beaten."""
+    """The days of solved puzzles, in order, and the highest beaten level of a bot by game."""
 
     solved: tuple[str, ...] = ()
     beaten: Mapping[str, int] = field(default_factory=lambda: _NONE)
 
     def with_solved(self, day: str) -> "Achievements":
-        """Return them with the puzzle of a day."""
+        """Return the achievements with the puzzle of a day solved."""
         return replace(self, solved=tuple(sorted({*self.solved, day}))[-MAX_DAYS:])
 
     def with_beaten(self, game: str, level: int) -> "Achievements":
-        """Return them with a win at a game against a bot of that level."""
+        """Return the achievements with a win at a game against a bot of the level."""
         best = max(level, self.beaten.get(game, 0))
         return replace(self, beaten=MappingProxyType({**self.beaten, game: best}))
 
     def streak(self, today: str) -> int:
-        """Return on how many days in a row puzzles were solved, up to today, or to yesterday while today's is open."""
+        """Return how many consecutive days have a solved puzzle, up to today, or to yesterday while today's is open."""
         try:
             day = datetime.date.fromisoformat(today)
         except ValueError:
@@ -69,7 +68,7 @@ class Achievements:
 
 
 def load_achievements() -> Achievements:
-    """Return the achievements that were kept; none where they cannot be read."""
+    """Return the stored achievements; none if they cannot be read."""
     try:
         kept = json.loads((identity.home() / FILE_OF_ACHIEVEMENTS).read_text(encoding="utf-8"))
         solved = tuple(str(day)[:10] for day in kept["solved"])[-MAX_DAYS:]
@@ -80,14 +79,14 @@ def load_achievements() -> Achievements:
 
 
 def save_achievements(achieved: Achievements) -> None:
-    """Write them to disk, if that works."""
+    """Store the achievements; ignore disk errors."""
     beaten = dict(list(achieved.beaten.items())[-_MAX_GAMES:])
     with suppress(OSError):
         write_private(identity.home() / FILE_OF_ACHIEVEMENTS, json.dumps({"solved": achieved.solved, "beaten": beaten}))
 
 
 def is_first_match_of(game: str) -> bool:
-    """Tell whether the rules of the game have not been shown here before, and remember that they are now."""
+    """Tell whether the rules of the game were never shown here, and remember that they are now."""
     if os.environ.get(RULES_VARIABLE) == "off":
         return False
     family, seen = game_family(game)[:_MAX_NAME], _families_seen()
@@ -99,7 +98,7 @@ def is_first_match_of(game: str) -> bool:
 
 
 def game_family(name: str) -> str:
-    """Return what games have in common that share a page of rules: their name without the size."""
+    """Return the name of a game without its size; games of one family share a page of rules."""
     return re.sub(r":[^+]*", "", name)
 
 
@@ -112,12 +111,12 @@ def _families_seen() -> list[str]:
 
 
 def load_unfinished(server: str, name: str) -> tuple[str, ...]:
-    """Return the matches that a player had not finished on a server when they were last there."""
+    """Return the matches that a player left unfinished on a server."""
     return tuple(_unfinished().get(f"{server} {name}", ()))
 
 
 def save_unfinished(server: str, name: str, matches: Collection[str]) -> None:
-    """Write down the unfinished matches of a player on a server."""
+    """Store the unfinished matches of a player on a server."""
     others = {player: ids for player, ids in _unfinished().items() if player != f"{server} {name}"}
     kept = {**others, f"{server} {name}": sorted(matches)[:_MAX_UNFINISHED]} if matches else others
     with suppress(OSError):
@@ -146,9 +145,9 @@ OPPONENTS = {
 }
 """The strategies to choose from, which play every game at every level, and what each does."""
 CALLED = {"alphabeta": "Ada", "mcts": "Max", "random": "Rob"}
-"""The names of strategies where two are watched."""
+"""The names of strategies when a person watches two."""
 _STRENGTHS = ("beginner", "beginner", "casual player", "casual player", "club player", "expert", "expert", "master")
-"""The levels in words, from 1 up, as the bots of a server write them."""
+"""The levels in words, from 1 up, as the bots of a server name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +159,9 @@ class LocalChoices:
     level: int = 4
     order: Order = "first"
     names: tuple[str, str] = ("X", "O")
-    """Of two people at this keyboard."""
+    """The names of two people at this keyboard."""
     watched: tuple[str, str] = ("alphabeta", "mcts")
-    """The strategies that are watched."""
+    """The watched strategies."""
 
     @property
     def title(self) -> str:
@@ -206,11 +205,11 @@ class LocalChoices:
         return x, f"{o} 2" if x == o else o
 
     def at_level(self, level: int) -> "LocalChoices":
-        """Return them with the level, or the nearest that exists."""
+        """Return the choices with the level, or the nearest that exists."""
         return replace(self, level=min(max(1, level), MAX_LEVEL))
 
     def in_game(self, name: str) -> "LocalChoices":
-        """Return them with another game. Raises `ConfigurationError` if there is none of the name."""
+        """Return the choices with another game. Raises `ConfigurationError` if no game has the name."""
         try:
             return replace(self, game=find_game(name).name)
         except Refusal as refusal:
@@ -218,7 +217,7 @@ class LocalChoices:
 
 
 def read_names(text: str) -> tuple[str, str]:
-    """Return the two names that were typed with a comma between them. Raises `ConfigurationError` if it is not so."""
+    """Return two typed names, separated by a comma. Raises `ConfigurationError` if there are not two."""
     names = [clean(name, MAX_NAME_CELLS) for name in text.split(",")]
     if len(names) == 2 and all(names) and name_key(names[0]) != name_key(names[1]):
         return names[0], names[1]
@@ -226,7 +225,7 @@ def read_names(text: str) -> tuple[str, str]:
 
 
 def choices_for(game: str | None) -> LocalChoices:
-    """Return the last choices, with the requested game if it is known here."""
+    """Return the last choices, with the requested game if this client knows it."""
     choices = load_choices()
     with suppress(ConfigurationError):
         return choices.in_game(game) if game is not None else choices
@@ -234,7 +233,7 @@ def choices_for(game: str | None) -> LocalChoices:
 
 
 def load_choices() -> LocalChoices:
-    """Return the last choices; from an invalid file, as many as are valid."""
+    """Return the last choices; from an invalid file, those that are valid."""
     choices = LocalChoices()
     try:
         kept = json.loads((identity.home() / FILE_OF_CHOICES).read_text(encoding="utf-8"))
@@ -247,7 +246,7 @@ def load_choices() -> LocalChoices:
 
 
 def _with_kept(choices: LocalChoices, name: str, value: object) -> LocalChoices:
-    """Return the choices with one from the file, if it is one that can be made."""
+    """Return the choices with one from the file, if it is valid."""
     match name, value:
         case "game", str():
             return choices.in_game(value)
@@ -266,6 +265,6 @@ def _with_kept(choices: LocalChoices, name: str, value: object) -> LocalChoices:
 
 
 def save_choices(choices: LocalChoices) -> None:
-    """Write the choices down; a disk that refuses means only that they are made again."""
+    """Store the choices. If the disk fails, the person only has to choose again."""
     with suppress(OSError):
         write_private(identity.home() / FILE_OF_CHOICES, json.dumps(asdict(choices)))

@@ -1,7 +1,7 @@
-"""Save matches in files, as records and as animated pictures, and list those that were played at this keyboard.
+"""Save matches in files, as records and as animated pictures, and list the matches played at this keyboard.
 
-A picture is an SVG that any browser plays, with nothing else in it. Marks appear one after the other, fall where they
-fall in the game, and vanish where they vanish; the winning line lights up. With reduced motion, only the end is shown.
+A picture is a self-contained SVG that any browser plays. Marks appear one after the other, and fall or vanish as in the
+game; the winning line lights up. With reduced motion, only the end is shown.
 """
 
 import json
@@ -25,31 +25,31 @@ _MAX_LINES = 2_000
 _MAX_COPIES = 100
 FILE = "matches.txt"
 MAX_BYTES = 2_000_000
-"""The largest file; then it becomes the old one, in place of the one before, and a new one begins."""
+"""The maximal size of the file; when it is reached, the file replaces the previous old one, and a new file begins."""
 OLD_FILE = "matches-old.txt"
 
 
 def records_file() -> Path:
-    """Return the path of the file, which need not be there."""
+    """Return the path of the file, which may not exist."""
     return identity.home() / FILE
 
 
 def keep_record(text: str) -> None:
-    """Write the record of a match of this keyboard behind the others; a disk that refuses means that it is not kept."""
+    """Append the record of a match at this keyboard; if the disk fails, the record is lost."""
     path = records_file()
     with suppress(OSError):
         make_private_folder(path.parent)
         if path.exists() and path.stat().st_size + len(text) > MAX_BYTES:
             path.replace(path.with_name(OLD_FILE))
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "ab", buffering=0) as file:  # one write: two clients do not mix their lines
+        with os.fdopen(descriptor, "ab", buffering=0) as file:  # one write, so that two clients' lines do not mix
             file.write(f"{text}\n".encode())
 
 
 def save_record(told: RecordReply, folder: Path | None = None) -> str:
-    """Write the record into a new file of the folder, and a picture of the match beside it; return what to say of it.
+    """Save the record and a picture of the match in new files of the folder; return a notice about it.
 
-    No record is overwritten. There is no picture of a game that is not known here.
+    No record is overwritten. Games that this client does not know have no picture.
     """
     folder = folder or Path.cwd()
     name = re.sub(r"[^0-9A-Za-z-]", "", told.match)[:32] or "match"
@@ -69,7 +69,7 @@ def save_record(told: RecordReply, folder: Path | None = None) -> str:
 
 
 def _save_film(text: str, path: Path) -> str:
-    """Write the picture of a match, if it can be drawn; return what to say of it."""
+    """Save the picture of a match, if it can be drawn; return a notice about it."""
     try:
         (record,) = read_records(text)
         path.write_text(film_of(record), encoding="utf-8")
@@ -85,7 +85,7 @@ _MAX_NAME_CELLS = 20
 def lines_of(name: str, page: int, *, is_json: bool) -> list[str]:
     """Return a page of the list, newest match first, each with its number for `replay local`.
 
-    With a name, only the matches of a player of that name. Raises `ConfigurationError` if the file cannot be read.
+    With a name, list only that player's matches. Raises `ConfigurationError` if the file cannot be read.
     """
     kept = [(number, each) for number, each in enumerate(_kept(), start=1) if isinstance(each, Record)]
     matches = [(number, each) for number, each in kept if not name or _plays(name, each)]
@@ -134,19 +134,19 @@ def _as_json(number: int, record: Record) -> dict[str, object]:
 
 
 CELL, GAP, MARGIN, HEAD = 44, 24, 20, 54
-"""Sizes in units of the picture: a cell, the space between layers, around all, and for the words above."""
+"""Sizes in units of the picture: a cell, the space between layers, the margin, and the space for the words above."""
 LETTER = 9
-"""The room of a letter of the title; most need less."""
+"""The width of a letter of the title; most need less."""
 STEP_S, HOLD_S = 0.7, 3.0
-"""How long each move takes, and how long the end stays to be seen."""
+"""How long each move takes, and how long the end stays visible."""
 MAX_PLIES = 400
-"""A longer match is shown from its beginning alone up to that ply, and then its end."""
+"""Of a longer match, the picture shows only the plies up to this one, and then the end."""
 _COLOURS = {"X": "#0072B2", "O": "#D55E00"}
 _LINE = "#009E73"
 
 
 class _Mark(NamedTuple):
-    """A mark in a cell, there from one ply on up to another; None: to the end."""
+    """A mark in a cell, visible from one ply until another; None: until the end."""
 
     cell: int
     mark: str
@@ -155,7 +155,7 @@ class _Mark(NamedTuple):
 
 
 def film_of(record: Record) -> str:
-    """Return the match as SVG. Raises `Refusal` if its game is not known or a move of it not legal."""
+    """Return the match as SVG. Raises `Refusal` if its game is unknown or one of its moves is illegal."""
     game = find_game(record.game)
     state = first_position(game, record.start)
     states = [state]
@@ -201,7 +201,7 @@ def _result(record: Record) -> str:
 
 
 def _marks(boards: list[str]) -> list[_Mark]:
-    """Return every mark that is ever seen, with when."""
+    """Return all marks that ever appear, with their times."""
     found = []
     for cell in range(len(boards[0])):
         since, mark = 0, boards[0][cell]
@@ -257,7 +257,7 @@ def _lit(game: Game[Any], cell: int) -> str:
 
 
 def _drawn(game: Game[Any], number: int, each: _Mark) -> str:
-    """Return a mark: a cross, a ring, or whatever else as its letter."""
+    """Return the SVG of a mark: a cross, a ring, or its letter."""
     x, y = _place(game, each.cell)
     colour, kind = _COLOURS.get(each.mark, "#222"), f'class="m m{number}"'
     low, high, middle = CELL * 0.26, CELL * 0.74, CELL / 2
@@ -272,7 +272,7 @@ def _drawn(game: Game[Any], number: int, each: _Mark) -> str:
 
 
 def _style(marks: list[_Mark], game: Game[Any], whole_s: float) -> str:
-    """Return when each mark is visible, as percentages of one showing, which repeats without end."""
+    """Return the CSS of when each mark is visible, in percentages of one showing, which repeats endlessly."""
     step = 100 * STEP_S / whole_s
     end = 100 * (1 - HOLD_S / whole_s)
     falls = game.gravity and len(game.shape) == 2

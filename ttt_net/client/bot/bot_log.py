@@ -1,4 +1,4 @@
-"""Log the life of a bot for the person who hosts it: a line for each event of note, never the same one twice."""
+"""Log a bot's events for the person who hosts it: a line for each notable event, without repetition."""
 
 import time
 from collections.abc import Callable
@@ -14,15 +14,15 @@ from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000
-"""The time until the first reminder that the server is away; each later one takes twice as long."""
+"""The time until the first reminder that the server is unreachable; each later one takes twice as long."""
 _NO_NEWS = (Code.TOO_FAST, Code.RESTARTING, Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
-"""Refusals of a seek that pass quickly, or that end the bot and are reported as its end."""
+"""Refusals of a seek that pass quickly, or that end the bot and are reported then."""
 
 
 class BotLog:
     """Turns a bot's events into sentences; `hint` is printed once, after the login.
 
-    With `is_for_onlookers`, it describes the matches of two bots evenly, and nothing else.
+    With `is_for_onlookers`, it describes only the matches between two bots, from a neutral view.
     """
 
     def __init__(self, hint: str = "", *, is_for_onlookers: bool = False) -> None:
@@ -33,7 +33,7 @@ class BotLog:
         self._remind_ms = FIRST_REMINDER_MS
 
     def line_of(self, event: WorldEvent, before: World, after: World, now_ms: int) -> str:
-        """Return what to say of an event, with the world before and after it; nothing where it is no news."""
+        """Return the line for an event, given the world before and after it; empty if there is nothing to report."""
         said = self._sentence(event, before, after, now_ms)
         if said == self._last and not isinstance(event, Snapshot | Ended):
             return ""
@@ -45,7 +45,7 @@ class BotLog:
             case Snapshot() if event.match not in before.matches and event.outcome is None:
                 return words.pairing(event)
             case Ended() if event.match in before.matches:
-                match = follow(before.matches[event.match], event)  # of several, the client forgets those that are over
+                match = follow(before.matches[event.match], event)  # the client forgets finished ones
                 return words.result(replace(match, you=None)) if self._is_for_onlookers else _ended(match, after.tally)
             case _ if self._is_for_onlookers:
                 return ""
@@ -86,7 +86,7 @@ def _now_ms() -> int:
 
 
 class BotReporter:
-    """Writes the lines of a bot's log as its events come in."""
+    """Writes the lines of a bot's log as its events arrive."""
 
     def __init__(
         self, url: str, write: Callable[[str], None], hint: str = "", *, now_ms: Callable[[], int] = _now_ms
@@ -95,7 +95,7 @@ class BotReporter:
         self._write, self._log, self._now_ms = write, BotLog(hint), now_ms
 
     def notice(self, event: ConnectionEvent) -> None:
-        """Write what there is to say of an event."""
+        """Write the line for an event, if there is one."""
         before, now_ms = self._world, self._now_ms()
         self._world = update_world(before, event, now_ms)
         if said := self._log.line_of(event, before, self._world, now_ms):

@@ -1,8 +1,8 @@
-"""Run a strategy in a separate process: a search holds the interpreter's lock, so a thread would not do.
+"""Run a strategy in a separate process. A search holds the interpreter's lock, so a thread would block the client.
 
-`python -m ttt_net.client.bot.engine_process STRATEGY SEED LEVEL [GAME...]` answers questions, a line of JSON in, a line
-of JSON out; the strategy may be `engine:COMMAND`. Since the process ends with its input, it never outlives the bot that
-started it, however that ended.
+`python -m ttt_net.client.bot.engine_process STRATEGY SEED LEVEL [GAME...]` reads a question as a line of JSON and
+writes the answer as a line of JSON; the strategy may be `engine:COMMAND`. The process ends when its input ends, so it
+never outlives the bot that started it.
 """
 
 import asyncio
@@ -25,9 +25,12 @@ from ttt_net.strategies.engine import is_cold, warm
 from ttt_net.strategies.strategy import is_decided
 
 COMPILED = ("alphabeta", "mcts")
-"""The strategies that have compiled searches; loading them takes a while, compiling them the first time longer."""
+"""The strategies that have compiled searches.
+
+Loading these takes a while, and compiling them the first time takes longer.
+"""
 CLEARLY_AHEAD = 50
-"""An estimate of so much counts as half a win, as in a review; with it no draw is accepted."""
+"""The estimate that counts as half a win, as in a review. From this value on, the strategy declines a draw."""
 
 
 class Question(NamedTuple):
@@ -37,22 +40,22 @@ class Question(NamedTuple):
     moves: list[int]
     ms: int
     start: str | None = None
-    """The position before the first move, if it is not the usual one."""
+    """The starting position, if it is not the usual one."""
     level: int | None = None
-    """The level to play at, if it is not the one that the process was started with."""
+    """The level to play at, if it differs from the one that the process was started with."""
 
 
 def question_of(turn: Turn, *, any_level: bool = False) -> Question:
-    """Return the question of a turn, with `any_level` at the level that the match is played at."""
+    """Return the question of a turn; with `any_level`, ask for the level of the match."""
     match = turn.match
     return Question(turn.game.name, list(match.moves), turn.ms, match.start, match.level if any_level else None)
 
 
 def playable_games(strategy: str, level: int | None = None) -> list[str]:
-    """Return the games to seek for a strategy: none, which means any, if it plays all named games.
+    """Return the games to seek for a strategy: empty, which means any, if it plays all named games.
 
-    For an engine that lists games it is that list. Raises `ConfigurationError` if the strategy or level is unknown, or
-    if an engine plays none of the requested games.
+    For an engine that lists its games, return that list. Raises `ConfigurationError` if the strategy or level is
+    unknown, or if an engine plays none of the requested games.
     """
     engine = find_player(strategy, level=level)
     named = settings_of(strategy).games if strategy.startswith(ENGINE) else []
@@ -64,7 +67,7 @@ def playable_games(strategy: str, level: int | None = None) -> list[str]:
 
 
 def knows_game(strategy: str, level: int | None = None) -> Callable[[str], bool]:
-    """Return the function that tells whether a strategy can play a game; of other packages, those that are here."""
+    """Return the function that tells whether a strategy can play a game, including games of installed packages."""
     engine = find_player(strategy, level=level)
 
     def knows(game: str) -> bool:
@@ -77,12 +80,12 @@ def knows_game(strategy: str, level: int | None = None) -> Callable[[str], bool]
 
 
 def label_of(strategy: str) -> str:
-    """Return what a strategy is called before others: an engine by its title."""
+    """Return the name of a strategy as shown to others: for an engine, its title."""
     return settings_of(strategy).title[:80] if strategy.startswith(ENGINE) else strategy
 
 
 def require(strategy: str, level: int | None, game: str) -> None:
-    """Raise `ConfigurationError` unless there is such a strategy, and it plays the game."""
+    """Raise `ConfigurationError` unless the strategy exists and plays the game."""
     objection = find_player(strategy, level=level).objection(find_game(game))
     if objection is not None:
         raise ConfigurationError(objection)
@@ -93,34 +96,34 @@ WARMING = (
     "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
 )
 GRACE_S = 10.0
-"""How much longer than it may think an engine may take to answer, on a busy machine."""
+"""How much longer than its thinking time an engine may take to answer on a busy machine."""
 _LEAVE_S = 1.0
-"""How long a process may take to end a program of others that it has started."""
+"""How long a process may take to end an external program that it has started."""
 _MAX_ANSWER_BYTES = 65_536
 
 
 class EngineProcess:
-    """The parent's end of a thinking process."""
+    """The parent's side of a thinking process."""
 
     def __init__(
         self, strategy: str, seed: int | None = None, level: int | None = None, games: Sequence[str] = ()
     ) -> None:
-        """`games` are those that it may be asked about (none: all); what they need is loaded beforehand."""
+        """`games` are the games that questions may be about (empty: all); their searches are loaded in advance."""
         self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level)), *games]
         self._start_s, self._grace_s = START_TIMEOUT_S, GRACE_S
         self._has_child = strategy.startswith(ENGINE)
         self._tries = 2 if self._has_child else 1
-        if self._has_child:  # within, a program of others is waited for, and perhaps started again
+        if self._has_child:  # the process may have to wait for an external program, or restart it
             settings = settings_of(strategy)
             self._start_s += settings.start_ms / 1000
             self._grace_s += 2 * (settings.start_ms + settings.overtime_ms) / 1000
         self.is_warming = False
-        """Whether its searches are being compiled as it starts, and it plays without them until they are."""
+        """Whether the process is compiling its searches; until that is done, it plays without them."""
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
-        """Start the process and wait until it is ready, so that no opponent has to."""
+        """Start the process and wait until it is ready, so that no opponent has to wait."""
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -130,13 +133,13 @@ class EngineProcess:
             stdout=asyncio.subprocess.PIPE,
             env=beside_us(os.environ),
             limit=_MAX_ANSWER_BYTES,
-            start_new_session=True,  # Ctrl-C is for the bot, which then ends the engine
+            start_new_session=True,  # Ctrl-C ends the bot, which then ends the engine
         )
         (self.is_warming,) = await self._answer(self._start_s)
 
     @asynccontextmanager
     async def started(self, write: Callable[[str], None]) -> AsyncIterator[None]:
-        """Run the process inside the block; `write` gets a line if its searches are yet to be compiled."""
+        """Run the process inside the block; call `write` with a line if its searches must be compiled first."""
         try:
             await self.start()
             if self.is_warming:
@@ -150,9 +153,9 @@ class EngineProcess:
         return await self.think(question_of(turn, any_level=any_level))
 
     async def think(self, question: Question) -> Thought:
-        """Return what the strategy chooses, one question at a time; a process that died or hangs is started again.
+        """Return the strategy's answer, one question at a time; restart a process that died or hangs.
 
-        Raises `OSError`, `EOFError` or `TimeoutError` if that does not help either.
+        Raises `OSError`, `EOFError` or `TimeoutError` if the restarted process fails too.
         """
         async with self._turn:
             for is_last in (False, True):
@@ -195,7 +198,7 @@ class EngineProcess:
         if self._has_child:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LEAVE_S):
-                    await process.wait()  # it ends its own program first
+                    await process.wait()  # it ends its own external program first
         with suppress(ProcessLookupError):
             process.kill()
         ending = asyncio.ensure_future(process.wait())
@@ -203,21 +206,21 @@ class EngineProcess:
             async with asyncio.timeout(GRACE_S):
                 await asyncio.shield(ending)
         except asyncio.CancelledError:
-            await ending  # it is killed: only to be reaped, and nothing of it may stay open
+            await ending  # it was killed: reap it, and close its pipes
             raise
 
 
 def main(arguments: list[str]) -> int:
     """Answer questions until the input ends.
 
-    The first line out says that all is ready, and whether searches are yet to be compiled.
+    The first line of the output says that the process is ready, and whether searches still have to be compiled.
     """
     name, seed, level, *games = arguments
     usual = int(level) if level else None
     strategies = {usual: find_player(name, seed=int(seed) if seed else None, level=usual)}
     if name.startswith(ENGINE):
-        with suppress(ConfigurationError):  # the error is reported when it is asked
-            strategies[usual].objection(find_game(games[0] if games else NAMES[0]))  # started before anybody waits
+        with suppress(ConfigurationError):  # the error is reported with the first question
+            strategies[usual].objection(find_game(games[0] if games else NAMES[0]))  # starts it before anybody waits
     print(json.dumps([name in COMPILED and is_cold()]), flush=True)
     if name in COMPILED:
         for game in games or NAMES:
@@ -232,7 +235,7 @@ def main(arguments: list[str]) -> int:
 
 
 def answer(strategy: Strategy, question: Question) -> Thought:
-    """Return what the strategy makes of the position."""
+    """Return the strategy's answer for the position."""
     try:
         game = find_game(question.game)
         state = game.initial if question.start is None else read_start(game, question.start)

@@ -1,7 +1,7 @@
-"""Play as the house bots of a server: `python -m ttt_net.client.bot.house`, which a server starts by itself.
+"""Play as the house bots of a server: `python -m ttt_net.client.bot.house`, which a server starts.
 
-They are ordinary clients with one engine between them, which is started when it is first needed. One line of JSON on
-the standard input says where the server is; when the input ends they leave, so they never outlive the server.
+They are ordinary clients that share one engine process, which starts when it is first needed. One line of JSON on
+standard input gives the server's address. The bots leave when the input ends, so they never outlive the server.
 """
 
 import asyncio
@@ -29,36 +29,36 @@ from ttt_net.sdk.trust import Trust
 
 STRATEGY = "alphabeta"
 MOVE_MS = 400
-"""How long a move may take to find: the engine is shared, and the machine is the server's."""
+"""The thinking time per move: the bots share the engine with each other, and the machine with the server."""
 PACE_S = 0.5
-"""How long a move takes at least, so that people can follow."""
+"""The minimal time per move, so that people can follow."""
 PLACES = 4
-"""How many matches each of them plays at once."""
+"""How many matches each bot plays at once."""
 _HERE = "this server"
-"""The name of their server, whatever its port: their folder belongs to it."""
+"""The name of the server in the bots' identities. It has no port, so their folder survives a change of port."""
 _LIMITS = ReconnectLimits(10_000, 600_000)
 _KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
-"""Ends that the host wanted: a kicked bot stays away until the server restarts."""
+"""Closings that the host intended: a kicked bot stays away until the server restarts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A house bot: its name, its character in a word or two, its level, and its strategy."""
+    """A house bot: its name, its character in one or two words, its level, and its strategy."""
 
     name: str
     label: str
     level: int
-    """From 1 to 8; each of them also plays at any other that is asked for."""
+    """From 1 to 8; each bot also plays at any other level on request."""
     style: str
     bots: int = 0
-    """How many of its places bots may have, while so many are free."""
+    """How many of its places may go to bots."""
     elo: int = 0
-    """How much stronger than level 1 it was at Connect Four, in the arena; docs/strategies.md has the games."""
+    """Its advantage over level 1 at Connect Four in the arena, in Elo points; docs/strategies.md lists the games."""
 
     @property
     def about(self) -> str:
-        """The line in the list of players."""
-        if find_spec("numba") is None:  # then they search far less deeply into most games
+        """The description in the list of players."""
+        if find_spec("numba") is None:  # without compiled searches, the search is far less deep in most games
             return f"{self.style} (no engine)"
         return f"{self.style}; {self.elo} points above {CHARACTERS[0].name}" if self.elo else self.style
 
@@ -73,16 +73,16 @@ CHARACTERS = (
 
 
 class HouseTask(NamedTuple):
-    """The server's address, the fingerprint of its certificate if it is encrypted, and the other players."""
+    """The server's address, the fingerprint of its certificate if it is encrypted, and the file of external engines."""
 
     url: str
     fingerprint: str | None = None
     engines: str | None = None
-    """A file of engines that play beside them."""
+    """A file of engines that play as well."""
 
 
 async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACTERS) -> bool:
-    """Let the characters play until they are disconnected; return whether the host did that to all of them."""
+    """Run the house bots until they are disconnected; return whether the host disconnected all of them."""
     engine = EngineProcess(STRATEGY)
     try:
         async with asyncio.TaskGroup() as group:
@@ -95,7 +95,7 @@ async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACT
 
 
 async def _seat_engines(order: HouseTask, file: str) -> None:
-    """Let the engines of a file play too; a fault in it is reported, and the others play without them."""
+    """Run the engines of a file too. An error in the file is reported, and the house bots play without them."""
     trust = Trust(order.fingerprint, is_insecure=True)
     place = SeatsOrder(order.url, _HERE, trust, limits=(_LIMITS.first_ms, _LIMITS.later_ms))
     try:
@@ -105,7 +105,7 @@ async def _seat_engines(order: HouseTask, file: str) -> None:
 
 
 async def _play(order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:
-    """Let one of them play under its name, or under a free one."""
+    """Run one bot under its name, or under a free one."""
     taken: set[str] = set()
     while True:
         mine = identity.take_numbered(_HERE, character.name, frozenset(taken))
@@ -140,7 +140,7 @@ async def _play_until_the_input_ends(order: HouseTask) -> bool:
         sys.stdin.read()
         loop.call_soon_threadsafe(ended.set)
 
-    threading.Thread(target=wait, daemon=True).start()  # a pipe is no event of the loop on every system
+    threading.Thread(target=wait, daemon=True).start()  # not every system's event loop can wait for a pipe
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(play_house(order))
         ending = group.create_task(ended.wait())
@@ -152,7 +152,7 @@ async def _play_until_the_input_ends(order: HouseTask) -> bool:
 
 
 def main() -> int:
-    """Play until the input ends; return 0 if that, or the host, was the end of it."""
+    """Play until the input ends; return 0 if the input ended or the host disconnected the bots."""
     order = HouseTask(*json.loads(sys.stdin.readline()))
     return 0 if asyncio.run(_play_until_the_input_ends(order)) else 1
 

@@ -1,4 +1,4 @@
-"""Seat engines on a server: each an ordinary bot with its own name, connection and program."""
+"""Run external engines on a server, each as an ordinary bot with its own name, connection and program."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,20 +30,20 @@ _NAMELESS = "engine"
 
 @dataclass(frozen=True, slots=True)
 class ChallengeFilter:
-    """Which challenges a bot takes, of those in its games: by clock, rated or casual, and by opponent."""
+    """Which challenges in its games a bot accepts: by clock, rated or casual, and by opponent."""
 
     least_ms: int = 0
-    """The least and the most time of a side for forty moves."""
+    """The minimal and maximal time of a side for forty moves."""
     most_ms: int | None = None
     untimed: bool = True
     rated: bool | None = None
     lowest: int = 0
     highest: int = 5000
     never: frozenset[str] = frozenset()
-    """Names in small letters."""
+    """Names in lower case."""
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
-        """Return why a challenge is not taken."""
+        """Return why the bot declines a challenge, or None if it accepts."""
         by, time = challenged.by, challenged.time
         if time is None:
             fits = self.untimed
@@ -58,27 +58,27 @@ class ChallengeFilter:
 
 @dataclass(frozen=True, slots=True)
 class SeatsOrder:
-    """Where engines are to play, and for how long."""
+    """Where the engines play, and for how long."""
 
     url: str
     server: str
     """The server as identities know it."""
     trust: Trust
     games: int | None = None
-    """After how many games each of them leaves; None: never."""
+    """After how many games each engine leaves; None: never."""
     game: str | None = None
-    """The one game that all of them play, if not all that they can."""
+    """The one game that all engines play; None: all that they can."""
     time: TimeControl | None = None
-    """The clock that is sought by those that say nothing of one."""
+    """The clock for engines whose settings name none."""
     limits: tuple[int | None, int | None] = (None, None)
-    """For how many milliseconds a server is tried that was never there, and one that is gone; None: for ever."""
+    """For how many milliseconds to retry a server that was never reached, and one that dropped; None: forever."""
     seed: int | None = None
 
 
 def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> EngineSettings:
-    """Return the engine that a command starts, with those settings and that seat; None leaves a setting out.
+    """Return the engine that a command starts, with these settings and this seat; None omits a setting.
 
-    Raises `ConfigurationError` if it is no command.
+    Raises `ConfigurationError` if the command is invalid.
     """
     given = {"command": command, **settings, "seat": {key: value for key, value in seat.items() if value is not None}}
     try:
@@ -88,9 +88,9 @@ def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> E
 
 
 def games_of(settings: EngineSettings, game: str | None) -> list[str]:
-    """Return the games that an engine is to be paired in; none are all. It is started for that.
+    """Start an engine and return the games that it seeks; empty means all.
 
-    Raises `ConfigurationError` if it cannot be, or plays nothing of it.
+    Raises `ConfigurationError` if the engine cannot be started or plays none of the requested games.
     """
     if game is not None:
         require(as_word(settings), settings.seat.level, game)
@@ -99,7 +99,7 @@ def games_of(settings: EngineSettings, game: str | None) -> list[str]:
 
 
 def engines_in(file: str) -> list[EngineSettings]:
-    """Return the engines of a file. Raises `ConfigurationError` if it says what cannot be."""
+    """Return the engines of a file. Raises `ConfigurationError` if the file is invalid."""
     return read_engines(Path(file))
 
 
@@ -109,10 +109,10 @@ async def play_seats(
     write: Callable[[str], None],
     mailbox: asyncio.Queue[Event],
 ) -> tuple[Farewell | None, Tally]:
-    """Let all engines play until each has left, or `Stop` is in the mailbox.
+    """Run all engines until each has left, or `Stop` arrives in the mailbox.
 
-    Returns the first farewell that no engine wanted, and their wins and losses together. Raises `ConfigurationError`,
-    before anything else, if one of them cannot be started.
+    Returns the first farewell that no engine asked for, and the total of wins and losses. Raises `ConfigurationError`
+    before connecting if an engine cannot be started.
     """
     games = [await asyncio.to_thread(games_of, each, order.game) for each in engines]
     seats = [
@@ -157,7 +157,7 @@ class _Seat:
         self._write = (lambda text: write(f"{self._label}: {text}")) if is_one_of_many else write
 
     async def play(self) -> None:
-        """Play under its name, or under one that is free."""
+        """Play under the engine's name, or under a free one."""
         taken, settings = set[str](), self._settings
         while True:
             with _identity(self._order.server, fitting_name(self._label) or _NAMELESS, taken) as mine:

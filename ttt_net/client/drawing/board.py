@@ -1,14 +1,15 @@
 """Draw a board of any game as lines of text, from its shape, moves and board string, in the largest form that fits.
 
-A table names the looks of each shape of board: lines between cells, a frame with discs, lines with stones, a cloth,
+A table describes how each shape of board looks: lines between cells, a frame with discs, lines with stones, a cloth,
 small boards in a large one, layers, hexagons. One painter draws them all on a sheet, cell by cell.
 
-Where there are colours, light shows the last move, the winning line, hints and threats. Elsewhere a frame does: `[X]`
+With colours, light shows the last move, the winning line, hints and threats. Without colours, a frame shows them: `[X]`
 the cursor, `(X)` the last move, `*X*` the winning line, `~X~` the mark that vanishes next, `+ +` a cell of a hint or
-lesson, `! !` a cell of a warning, `x?` our own move on its way. Marks differ in shape in any case.
+lesson, `! !` a cell of a warning, `x?` our own pending move. Marks differ in shape in any case.
 
-A cell is also a target: clicks on parts of a picture mean the command or the key that the part carries. A target is
-part of the style of a span, so that it moves with the text; it is removed before anything is written to a terminal.
+Cells are also targets of clicks: a click on a part of the picture means the command or key attached to that part. A
+target is stored in the style of a span, so that it moves with the text; it is removed before anything is written to a
+terminal.
 """
 
 import re
@@ -32,7 +33,7 @@ from ttt_net.text import clean
 
 
 def target_at(page: Text, column: int, row: int) -> Target | None:
-    """Return what a click there means on the page, or None."""
+    """Return the target at a place on the page, or None."""
     lines = page.split("\n", allow_blank=True)
     if not 0 <= row < len(lines):
         return None
@@ -46,12 +47,12 @@ def target_at(page: Text, column: int, row: int) -> Target | None:
 
 
 def place_of(line: Text, target: Target) -> int:
-    """Return where the target begins in the line, or -1."""
+    """Return the column where the target begins in the line, or -1."""
     return next((span.start for span in line.spans if target_of(span.style) == target), -1)
 
 
 def without_targets(page: Text) -> Text:
-    """Return a copy of the page as it is to be written."""
+    """Return a copy of the page without targets, ready to be written."""
     copied = page.copy()
     copied.spans = [span for span in page.spans if not isinstance(span.style, Style)]
     return copied
@@ -65,7 +66,7 @@ NOBODY = "="
 
 
 class Frame(Enum):
-    """The frame of a cell; its value is drawn to the left and to the right in a form of one row."""
+    """The frame of a cell; in forms of one row, its value is drawn to the left and to the right."""
 
     NONE = "  "
     LAST = "()"
@@ -77,26 +78,26 @@ class Frame(Enum):
 
 
 _FRAMES = {"win": Frame.WON, "leaves": Frame.VANISHING}
-"""The frames of cells in notes; those of any other kind are drawn as in a hint."""
+"""The frames of cells in notes; notes of any other kind are drawn like hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The looks of a cell: a mark or a hint, and the frame or light around it."""
+    """How to draw a cell: a mark or a hint, and the frame or light around it."""
 
     mark: str
     hint: str
     frame: Frame = Frame.NONE
     is_pending: bool = False
     is_clear: bool = False
-    """Whether the hint is worth more than a quiet colour: a mark may be placed here, and not everywhere."""
+    """Whether the hint deserves more than a quiet colour: a mark may be placed here, but not everywhere."""
     part: float = 1.0
-    """How much of the mark is drawn yet."""
+    """The part of the mark that is already drawn, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardLabels:
-    """The labels beside a board; each is empty where the names of the moves do not tell."""
+    """The labels beside a board; a label is empty where the names of the moves do not determine it."""
 
     columns: tuple[str, ...]
     rows: tuple[str, ...]
@@ -104,7 +105,7 @@ class BoardLabels:
 
 
 def labels_of(game: GameInfo) -> BoardLabels:
-    """Return the labels that the names of the moves agree on: heads of columns, numbers of rows, names of layers."""
+    """Return the labels on which the names of the moves agree: column heads, row numbers and layer names."""
     height, width = game.shape[-2:]
     layers = game.shape[0] if len(game.shape) == 3 else 1
     columns: dict[int, set[str]] = {}
@@ -131,7 +132,7 @@ def labels_of(game: GameInfo) -> BoardLabels:
 
 
 def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
-    """Return one label for each place when every place has exactly one."""
+    """Return the labels by place if each place has exactly one."""
     labels = [found.get(place, set()) for place in range(size)]
     if any(len(names) != 1 for names in labels):
         return ()
@@ -139,7 +140,7 @@ def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
 
 
 def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
-    """Return how each cell is to be drawn, in the order of cells."""
+    """Return how to draw each cell, in the order of cells."""
     position = match.position
     legal = {match.game.move_cells[move] for move in position.legal}
     digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
@@ -166,7 +167,7 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
 
 
 def _frames_of(display: Display, match: Snapshot) -> dict[int | None, Frame]:
-    """Return the frames of cells; of several for a cell, the last one counts."""
+    """Return the frames of cells; if a cell has several, the last one wins."""
     position = match.position
     last = match.game.move_cells[match.last] if match.last is not None else -1
     return {
@@ -181,7 +182,7 @@ def _frames_of(display: Display, match: Snapshot) -> dict[int | None, Frame]:
 
 
 def owners_of(match: Snapshot) -> dict[int, str]:
-    """Return, for each cell of a decided small board, the mark of its winner, or `=`."""
+    """Return the mark of the winner, or `=`, for each cell of a decided small board."""
     game, blocks = match.game, match.position.blocks
     if game.block is None:
         return {}
@@ -212,17 +213,17 @@ _HALF_CELLS = 2
 _LONGEST_GRID = 9
 """Boards with a longer side are drawn as points."""
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
-"""The lines that star points lie on, by the number of lines."""
+"""The lines with star points, by the number of lines of the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One size to draw a board in: the columns and rows of a cell, the lines between cells, and labels beside them."""
+    """One size of a drawn board: the columns and rows of a cell, the lines between cells, and whether labels fit."""
 
     columns: int
     rows: int
     lines: int = 0
-    """The columns and rows that a line between cells takes; 0: there is none."""
+    """The columns and rows of a line between cells; 0: no line."""
     has_labels: bool = True
 
 
@@ -233,13 +234,13 @@ _ROUND_FORMS = tuple(Form(2 * rows, rows) for rows in (6, 5, 4, 3, 2))
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The looks of all boards of one shape; colours are names of those of a theme."""
+    """How all boards of one shape look; colours are named as in a theme."""
 
     forms: tuple[Form, ...]
-    """From large to small."""
+    """The forms, from large to small."""
     ground: str
     ground_2: str
-    """The ground of every second cell, and of the small board to play in."""
+    """The background of every second cell, and of the small board to play in."""
     ink: str
     """The colour of lines and of hints."""
     aim: str
@@ -248,14 +249,14 @@ class Shape:
     looks: dict[str, str]
     """The colour and the look of each mark."""
     free: str = ""
-    """The colour of the round hole that is drawn in a free place, if one is."""
+    """The colour of the round hole in a free place, if one is drawn."""
     last: str = "last"
-    """The light under the last move; empty where the piece has a dot instead."""
+    """The light under the last move; empty if the piece gets a dot instead."""
 
 
 _STROKES, _STONES = {"X": "cross", "O": "ring"}, {"X": "disc", "O": "coin"}
 STROKED = tuple(_STROKES.values())
-"""The looks of marks that are drawn stroke by stroke."""
+"""The shapes of marks that are drawn stroke by stroke."""
 _LINES = Shape(
     (*(Form(2 * rows + 1, rows, 1) for rows in range(11, 2, -1)), Form(5, 1, 1), Form(3, 1, 1), *_SMALLEST_FORMS),
     *("board", "board_2", "line", "accent"),
@@ -307,7 +308,7 @@ _HEXAGONS = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """The layers of a board on the screen: how many, how many of them side by side, and how far they lean.
+    """How the layers of a board lie on the screen: how many, how many of them side by side, and how far they lean.
 
     In a leaning layer each row lies `lean` columns further to the right than the row of text below it.
     """
@@ -318,7 +319,7 @@ class Arrangement:
 
 
 class Fit(Enum):
-    """The forms of a board that may be chosen."""
+    """Which forms of a board are acceptable."""
 
     ANY = "any"
     LABELLED = "those that name rows and columns"
@@ -327,7 +328,7 @@ class Fit(Enum):
     LETTERS = "marks of one letter, for lines of text"
 
     def allows(self, form: Form, glyphs: Glyphs) -> bool:
-        """Tell whether a form is one of them."""
+        """Tell whether a form is acceptable."""
         match self:
             case Fit.LABELLED:
                 return form.has_labels
@@ -342,7 +343,7 @@ class Fit(Enum):
 
 
 def shape_of(game: GameInfo) -> Shape:
-    """Return how boards of a game look."""
+    """Return the shape of a game's board."""
     if _is_shifted(game):
         return _HEXAGONS
     if len(game.shape) == 3:
@@ -362,7 +363,7 @@ def _is_shifted(game: GameInfo) -> bool:
 
 
 def ink_of(game: GameInfo, mark: str, glyphs: Glyphs) -> str:
-    """Return the colour of a mark in texts beside its board; nothing without colours, and for stones."""
+    """Return the colour of a mark in texts beside its board; empty without colours, and for stones."""
     role = shape_of(game).inks.get(mark, "")
     if glyphs.theme is None or role not in ("x", "o", "disc_x", "disc_o"):
         return ""
@@ -370,7 +371,7 @@ def ink_of(game: GameInfo, mark: str, glyphs: Glyphs) -> str:
 
 
 def piece_of(game: GameInfo, mark: str, glyphs: Glyphs) -> tuple[str, str]:
-    """Return the character of a round piece as it lies on its board, and its style; no character for a stroke."""
+    """Return the character and the style of a round piece on its board; no character for marks made of strokes."""
     shape = shape_of(game)
     symbol = {"disc": glyphs.disc, "coin": glyphs.coin}.get(shape.looks.get(mark, ""), "")
     if glyphs.theme is None or not symbol:
@@ -382,7 +383,7 @@ def piece_of(game: GameInfo, mark: str, glyphs: Glyphs) -> tuple[str, str]:
 
 
 def draw_board(display: Display, width: int, height: int, glyphs: Glyphs, fit: Fit = Fit.ANY) -> list[Text] | None:
-    """Return the lines of the board on the screen, all equally wide, or None when no form of it fits."""
+    """Return the lines of the board, all equally wide, or None if no form fits."""
     match = display.match
     if match is None:
         return None
@@ -411,7 +412,7 @@ def _painters(match: Snapshot, glyphs: Glyphs, fit: Fit) -> Iterator["_Painter"]
 
 
 class _Painter:
-    """Draws the board of one match in one form: where each cell lies, what stands around the cells, and their marks."""
+    """Draws the board of one match in one form: its cells, their surroundings, and their marks."""
 
     def __init__(self, match: Snapshot, shape: Shape, form: Form, glyphs: Glyphs, arrangement: Arrangement) -> None:
         self._match, self._shape, self._form, self._glyphs = match, shape, form, glyphs
@@ -421,7 +422,7 @@ class _Painter:
         self._is_shifted = _is_shifted(match.game)
         block = match.game.block if form.columns > 2 else None
         self._block_rows, self._block_columns = block or (self._rows, self._columns)
-        # Where no light tells of a cell, its sides do: a round mark then has a column to each side.
+        # Without light, the sides of a cell show its frame: a round mark then needs a column on each side.
         is_round = form.rows > 1 and form.columns == 2 * form.rows
         is_framed = is_round and glyphs.theme is None and not self._is_shifted
         self._cell = (form.columns + 2 * is_framed, form.rows)
@@ -442,7 +443,7 @@ class _Painter:
             self._board = (longest + self._margin + 2 + (form.rows == 1), self._head + len(runs) * self._cell[1] + 2)
         self._gap = _LAYER_GAP if form.has_labels else 1
         self.width = arrangement.across * (self._board[0] + self._gap) - self._gap
-        """The columns that all boards take together."""
+        """The total columns of all boards."""
         self.height = -(-arrangement.layers // arrangement.across) * (self._board[1] + 1) - 1
 
     def paint(self, looks: Sequence[Look], *, may_move: bool) -> list[Text]:
@@ -468,14 +469,14 @@ class _Painter:
         return str(getattr(self._glyphs.theme, role)) if self._glyphs.theme is not None and role else ""
 
     def _x(self, column: int) -> int:
-        """Return where a column of cells begins, from the first one."""
+        """Return where a column of cells begins, relative to the first one."""
         return column * (self._cell[0] + self._form.lines) + column // self._block_columns
 
     def _y(self, row: int) -> int:
         return row * (self._cell[1] + self._form.lines) + row // self._block_rows
 
     def _squares(self, sheet: Sheet, place: tuple[int, int], layer: int) -> list[View]:
-        """Draw the ground and the lines of one board, and what stands around it; return where its cells lie."""
+        """Draw the background, lines and surroundings of one board; return where its cells lie."""
         (x, y), (across, down), lean = place, self._inner, self._layers.lean
         inner = View(x + self._margin + self._side + lean * (down - 1), y + self._head + self._wall, across, down, lean)
         for row in range(down):
@@ -498,7 +499,7 @@ class _Painter:
         ]
 
     def _draw_heads(self, sheet: Sheet, inner: View, y: int, layer: int) -> None:
-        """Draw the name of a layer, and the heads of its columns, above a board."""
+        """Draw the name of a layer and its column heads above a board."""
         if not self._form.has_labels:
             return
         if self._layers.layers > 1:
@@ -512,7 +513,7 @@ class _Painter:
             sheet.put(left, y + self._head - 1, text, weight="dim")
 
     def _draw_lines(self, sheet: Sheet, inner: View) -> None:
-        """Draw lines between cells, and none around them."""
+        """Draw lines between cells, but none around them."""
         colour, glyphs, (wide, high) = self._colour(self._shape.ink), self._glyphs, self._cell
         weight = "" if colour else "dim"
         across = glyphs.cross.join([glyphs.horizontal * wide] * self._columns)
@@ -561,7 +562,7 @@ class _Painter:
     def _box(
         self, sheet: Sheet, left: int, top: int, size: tuple[int, int], colour: str, weight: str, at: tuple[int, int]
     ) -> None:
-        """Draw one of several boxes that share their walls, the one in that row and column of boxes."""
+        """Draw the box in this row and column of boxes that share their walls."""
         glyphs, (wide, high), (down, right) = self._glyphs, size, at
         last_down = self._rows // self._block_rows - 1
         last_right = self._columns // self._block_columns - 1
@@ -579,7 +580,7 @@ class _Painter:
             sheet.put(left, top + high - 1, corner + glyphs.horizontal * (wide - 2) + end, colour, weight=weight)
 
     def _draw_walls(self, sheet: Sheet, inner: View) -> None:
-        """Draw what surrounds a board without lines: its frame, its points, or plain walls where it has no ground."""
+        """Draw the surroundings of a board without lines: its frame, its points, or plain walls."""
         glyphs, ground = self._glyphs, self._colour(self._shape.ground)
         if self._shape is _POINTS:
             self._draw_points(sheet, inner)
@@ -600,7 +601,7 @@ class _Painter:
             sheet.put(left, top + inner.height + 1, corners[2] + rule + corners[3], weight="dim")
 
     def _draw_points(self, sheet: Sheet, inner: View) -> None:
-        """Draw the lines that stones lie on, with star points."""
+        """Draw the lines on which stones lie, with star points."""
         glyphs, colour = self._glyphs, self._colour(self._shape.ink)
         if glyphs.is_ascii:
             return
@@ -649,7 +650,7 @@ class _Painter:
         )[rows][columns]
 
     def _hexagons(self, sheet: Sheet) -> list[View]:
-        """Draw what stands around a board of hexagons: the marks of those who own its edges; return its cells."""
+        """Draw the edges of a board of hexagons with the marks of their owners; return where its cells lie."""
         geometry = self._match.game.geometry
         assert geometry is not None, "a board of hexagons says where its cells lie"
         (wide, high), views, left = self._cell, list[View](), self._margin + 1
@@ -681,7 +682,7 @@ class _Painter:
         return views
 
     def _draw_edge(self, sheet: Sheet, x: int, y: int, mark: str, bar: str, *, is_named: bool) -> None:
-        """Draw a piece of an edge that belongs to a player: their mark, or a bar where a cell has several rows."""
+        """Draw a piece of a player's edge: their mark, or a bar if a cell has several rows."""
         colour = self._colour(self._shape.inks.get(mark, ""))
         if is_named:
             sheet.put(x, y, mark or " ", colour, weight="bold" if colour else "dim")
@@ -689,7 +690,7 @@ class _Painter:
             sheet.put(x, y, bar, colour, weight="" if colour else "dim")
 
     def _paint_cell(self, sheet: Sheet, view: View, look: Look, cell: int, *, may_move: bool) -> None:
-        """Draw a cell: its light, its mark or hint, its frame, and what a click on it means."""
+        """Draw a cell: its light, its mark or hint, its frame, and its target."""
         row, column = divmod(cell % (self._rows * self._columns), self._columns)
         is_second = (row + column) % 2 == 1 and self._shape in (_CLOTH, _LAYERS)
         light = self._light(look) or (self._colour(self._shape.ground_2) if is_second else "")
@@ -765,13 +766,13 @@ class _Painter:
                 self._paint_dot(sheet, view, look, ink)
 
     def _mark_ink(self, look: Look) -> str:
-        """Return the colour of a mark: a quiet one where it is not there yet, or not for long."""
+        """Return the colour of a mark: a quiet one if it is pending or about to vanish."""
         if look.is_pending or look.frame is Frame.VANISHING:
             return self._colour("quiet" if self._shape.ground == "board" else self._shape.ink)
         return self._ink(look)
 
     def _kind(self, look: Look) -> str | None:
-        """Return the form of a mark: black and white stones are told apart without a hole, unless light hides it."""
+        """Return the form of a mark. Stones need no hole to tell them apart, unless light hides their colours."""
         kind = self._shape.looks.get(look.mark)
         is_lit = look.frame in (Frame.WON, Frame.GOOD, Frame.BAD)
         has_stones = self._glyphs.theme is not None and self._shape in (_POINTS, _CLOTH)
@@ -801,7 +802,7 @@ class _Painter:
             sheet.put(*view.at(left, top + row), line, ink, weight="bold" if not look.is_pending else "dim")
 
     def _paint_frame(self, sheet: Sheet, view: View, look: Look, *, may_move: bool) -> None:
-        """Draw what stands at the sides of a cell: the cursor, and where there is no light what light would say."""
+        """Draw the sides of a cell: the cursor, and without light the frame that replaces it."""
         frame, has_theme = look.frame, self._glyphs.theme is not None
         left, right = frame.value
         middle, end = (view.height - 1) // 2, view.width - 1
@@ -827,7 +828,7 @@ class _Painter:
     def _paint_cursor(
         self, sheet: Sheet, view: View, ends: tuple[tuple[int, str], tuple[int, str]], *, may_move: bool
     ) -> None:
-        """Draw brackets around a cell: their corners only, where the cell is high."""
+        """Draw brackets around a cell; only their corners if the cell is high."""
         glyphs, has_theme = self._glyphs, self._glyphs.theme is not None
         colour = self._colour(self._shape.aim if may_move else self._shape.ink)
         weight = "bold" if may_move else "" if has_theme else "dim"
@@ -840,7 +841,7 @@ class _Painter:
                     sheet.put(*view.at(column, part), character, colour, weight=weight)
 
     def _paint_owners(self, sheet: Sheet, views: Sequence[View], looks: Sequence[Look]) -> None:
-        """Draw the mark of a small board that is won over all of it, where its cells have half blocks."""
+        """Draw the winner's mark over the whole of a small board, in forms with half blocks."""
         if self._block_rows == self._rows or self._glyphs.is_ascii:
             return
         owners = owners_of(self._match)

@@ -1,6 +1,6 @@
-"""Draw a display as a screen of text: pure, each line cut to the width, none wrapped.
+"""Draw a display as a screen of text. The functions are pure; each line is cut to the width, and none is wrapped.
 
-Text of other people is plain text that `words` has cleaned; nothing here reads markup.
+Other people's text is plain text that `words` has cleaned; nothing here interprets markup.
 """
 
 import textwrap
@@ -31,13 +31,13 @@ _GAP = 2
 _INDENT = 2
 _NARROW = 60
 _LEAST_COLUMN = 8
-"""A column with less room than this, and than it needs, is left out."""
+"""A column is omitted if it gets less room than this and than it needs."""
 
 
 def draw_list(
     rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Glyphs, *, has_cursor: bool = True
 ) -> list[Text]:
-    """Return at most `height` lines: the rows around the cursor, and how many there are above and below them."""
+    """Return at most `height` lines: the rows around the cursor, and how many more are above and below."""
     width, height = size
     cursor = cursor_of(rows, page.row, page.place) if has_cursor else None
     columns = _columns(rows, width - _INDENT)
@@ -58,7 +58,7 @@ def draw_list(
     first = (page.place if has_cursor else 0) if cursor is None else at - room // 2
     uppermost = next((index for index, row in enumerate(rows) if row.enter is not None), None)
     if cursor is not None and cursor == uppermost and at < room:
-        first = 0  # the text above the first row can only be read here
+        first = 0  # the text above the first row is visible only here
     first = max(0, min(first, len(lines) - room))
     shown = lines[first : first + room]
     more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
@@ -71,7 +71,7 @@ def _of_section(rows: Sequence[Row], heading: int) -> Sequence[Row]:
 
 
 def _columns(rows: Sequence[Row], width: int) -> list[int]:
-    """Return how wide each column but the last of its row is: as its widest cell, as long as there is room."""
+    """Return the width of each column except the last of its row: that of its widest cell, while there is room."""
     cells = [row.cells[:-1] for row in rows if row.enter is not None]
     widths = [max(map(_width, column)) for column in _transposed(cells)]
     room, fitted = width, []
@@ -82,7 +82,7 @@ def _columns(rows: Sequence[Row], width: int) -> list[int]:
 
 
 def _cuts(rows: Sequence[Row], columns: Sequence[int], width: int) -> bool:
-    """Tell whether the columns leave the last cell of a row less room than it needs."""
+    """Tell whether the columns leave the last cell of a row too little room."""
     ends = ((sum(columns[: len(row.cells) - 1]) + _GAP * (len(row.cells) - 1), row) for row in rows if row.enter)
     return any(start + _width(row.cells[-1]) > width for start, row in ends)
 
@@ -97,7 +97,7 @@ def _width(text: str) -> int:
 
 
 def cut(text: str, room: int, glyphs: Glyphs) -> str:
-    """Return the text exactly so wide: filled with blanks, or its beginning with dots behind it."""
+    """Return the text at exactly this width: padded with blanks, or shortened with dots at its end."""
     dots = glyphs.dots if room >= 2 * len(glyphs.dots) else ""
     part = Text(text)
     if part.cell_len > room:
@@ -108,7 +108,7 @@ def cut(text: str, room: int, glyphs: Glyphs) -> str:
 
 
 def _read(row: Row, width: int) -> list[Text]:
-    """Return a heading, or a sentence on as many lines as it needs."""
+    """Return the lines of a heading, or of a sentence."""
     text = "  ".join(row.cells)
     if row.is_heading:
         return [Text(text, style="bold dim")]
@@ -116,7 +116,7 @@ def _read(row: Row, width: int) -> list[Text]:
 
 
 def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    """Return a row; its last cell takes all that is left, whatever other rows have in that place."""
+    """Return the line of a row; its last cell gets all remaining room, whatever other rows have there."""
     line = Text("> " if is_chosen else "  ", style="bold" if is_chosen else "")
     for number, cell in enumerate(row.cells):
         left = width - line.cell_len
@@ -133,18 +133,18 @@ def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_ch
 
 
 PANEL_WIDTH = 24
-"""The columns that it takes."""
+"""The columns of the panel beside a board."""
 _PANEL_HEAD = 2
-"""The lines above each of its parts."""
+"""The lines above each part of the panel."""
 _ROWS_WITH_CLOCKS = 18
-"""From so many rows on there is room for large clocks."""
+"""The minimal number of rows for large clocks."""
 _DRAW_MATCH_GAP = 3
 _NO_LIMIT = 1000
 _SHORT_NAME = 5
 
 
 def seats(display: Display, match: Snapshot, now_ms: int, width: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
-    """Return a line for each player; in a small window one for both, which says no more than there is room for."""
+    """Return a line for each player; in a small window, one shortened line for both."""
     if is_roomy:
         return [_seat(display, match, side, now_ms, words.full_label(match.players[side]), glyphs) for side in (0, 1)]
     line = Text()
@@ -160,7 +160,7 @@ def seats(display: Display, match: Snapshot, now_ms: int, width: int, glyphs: Gl
 
 
 def _short_label(player: PlayerInfo) -> str:
-    """Return the beginning of the name, with its bot mark."""
+    """Return the beginning of the name, with the bot mark."""
     return words.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
 
 
@@ -178,7 +178,7 @@ def _seat(
     if piece:
         seat.append(piece, style).append(" ")
     seat.append(mark, f"bold {ink_of(match.game, mark, glyphs)}".strip())
-    if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
+    if words.name_of(match.players[side]) == mark:  # at one keyboard, players without names are called by their marks
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief and not display.world.is_shared and label != YOU:
@@ -192,7 +192,7 @@ def _seat(
 
 
 def board_alone(display: Display, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text]:
-    """Return the board in the middle, or where no form of it fits, the part of it around the cursor."""
+    """Return the centred board, or the part of it around the cursor if no form fits."""
     board = draw_board(display, width, height, glyphs)
     if board is None:
         whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, Fit.WHOLE) or []
@@ -203,7 +203,7 @@ def board_alone(display: Display, match: Snapshot, width: int, height: int, glyp
 
 
 def _part(board: list[Text], cursor: int, width: int, height: int) -> list[Text]:
-    """Cut out the part of a board that has the cursor as near to its middle as the edges allow."""
+    """Cut out the part of a board with the cursor as close to its middle as the edges allow."""
     row, column = next(((y, x) for y, line in enumerate(board) if (x := place_of(line, Point(cursor))) >= 0), (0, 0))
     top = max(0, min(row - height // 2, len(board) - height))
     left = max(0, min(column - width // 2, board[0].cell_len - width))
@@ -211,13 +211,13 @@ def _part(board: list[Text], cursor: int, width: int, height: int) -> list[Text]
 
 
 def centred(lines: list[Text], width: int) -> list[Text]:
-    """Shift all lines alike, so that the widest is in the middle."""
+    """Shift all lines equally, so that the widest is centred."""
     margin = max(0, (width - max((line.cell_len for line in lines), default=0)) // 2)
     return [Text(" " * margin) + line for line in lines]
 
 
 def beside(display: Display, match: Snapshot, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text] | None:
-    """Return the board with the panel beside it, together in the middle; None where there is no room for both."""
+    """Return the board with the panel beside it, centred; None without room for both."""
     width, height = size
     room = width - PANEL_WIDTH - _DRAW_MATCH_GAP
     board = draw_board(display, room, height, glyphs, Fit.BESIDE)
@@ -225,7 +225,7 @@ def beside(display: Display, match: Snapshot, size: tuple[int, int], now_ms: int
         return None
     across = board[0].cell_len
     margin = max(0, (width - across) // 2)
-    # The board stays in the middle as long as the panel has its place beside it.
+    # The board stays centred as long as the panel fits beside it.
     margin = min(margin, width - across - _DRAW_MATCH_GAP - PANEL_WIDTH)
     lines = panel(display, match, len(board), now_ms, glyphs)
     drawn = []
@@ -236,7 +236,7 @@ def beside(display: Display, match: Snapshot, size: tuple[int, int], now_ms: int
 
 
 def panel(display: Display, match: Snapshot, height: int, now_ms: int, glyphs: Glyphs) -> list[Text]:
-    """Return at most `height` lines of at most `PANEL_WIDTH` columns; of moves and chat the newest stay."""
+    """Return at most `height` lines of at most `PANEL_WIDTH` columns; the newest moves and messages stay."""
     facts = [line for fact in words.facts(display, match) for line in wrapped(fact, PANEL_WIDTH)]
     clocks = _panel_clocks(display, match, now_ms, glyphs) if height >= _ROWS_WITH_CLOCKS else []
     parts = [clocks, [Text(line, style="dim") for line in facts]]
@@ -255,7 +255,7 @@ def panel(display: Display, match: Snapshot, height: int, now_ms: int, glyphs: G
 
 
 def _panel_clocks(display: Display, match: Snapshot, now_ms: int, glyphs: Glyphs) -> list[Text]:
-    """Return the clocks of both sides in large digits, ours below; the one that runs is bright."""
+    """Return the clocks of both sides in large digits, ours below; the running clock is bright."""
     ours = match.you if match.you is not None else 0
     lines: list[Text] = []
     for side in (1 - ours, ours):
@@ -274,7 +274,7 @@ def _panel_clocks(display: Display, match: Snapshot, now_ms: int, glyphs: Glyphs
 
 
 def _panel_chat(display: Display) -> list[Text]:
-    """Return the chat on as many lines as it needs; later lines of a message are indented."""
+    """Return the lines of the chat; continuation lines of a message are indented."""
     lines = []
     for told in display.chat:
         said = textwrap.wrap(words.chatted(told), PANEL_WIDTH, subsequent_indent="  ")
@@ -283,7 +283,7 @@ def _panel_chat(display: Display) -> list[Text]:
 
 
 def _panel_moves(match: Snapshot, glyphs: Glyphs) -> list[Text]:
-    """Return the moves in pairs, each side's in a column, with the number of the first of each pair."""
+    """Return the moves in numbered pairs, with a column for each side."""
     names = [words.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
     begins = _first_side(match)
@@ -300,7 +300,7 @@ def _panel_moves(match: Snapshot, glyphs: Glyphs) -> list[Text]:
 
 
 def _first_side(match: Snapshot) -> int:
-    """Return who made the first move: of a match that began from a position it may have been the second side."""
+    """Return the side of the first move: in a match from a given position it may be the second side."""
     if match.start is None or not match.moves:
         return 0
     if match.position.to_move is not None:
@@ -311,17 +311,17 @@ def _first_side(match: Snapshot) -> int:
 
 
 SMALLEST = (24, 8)
-"""The columns and rows below which only a sentence is shown."""
+"""Windows with fewer columns and rows show only a sentence."""
 _ROOMY_ROWS = 16
-"""From so many rows on there is room for a title and for a line for each player."""
+"""The minimal number of rows for a title and a line for each player."""
 _LEAST_BODY = 5
-"""So many rows in the middle are left, however long the prompt is."""
+"""The rows of the body that remain, however long the prompt is."""
 _ROOMY_COLUMNS = 64
-"""From so many columns on there is room beside a board."""
+"""The minimal number of columns for a panel beside a board."""
 
 
 def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
-    """Return the screen of `size` (columns, rows): exactly so many lines, none wider."""
+    """Return the screen of `size` (columns, rows): exactly that many lines, none wider."""
     width, height = size
     display = screen_of(display).seen(display)
     if width < SMALLEST[0] or height < SMALLEST[1]:
@@ -339,21 +339,21 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     head = _head(display, width, now_ms, glyphs, is_roomy=False)
     room = _small_room(head, foot, size)
     if _lacks_a_line_for_labels(display, width, room, glyphs):
-        head = head[1:]  # drop the players: the next line says who won, and a lesson names cells by their labels
+        head = head[1:]  # omit the players: the next line names the winner, and a lesson needs the labels of the cells
         room = _small_room(head, foot, size)
     body = _body(display, (width, room), now_ms, glyphs, is_roomy=False)
     return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
 
 
 def _small_room(head: list[Text], foot: list[Text], size: tuple[int, int]) -> int:
-    """Return how many lines the body has between them in a small window."""
+    """Return how many lines remain for the body in a small window."""
     width, height = size
     room = height - len(head) - len(foot)
     return max(min(room, _LEAST_BODY), room - _more_lines(head, foot, width))
 
 
 def _lacks_a_line_for_labels(display: Display, width: int, room: int, glyphs: Glyphs) -> bool:
-    """Tell whether the board of a match that does not go on would have labels if it had one more line."""
+    """Tell whether the board of a finished match would get labels with one more line."""
     screen = screen_of(display)
     match = screen.match(display)
     if match is None or (screen.name == "match" and match.outcome is None):
@@ -363,7 +363,7 @@ def _lacks_a_line_for_labels(display: Display, width: int, room: int, glyphs: Gl
 
 
 def _more_lines(head: list[Text], foot: list[Text], width: int) -> int:
-    """Return how many lines of the body a prompt needs that is too long for its own, beside a blank one of the head."""
+    """Return how many lines of the body a long prompt needs, in addition to its own and a blank one of the head."""
     spare = int(bool(head) and not head[-1].plain)
     return max(0, len(wrapped(foot[-2].plain, width)) - 1 - spare)
 
@@ -371,7 +371,7 @@ def _more_lines(head: list[Text], foot: list[Text], width: int) -> int:
 def _with_prompt(
     head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int], glyphs: Glyphs
 ) -> tuple[list[Text], list[Text], list[Text]]:
-    """Return the parts; a prompt too long for its line takes blank lines below and above the body; then it is cut."""
+    """Return the parts with the prompt: a long one takes blank lines below and above the body, and then is cut."""
     width, height = size
     *above, prompt, keys = foot
     lines = wrapped(prompt.plain, width)
@@ -387,7 +387,7 @@ def _with_prompt(
 
 
 def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
-    """Put the parts together, the body in the middle of the free lines, each line cut or filled with blanks."""
+    """Join the parts, with the body in the middle of the free lines, and each line cut or padded with blanks."""
     width, height = size
     free = max(0, height - len(head) - len(body) - len(foot))
     lines = [*head, *[Text()] * (free // 2), *body, *[Text()] * (free - free // 2), *foot][:height]
@@ -402,7 +402,7 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
 
 
 def _stripped(line: Text) -> Text:
-    """Return a line without the blanks at its end that have no ground of their own."""
+    """Return a line without trailing blanks, except those with a background of their own."""
     grounds = (span.end for span in line.spans if isinstance(span.style, str) and "on " in span.style)
     return line[: max(len(line.plain.rstrip()), *grounds, 0)]
 
@@ -437,7 +437,7 @@ def _title(display: Display, width: int, glyphs: Glyphs) -> Text:
 
 
 def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
-    """Return what stands behind the title where there is room, if there is none; else an empty line."""
+    """Return the rule of the game if the title line has no room for it; otherwise an empty line."""
     screen = screen_of(display)
     rule = screen.subtitle(display)
     is_behind = cell_len(f"{screen.title(display)} {glyphs.dash} {rule}") <= width
@@ -445,14 +445,14 @@ def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
 
 
 def _rights(display: Display) -> list[str]:
-    """Return what may stand to the right of the title, the fullest first."""
+    """Return the candidates for the text to the right of the title, longest first."""
     server = clean(display.world.server, 30) or display.world.address
     latency = words.latency(display.world.latency_ms) if display.has_lobby else ""
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
 def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[Text]:
-    """Return the state of the link or the match, on two lines where it needs them."""
+    """Return the state of the connection or the match, on two lines if needed."""
     trouble = words.banner(display, display.world.lost_for_ms(now_ms))
     if cell_len(trouble) > width - 2:
         trouble = words.short_banner(display, display.world.lost_for_ms(now_ms))
@@ -471,7 +471,7 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[T
 
 
 def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
-    """Return the middle of the screen; None if the whole board needs a shorter top."""
+    """Return the body of the screen; None if the whole board needs a shorter head."""
     width, height = size
     match = screen_of(display).match(display)
     if match is None:
@@ -489,7 +489,7 @@ def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, 
 
 
 def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
-    """Return the rows, and below them what one who hosts tells their friends, where there is room for it."""
+    """Return the rows, and below them, if there is room, what a host has to send to friends."""
     width, height = size
     hint = centred([Text(line, style="dim") for line in screen_of(display).footer(display, width)], width)
     screen = screen_of(display)
@@ -513,14 +513,14 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
 
 
 _TWO_COLUMNS = 100
-"""From so many columns on the lobby has two: people and bots at left, matches and puzzles at right."""
+"""The minimal number of columns for a lobby in two parts: people and bots left, matches and puzzles right."""
 _COLUMN_GAP = 4
 _LEAST_BOARD, _MOST_BOARD = 8, 22
-"""The lines that a board in the lobby needs, with its heading, and the lines that it takes at most."""
+"""The minimal and maximal number of lines of a board in the lobby, including its heading."""
 
 
 def _two_columns(display: Display, rows: Sequence[Row], size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """Return the rows of the lobby in two columns, our own match as a picture above the right one."""
+    """Return the rows of the lobby in two columns, with a picture of our own match above the right one."""
     width, height = size
     left, right = _sides(rows)
     wide = (width - _COLUMN_GAP) // 2
@@ -543,7 +543,7 @@ def _two_columns(display: Display, rows: Sequence[Row], size: tuple[int, int], g
 
 
 def _sides(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the sections of people and bots, and those of matches of others and puzzles."""
+    """Return the sections of people and bots, and those of other people's matches and puzzles."""
     sides: tuple[list[Row], list[Row]] = ([], [])
     for number, row in enumerate(rows):
         if row.is_heading or not number:
@@ -554,7 +554,7 @@ def _sides(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _own_board(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """Return a picture of a match of ours, one that waits for us first, below who plays it; none without room."""
+    """Return a picture of a match of ours below its players, preferably one where it is our turn."""
     ours = [match for match in display.world.matches.values() if match.you is not None and match.outcome is None]
     match = next((each for each in ours if each.position.to_move == each.you), next(iter(ours), None))
     if match is None or size[1] < _LEAST_BOARD:
@@ -570,7 +570,7 @@ def _own_board(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[
 
 
 def _spaced(rows: list[Row]) -> list[Row]:
-    """Return the rows with an empty line above each heading but one that comes first."""
+    """Return the rows with an empty line above each heading except the first row."""
     gaps = ([Row(("",))] * (row.is_heading and number > 0) for number, row in enumerate(rows))
     return [each for gap, row in zip(gaps, rows, strict=True) for each in (*gap, row)]
 
@@ -584,7 +584,7 @@ def _with_marks(line: Text, glyphs: Glyphs) -> Text:
 
 
 def _packed(lines: list[str], width: int, height: int) -> list[str]:
-    """Return the lines of help as they are, or with several in one line where there is no room for all."""
+    """Return the lines of help, packing several into one line if there is no room for all."""
     if len(lines) <= height:
         return lines
     packed: list[str] = []
@@ -602,14 +602,14 @@ def _foot(display: Display, width: int, now_ms: int, *, is_roomy: bool) -> list[
 
 
 def _end_of(text: str, width: int) -> str:
-    """Return as much of the end of a typed text as fits."""
+    """Return the end of a typed text that fits."""
     while cell_len(text) > width:
         text = text[1:]
     return text
 
 
 def _flowed(texts: list[str], width: int) -> list[str]:
-    """Put texts side by side, on as many lines as they need."""
+    """Return texts side by side, on as many lines as they need."""
     lines = [""]
     for text in texts:
         whole = f"{lines[-1]}  {text}" if lines[-1] else text
@@ -618,7 +618,7 @@ def _flowed(texts: list[str], width: int) -> list[str]:
 
 
 def _keys(display: Display, width: int) -> Text:
-    """Return the keys that matter now, each of them to be clicked."""
+    """Return the keys that matter now, each of them clickable."""
     line = Text(style="dim")
     for hint in hints(display, width):
         line.append("  " if line else "")
@@ -655,7 +655,7 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
 
 
 def grounded(page: Text, size: tuple[int, int], glyphs: Glyphs) -> Text:
-    """Return a page as wide as the window, on the ground of the theme, with its quiet colour instead of dim text."""
+    """Return a page as wide as the window, with the theme's background, and its quiet colour instead of dim text."""
     theme = glyphs.theme
     if theme is None:
         return page

@@ -1,6 +1,6 @@
-"""Choose the characters that boards are drawn with: all of Unicode, those of old consoles, or ASCII alone.
+"""Choose the characters for drawing boards: all of Unicode, those of old consoles, or ASCII.
 
-Marks differ by shape, and where there are no colours brackets say what light says elsewhere.
+Marks differ by shape. Without colours, brackets show what light shows elsewhere.
 """
 
 import codecs
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 
-if TYPE_CHECKING:  # the first sentence is shown before colours are loaded
+if TYPE_CHECKING:  # the first sentence appears before colours are loaded
     from ttt_net.client.drawing.themes import Theme
 
 WARNING = "reverse"
@@ -20,7 +20,7 @@ _PLAINER |= dict(zip("▁▂▃▄▅▆▇█", "__..--^^", strict=True))
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """One set. The cursor's frame is the left and right side of a cell: its top, what may repeat, and its bottom."""
+    """One set of characters. The cursor's frame is a cell's left and right side: top, repeatable middle, and bottom."""
 
     horizontal: str
     vertical: str
@@ -41,17 +41,17 @@ class Glyphs:
     huge: dict[str, tuple[str, ...]]
     """Marks drawn in five rows of five."""
     disc: str
-    """A full disc of one column; empty where the terminal has none."""
+    """A full disc of one column; empty if the terminal has none."""
     coin: str
     """A disc with a hole."""
     leaning: str
     """A wall that leans to the right."""
     star: str
-    """A free point that is marked for orientation."""
+    """A free point marked for orientation (a star point)."""
     heavy: str
     """The corners and walls of the box around a small board to play in."""
     theme: "Theme | None" = None
-    """The colours to draw with; none where the terminal has none."""
+    """The colours to draw with; None if the terminal has none."""
 
     @property
     def is_ascii(self) -> bool:
@@ -118,7 +118,7 @@ ASCII = Glyphs(
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """Return the text, as long as it was, with what the encoding has not replaced by the nearest that it has."""
+    """Return the text at the same length, with each character that the encoding lacks replaced by a similar one."""
     encoding = encoding or "ascii"
     if _has(encoding, text):
         return text
@@ -132,7 +132,7 @@ def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
 
 
 NEAREST = "ttt_net.nearest"
-"""The same for a whole stream: what to do about an error, as `codecs` knows it."""
+"""The name of the `codecs` error handler that does the same for a whole stream."""
 codecs.register_error(NEAREST, _encode_nearest)
 
 
@@ -150,7 +150,7 @@ def _nearest(character: str, encoding: str) -> str:
 
 
 def glyphs_for(encoding: str | None, *, is_ascii: bool, terminal: str = "") -> Glyphs:
-    """Return the set that a terminal can show: by its encoding, and the kernel's console by its name."""
+    """Return the set that a terminal can show, by its encoding; the Linux console is recognized by its name."""
     if is_ascii:
         return ASCII
     whole = "".join((BOXES.dash, *BOXES.cursor, BOXES.disc, BOXES.coin, BOXES.leaning))
@@ -161,7 +161,7 @@ def glyphs_for(encoding: str | None, *, is_ascii: bool, terminal: str = "") -> G
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return a sentence on as many lines as it needs, as far in as the first; only too long a word is cut."""
+    """Wrap a sentence, indenting all lines like the first; only overlong words are cut."""
     if cell_len(text) <= width:
         return [text]
     indent = text[: len(text) - len(text.lstrip())]

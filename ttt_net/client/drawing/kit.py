@@ -1,7 +1,7 @@
-"""Draw on a sheet of character cells: texts, lights and marks, the round ones in half blocks, and what a click means.
+"""Draw on a sheet of character cells: texts, lights, marks (round ones in half blocks) and targets of clicks.
 
-A half block has two pixels, one above the other, which are as good as square. Where a terminal shows all colours, the
-pixels on the edge of a mark have a colour in between; elsewhere a pixel belongs to the mark or does not.
+A half block has two nearly square pixels, one above the other. On terminals with true colour, the pixels on the edge of
+a mark are anti-aliased; elsewhere a pixel belongs to the mark or not.
 """
 
 import math
@@ -19,25 +19,25 @@ from ttt_net.client.mailbox import Key
 Target: TypeAlias = AnyCommand | Key
 _KEY = "target"
 _SAMPLES = 3
-"""So many samples in each direction tell how much of a pixel a mark covers."""
+"""The samples in each direction that determine how much of a pixel a mark covers."""
 _COARSE, _FINE = 4, 8
-"""Marks of so few pixels across look better without colours in between."""
+"""Marks with at most this many pixels across look better without anti-aliasing."""
 _QUARTERS = {"disc": ("▟▇▇▙", "▜██▛"), "coin": ("▟▀▀▙", "▜▄▄▛")}
 _UPPER, _LOWER, _BOTH = "▀", "▄", "█"
 
 
 class Sheet:
-    """Characters in rows, each with a colour, a ground, a weight and a target; nothing is drawn beside it."""
+    """Rows of characters, each with a colour, a background, a weight and a target. Drawing outside is ignored."""
 
     def __init__(self, width: int, height: int, ground: str = "") -> None:
         self.width, self.height = width, height
         self._characters = [[" "] * width for _ in range(height)]
         self._inks: list[list[tuple[str, str, str]]] = [[("", ground, "")] * width for _ in range(height)]
-        """The colour, ground and weight of each character."""
+        """The colour, background and weight of each character."""
         self._targets: list[list[Target | None]] = [[None] * width for _ in range(height)]
 
     def put(self, x: int, y: int, text: str, colour: str = "", *, ground: str = "", weight: str = "") -> None:
-        """Write a text from a place on; without a ground it stands on the one that is there."""
+        """Write a text, beginning at a place; without a background, it keeps the one that is there."""
         if not 0 <= y < self.height:
             return
         for at, character in enumerate(text, start=x):
@@ -46,18 +46,18 @@ class Sheet:
                 self._inks[y][at] = (colour, ground or self._inks[y][at][1], weight)
 
     def light(self, x: int, y: int, width: int, height: int, ground: str) -> None:
-        """Give all characters of a rectangle another ground; nothing without a colour for it."""
+        """Give all characters of a rectangle another background; do nothing if the colour is empty."""
         for row in range(max(0, y), min(self.height, y + height) if ground else 0):
             for at in range(max(0, x), min(self.width, x + width)):
                 colour, _, weight = self._inks[row][at]
                 self._inks[row][at] = (colour, ground, weight)
 
     def ground(self, x: int, y: int) -> str:
-        """Return the ground of a character; no colour beside the sheet."""
+        """Return the background of a character; empty outside of the sheet."""
         return self._inks[y][x][1] if 0 <= y < self.height and 0 <= x < self.width else ""
 
     def aim(self, x: int, y: int, width: int, target: Target) -> None:
-        """Make a click on the characters of a row mean the target."""
+        """Set the target of clicks on characters of a row."""
         for at in range(max(0, x), min(self.width, x + width) if 0 <= y < self.height else 0):
             self._targets[y][at] = target
 
@@ -88,21 +88,21 @@ def _runs(values: Sequence[object], width: int) -> list[tuple[int, int]]:
 
 
 def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
-    """Make a click on the characters from `start` to `end` mean the target."""
+    """Set the target of clicks on the characters from `start` to `end`."""
     line.stylize(Style(meta={_KEY: target}), start, end)
 
 
 def target_of(style: object) -> Target | None:
-    """Return the target that is part of a style, if one is."""
+    """Return the target stored in a style, if any."""
     return style.meta.get(_KEY) if isinstance(style, Style) else None
 
 
 def draw_mark(
     sheet: Sheet, view: "View", look: str, colour: str, part: float = 1.0, *, is_smooth: bool, has_quadrants: bool
 ) -> None:
-    """Draw a mark over all of a view in half blocks; a `part` less than 1 is how much of its strokes is drawn.
+    """Draw a mark over a whole view in half blocks; with `part` below 1, draw only that part of its strokes.
 
-    The smallest round marks are made of quarters of characters, where the terminal has them.
+    The smallest round marks consist of quarter blocks, if the terminal has them.
     """
     if has_quadrants and (view.width, view.height) == (4, 2) and look in _QUARTERS:
         for row, line in enumerate(_QUARTERS[look]):
@@ -145,13 +145,13 @@ _DIGITS = {
     ":": (" ", "█", " ", "█", " "),
     ".": (" ", " ", " ", " ", "█"),
 }
-"""The pixels of the characters of a clock."""
+"""The pixels of each character of a clock."""
 DIGIT_ROWS = 3
-"""The rows that they take in half blocks."""
+"""The rows of large digits in half blocks."""
 
 
 def large_clock(face: str) -> list[str]:
-    """Return the time on a clock in large digits, as `DIGIT_ROWS` lines that can be read from across a table."""
+    """Return the time on a clock in large digits, as `DIGIT_ROWS` lines."""
     pixels = [" ".join(_DIGITS[character][row] for character in face) for row in range(5)]
     pixels.append(" " * len(pixels[0]))
     halves = {("█", "█"): _BOTH, ("█", " "): _UPPER, (" ", "█"): _LOWER}
@@ -161,18 +161,18 @@ def large_clock(face: str) -> list[str]:
 
 
 class View:
-    """A rectangle of a sheet; leaning, each row lies so many columns further to the right than the one below it."""
+    """A rectangle of a sheet; if leaning, each row lies `lean` columns further right than the one below."""
 
     def __init__(self, x: int, y: int, width: int, height: int, lean: int = 0) -> None:
         self.width, self.height = width, height
         self._x, self._y, self._lean = x, y, lean
 
     def at(self, column: int, row: int) -> tuple[int, int]:
-        """Return where on the sheet a place of the view is."""
+        """Return the place on the sheet of a place in the view."""
         return self._x + column - self._lean * row, self._y + row
 
     def inside(self, left: int, right: int, above: int = 0, below: int = 0) -> "View":
-        """Return the view without so many columns and rows on each side."""
+        """Return the view reduced by these columns and rows on each side."""
         x, y = self.at(left, above)
         return View(x, y, self.width - left - right, self.height - above - below, self._lean)
 
@@ -181,8 +181,8 @@ class View:
 def coverage(look: str, width: int, height: int, part: float = 1.0) -> tuple[tuple[float, ...], ...]:
     """Return how much of each pixel a mark covers, from 0 to 1, in rows from the top.
 
-    Marks are a `cross`, a `ring`, a full `disc` and a `coin`: a disc with a hole, which tells it from the full one
-    without colours. A `dot` covers all.
+    Marks are a `cross`, a `ring`, a full `disc` and a `coin`: a disc with a hole, which distinguishes it from a full
+    disc without colours. A `dot` covers everything.
     """
     size = min(width, height)
     across, down = (width - size) / 2, (height - size) / 2

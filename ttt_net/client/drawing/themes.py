@@ -1,7 +1,7 @@
-"""Name the colours of everything that is drawn, in six themes, for terminals of true colour, 256 and 16 colours.
+"""Define the colours of everything drawn, in six themes, for terminals with true colour, 256 or 16 colours.
 
-A theme paints the ground of the window too, so that its contrasts do not depend on the terminal's own colours. Every
-text meets a contrast of 4.5 and everything else that carries a meaning one of 3, as WCAG 2.2 AA asks;
+A theme also paints the background of the window, so that contrasts do not depend on the terminal's own colours. Text
+has a contrast of at least 4.5, and everything else that carries a meaning at least 3, as WCAG 2.2 AA requires;
 tests/client/drawing/test_themes.py computes them.
 """
 
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 
 class Depth(Enum):
-    """How many colours a terminal shows; the values are the names that rich gives them."""
+    """How many colours a terminal shows; the values are rich's names for them."""
 
     NONE = None
     SIXTEEN = "standard"
@@ -22,22 +22,22 @@ class Depth(Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Depth":
-        """Return sixteen colours for the consoles of old Windows."""
+        """Return sixteen colours for old Windows consoles."""
         return cls.SIXTEEN
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of one theme, each a hexadecimal number or, in sixteen colours, a name that rich knows."""
+    """The colours of one theme, each a hexadecimal number or, with sixteen colours, one of rich's names."""
 
     name: str
     is_light: bool
-    """Whether its ground is light; its sixteen colours then suit a light ground too."""
+    """Whether the background is light; its sixteen colours then suit a light background too."""
     ground: str
-    """The window behind all text."""
+    """The background of the window."""
     text: str
     quiet: str
-    """Labels, hints and other text that steps back."""
+    """Labels, hints and other secondary text."""
     accent: str
     """The cursor, and keys to press."""
     x: str
@@ -45,7 +45,7 @@ class Theme:
     o: str
     """Rings."""
     board: str
-    """The ground of a board of lines, or of small boards."""
+    """The background of boards with lines, and of small boards."""
     board_2: str
     """Every second cell of boards without lines."""
     lit: str
@@ -61,15 +61,15 @@ class Theme:
     disc_x: str
     disc_o: str
     wood: str
-    """The ground of a board for stones."""
+    """The background of a board for stones."""
     wood_line: str
     cloth: str
-    """The ground of a board for discs that turn."""
+    """The background of a board for discs that are flipped."""
     cloth_2: str
     black: str
-    """Stones and turning discs of X."""
+    """Stones and flipped discs of X."""
     white: str
-    """Stones and turning discs of O."""
+    """Stones and flipped discs of O."""
     last: str
     """The light under the last move."""
     win: str
@@ -81,7 +81,7 @@ class Theme:
     on_light: str
     """Marks on those three lights."""
     is_smooth: bool = True
-    """Whether the edges of round things may have colours in between."""
+    """Whether the edges of round shapes may be anti-aliased."""
 
 
 DARK = Theme(
@@ -265,7 +265,7 @@ NEON = Theme(
     on_light="#0b0614",
 )
 THEMES: Mapping[str, Theme] = {each.name: each for each in (DARK, LIGHT, CONTRAST, SAFE, PAPER, NEON)}
-"""The themes by their names: dark, light, of high contrast, safe for colour-blind people, paper and neon."""
+"""The themes by name: dark, light, high contrast, colour-blind, paper and neon."""
 
 _SIXTEEN = {
     False: {
@@ -299,15 +299,15 @@ _SIXTEEN = {
         **{"win": "green", "good": "cyan", "bad": "red", "on_light": "bright_white"},
     },
 }
-"""The sixteen colours of a terminal on a dark and on a light ground; how they look is the terminal's affair."""
+"""The sixteen colours for a dark and for a light background; the terminal decides how they look."""
 COLOURED = tuple(each.name for each in fields(Theme) if each.name not in ("name", "is_light", "is_smooth"))
 """The names of the colours of a theme."""
 
 
 def theme_for(name: str | None, depth: Depth, *, is_on_light: bool = False) -> Theme | None:
-    """Return a theme as a terminal of that depth can show it; None without colours.
+    """Return a theme as a terminal of this depth can show it; None without colours.
 
-    Without a name it is the dark or the light one, as the terminal's own ground is.
+    Without a name, return the dark or the light theme, depending on the terminal's own background.
     """
     theme = THEMES[name] if name is not None else LIGHT if is_on_light else DARK
     match depth:
@@ -322,13 +322,13 @@ def theme_for(name: str | None, depth: Depth, *, is_on_light: bool = False) -> T
 
 
 def is_on_light(environment: Mapping[str, str]) -> bool:
-    """Tell whether the terminal says, in COLORFGBG, that its ground is white."""
+    """Tell whether the terminal reports a white background in COLORFGBG."""
     return environment.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
 
 
 @lru_cache(maxsize=4096)
 def blended(below: str, above: str, share: float) -> str:
-    """Return the colour that is `share` of the one above and the rest of the one below; both hexadecimal."""
+    """Return the blend of two hexadecimal colours, with `share` as the opacity of the upper one."""
     pairs = zip(_channels(below), _channels(above), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
@@ -356,7 +356,7 @@ _DIM = re.compile(r"\b(not )?dim\b")
 
 @lru_cache(maxsize=4096)
 def in_theme(style: str, theme: Theme) -> str:
-    """Return a style with the quiet colour of the theme in place of `dim`, whose contrast nobody knows."""
+    """Return a style with the theme's quiet colour in place of `dim`, whose contrast is unknown."""
     if theme.quiet == "default" or "dim" not in style:
         return style
     bright = theme.text if "#" not in style else ""

@@ -1,4 +1,4 @@
-"""Play line by line, in pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
+"""Play line by line, in pipes, dumb terminals and screen readers: plain text in and out, without escape sequences."""
 
 import asyncio
 import sys
@@ -70,13 +70,13 @@ from ttt_net.sdk.received import Answered, Back, Stop
 LEAVE_S = 2.0
 _OF_ONE_MATCH = ("players", "board", "status", "offers")
 _AHEAD_S = 2.0
-"""How long a first line may take that is known to be there."""
+"""How long to wait for a first line that is known to be available."""
 
 
 class LineClient:
-    """Play without a screen: lines are taken in order, and a move waits until it is our turn.
+    """Play without a screen: handle lines in order, and keep a move until it is our turn.
 
-    Where a program or a file writes them, each line also waits for the answer to the one before it.
+    If a program or a file writes the lines, each also waits for the answer to the previous one.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class LineClient:
     ) -> None:
         """`is_typed`: whether a person types the lines.
 
-        `begin_reading` starts putting lines into the mailbox, and returns whether the first is there already. Lines of
-        a program or a file are read only after the login, since another client may have to read them, under another
-        name.
+        `begin_reading` starts putting lines into the mailbox, and returns whether the first is already available. Lines
+        of a program or a file are read only after the login, since another client, under another name, may have to read
+        them.
         """
         self._controller = controller
         self._is_typed = is_typed
@@ -108,10 +108,10 @@ class LineClient:
         self._pending = PendingReplies(controller)
         self._input = InputQueue(controller, renderer, self._pending, self._menu, self._command_of, is_typed=is_typed)
         self._is_list_fresh = self._is_list_cut_off = False
-        """Whether nothing was typed since a list was printed, and whether a match has begun since, or in a replay."""
+        """Whether nothing was typed since a list was printed, and whether a match or a replay has begun since."""
 
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
-        """Play until the server, the player or the end of the input says farewell."""
+        """Play until the server, the player or the end of the input ends the session."""
         self._tell()
         if self._is_typed:
             self._read()
@@ -129,21 +129,21 @@ class LineClient:
                 later = await self._begin_as_told(mailbox) if is_ahead else ()
                 for each in (event, *later):
                     self._handle(each)
-                if self._is_typed or mailbox.empty():  # otherwise events of the answer are still to be handled
+                if self._is_typed or mailbox.empty():  # otherwise handle the events of the answer first
                     self._take_lines()
             link.cancel()
 
     def _read(self) -> bool:
-        """Begin to read lines, unless we do; return whether the first line of a program or a file is there already."""
+        """Begin to read lines if not begun; return whether the first line of a program or a file is available."""
         if self._is_reading:
             return False
         self._is_reading = True
         return self._begin_reading() and not self._is_typed and self._controller.display.has_lobby
 
     async def _begin_as_told(self, mailbox: asyncio.Queue[Event]) -> Sequence[Event]:
-        """Wait for the first line, and do not look for an opponent unasked if it needs no match.
+        """Wait for the first line, and do not seek an opponent if that line needs no match.
 
-        Returns the events that came before it, which are to be handled later.
+        Returns the events that arrived before it, to be handled later.
         """
         later: list[Event] = []
         with suppress(TimeoutError):
@@ -158,7 +158,7 @@ class LineClient:
         return later
 
     def _is_left_alone(self) -> bool:
-        """Tell whether nothing more will be typed, and nothing is awaited that needs no typing."""
+        """Tell whether the input has ended and nothing is pending."""
         display = self._controller.display
         if not self._is_input_over or not self._input.are_done:
             return False
@@ -186,16 +186,16 @@ class LineClient:
                     self._note_address()
                 news = news_of(event, self._controller, self._renderer)
                 if news:
-                    self._controller.forget_notice()  # they say more
+                    self._controller.forget_notice()  # these say more
                 self._tell(news)
         self._tell_list()
 
     def _note_address(self) -> None:
-        """Find out what others type to connect, before it is printed: networks change."""
+        """Look up the address that others type to connect, before it is printed: networks change."""
         self._controller.hear(ReachableAt(shareable(self._controller.display.world.address)), _now_ms())
 
     def _note(self, event: WorldEvent) -> None:
-        """Keep the promised replies and the meaning of numbers up to date."""
+        """Update the pending replies and the meaning of numbers."""
         self._pending.note(event)
         match event:
             case Answered(request, answer):
@@ -210,7 +210,7 @@ class LineClient:
                 self._menu.ask_again(self._controller)
 
     def _take_lines(self) -> None:
-        """Carry out the lines whose time has come."""
+        """Carry out the lines that are due."""
         while not self._controller.display.is_leaving and (line := self._input.take()) is not None:
             self._obey(line)
             self._tell()
@@ -255,7 +255,7 @@ class LineClient:
             self._write("A rated match is not adjourned; claim the win or a draw, or wait.")
 
     def _command_of(self, line: str) -> Meaning:
-        """Return what a line comes to; in a match of ours a number is a move, unless `choose` stands before it."""
+        """Return the command of a line; in a match of ours a number is a move, unless `choose` precedes it."""
         word = word_of(line)
         number = word.removeprefix("choose ")
         is_list_meant = self._menu.has_choices and not are_numbers_moves(self._controller.display)
@@ -266,7 +266,7 @@ class LineClient:
 
     @property
     def _seen(self) -> Display:
-        """The display to print: in a replay, the match as it was then."""
+        """The display to print: in a replay, the match at the shown ply."""
         display = self._controller.display
         return seen_at(display) if display.page.screen == "replay" else display
 
@@ -313,7 +313,7 @@ class LineClient:
             self._answer_overlay()
 
     def _answer_overlay(self) -> None:
-        """Answer the question of an overlay: a watcher mutes everybody, a player is asked for a full command."""
+        """Answer the question of an overlay: for a watcher, mute everybody; ask a player for a full command."""
         display = self._controller.display
         if display.overlay is Overlay.MUTE:
             self._controller.do(Choose(0))
@@ -331,9 +331,9 @@ class LineClient:
         return f"{self._renderer.help}\n{ALSO if display.match.outcome is None else HELP}"
 
     def _tell(self, news: Sequence[str] = ()) -> None:
-        """Write the news, and the parts of the display that have changed."""
+        """Print the news, and the parts of the display that have changed."""
         display = self._seen
-        if display.shown != self._shown:  # another match is printed from its beginning, even between the same players
+        if display.shown != self._shown:  # print another match from its beginning, even between the same players
             self._shown = display.shown
             self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
         parts = self._renderer.parts(display)
@@ -341,9 +341,9 @@ class LineClient:
             parts = {**self._said, **{part: parts[part] for part in ("link", "notice")}}
         changed = {part for part, text in parts.items() if text != self._said.get(part)}
         if "board" in changed and display.may_move:
-            changed.add("status")  # under a board that is drawn again stands whose turn it is
+            changed.add("status")  # print whose turn it is below a redrawn board
         said = [*news, *(text for part, text in parts.items() if part in changed)]
-        self._said = {**parts, "notice": ""}  # a repeated notice is printed again
+        self._said = {**parts, "notice": ""}  # print a repeated notice again
         self._controller.forget_notice()
         if said := [text for text in said if text]:
             self._last = said
@@ -351,7 +351,7 @@ class LineClient:
             self._write(text)
 
     def _tell_list(self) -> None:
-        """Write the list that was asked for, or carry out its first row, once it is there."""
+        """Print the requested list, or carry out the command of its first row, once it has arrived."""
         while (found := self._menu.take(self._controller, _now_ms())) is not None:
             self._is_list_fresh = self._menu.has_choices
             self._do(found)
@@ -362,7 +362,7 @@ def _now_ms() -> int:
 
 
 async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
-    """Tell what a controller displays, and hand it the lines that are typed, until it is done."""
+    """Print what a controller displays, and pass it the typed lines, until it is done."""
     with delivered(mailbox), line_reader(mailbox) as begin_reading:
         client = LineClient(
             controller,
@@ -375,5 +375,5 @@ async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[
 
 
 def renderer_of(options: Options) -> LineRenderer:
-    """Return the way to tell a board in lines that the options ask for."""
+    """Return the line renderer of the options."""
     return ScreenReader() if options.is_spoken else BoardRenderer(glyphs_of(options), columns_of_terminal)

@@ -1,4 +1,4 @@
-"""Print the start menu line by line, after a search of two seconds."""
+"""Print the start menu line by line, after searching for servers for two seconds."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +24,7 @@ _BESIDES = {
     _LEARN: "Learn a game, its rules, with an example",
     _PUZZLE: "Puzzle of the day, find the one good move",
 }
-"""Entries with a number after the destinations, by the word that does the same."""
+"""Entries that are numbered after the destinations, by the word that does the same."""
 _QUESTION = "A number, an address or a code, or Enter for 1: "
 _NOT_FOUND = "No server was found on this network; help tells why, and what can be typed."
 _HELP = (
@@ -33,12 +33,12 @@ _HELP = (
     "rules GAME: how it is played. puzzle, then solve MOVE. quit.",
 )
 _BY_NAME = {name.lower(): strategy for strategy, name in CALLED.items()}
-"""The strategies, by the names used where two are watched."""
+"""The strategies, by the names used for watching two of them."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 
 
 class LineMenu:
-    """Asks a person by `ask`, which raises `EOFError` if there is nobody to answer, and tells them by `write`."""
+    """Asks the person with `ask`, which raises `EOFError` at the end of the input, and prints with `write`."""
 
     def __init__(
         self,
@@ -48,14 +48,14 @@ class LineMenu:
         renderer: LineRenderer,
         achieved: Achievements,
     ) -> None:
-        """Take what draws or tells a board, and which puzzles were solved before."""
+        """`achieved` are the puzzles that were solved before."""
         self._ask, self._write, self._answer = ask, write, answer
         self._renderer = renderer
         self._display = Display(achieved=achieved)
 
     @property
     def achieved(self) -> Achievements:
-        """The puzzles that were solved before, or here."""
+        """The puzzles that were solved before or in this menu."""
         return self._display.achieved
 
     def choose(self, choices: LocalChoices, search: Search = search_for_a_moment) -> tuple[Place | None, LocalChoices]:
@@ -90,7 +90,7 @@ class LineMenu:
                 self._write(f"{str(error).removeprefix('--game: ')}.")
 
     def _taken(self, row: Destination, choices: LocalChoices) -> tuple[Place, LocalChoices]:
-        """Return where a row leads; of a match at this keyboard, after its choices were asked for."""
+        """Return the destination of a row; for a match at this keyboard, ask for its choices first."""
         match row.does:
             case Alone():
                 question = f"Enter plays {row.detail}. Or say what else, as: connect4 6 second. "
@@ -114,7 +114,7 @@ class LineMenu:
                 self._write(f"{error}.")
 
     def _is_told(self, line: str, servers: ServerList, choices: LocalChoices) -> bool:
-        """Answer a question that leads nowhere; return whether it was one."""
+        """Answer an inquiry that leads to no destination; return whether the entry was one."""
         word, _, rest = line.partition(" ")
         match word.lower():
             case "help" | "?":
@@ -129,7 +129,7 @@ class LineMenu:
         return True
 
     def _ask_puzzle(self, word: str, rest: str) -> None:
-        """Tell the puzzle of the day, or what comes of an answer to it."""
+        """Print the puzzle of the day, or the result of an answer to it."""
         meaning = PUZZLE.words[word](self._display, SeekRequest(0), rest)
         if isinstance(meaning, str):
             self._write(meaning)
@@ -147,7 +147,7 @@ class LineMenu:
 
 
 def read_choices(choices: LocalChoices, text: str) -> LocalChoices:
-    """Return the choices with the typed ones: a game, a level, who begins, an opponent, or two names with a comma.
+    """Return the choices with a typed change: a game, a level, who begins, an opponent, or two names with a comma.
 
     Raises `ConfigurationError` if it is anything else.
     """
@@ -174,12 +174,12 @@ def read_choices(choices: LocalChoices, text: str) -> LocalChoices:
 
 
 def numbered(servers: ServerList) -> list[Destination]:
-    """Return the destinations that have a number where there are only lines: all but the one for typing."""
+    """Return the destinations that have a number in lines mode: all except the one for typing."""
     return [each for each in servers.destinations if each.url is not None or each.does is not None]
 
 
 def server_lines(servers: ServerList) -> list[str]:
-    """Return the menu where there are only lines: each destination with the number that chooses it."""
+    """Return the menu in lines mode: each destination with the number that chooses it."""
     why = f"This network cannot be searched ({servers.blocked})." if servers.blocked else _NOT_FOUND
     rows = [f"{each.name}, {each.detail.replace('  ', ', ')}" for each in numbered(servers)]
     lines = [f"{number}. {row}" for number, row in enumerate([*rows, *_BESIDES.values()], start=1)]

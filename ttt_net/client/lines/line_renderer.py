@@ -1,7 +1,7 @@
 """Print a display line by line: with boards for pipes and plain terminals, in sentences for screen readers.
 
-It also prints the news that no display keeps. Legal moves are those that the server listed; only the question for
-`lines` looks up the rules of the game.
+It also prints news that no display keeps. Legal moves are the ones listed by the server; only the question `lines`
+looks up the rules of the game.
 """
 
 import re
@@ -42,7 +42,7 @@ from ttt_net.messages import (
 from ttt_net.text import clean
 
 TAKEOVER = "type swap"
-"""How the first move is taken over."""
+"""How to type the pie rule's takeover of the first move."""
 _ANSWER, _CLAIM = "type accept or decline", "type claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
 _QUESTION_OF_DRAW = "This ends the match as a draw for both. Type draw again to do so, anything else to play on."
@@ -56,7 +56,7 @@ _WIDTH, _HEIGHT = 80, 60
 
 
 class LineRenderer(Protocol):
-    """A way to tell a display in lines of text."""
+    """Renders a display as lines of text."""
 
     help: str
     """The words for a match on a server."""
@@ -69,14 +69,14 @@ class LineRenderer(Protocol):
         """Return the name of a player who moves."""
 
     def parts(self, display: Display) -> dict[str, str]:
-        """Return the parts of a display that can be printed, in their order."""
+        """Return the printable parts of a display, in order."""
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
-        """Return the answer to a typed question that this renderer knows."""
+        """Return the answer to a typed question, if this renderer knows it."""
 
 
 class BoardRenderer:
-    """Tells with a board after every move."""
+    """Prints a board after every move."""
 
     help = (
         "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, "
@@ -86,7 +86,7 @@ class BoardRenderer:
     has_drawings = True
 
     def __init__(self, glyphs: Glyphs, columns: Callable[[], int | None] = lambda: None) -> None:
-        """`columns` returns how wide lines may be at the moment; None: as wide as they usually are."""
+        """`columns` returns the current width of lines; None: the usual width."""
         self._glyphs = glyphs
         self._columns = columns
 
@@ -101,7 +101,7 @@ class BoardRenderer:
         return parts_of(display, seen, status(display), _first(match) if match is not None else "", _NEXT)
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
-        """Return the board once more, or what else there is to know."""
+        """Return the board again, or the requested information."""
         if question == "info":
             return info(display)
         return self._board(display) if question == "board" else None
@@ -115,7 +115,7 @@ class BoardRenderer:
 
 
 def _first(match: Snapshot) -> str:
-    """Return how the first move is typed, by an example: by its digit, too, where that means one move alone."""
+    """Return an example of how to type the first move, including its digit if that stands for a single move."""
     name = example_move(match)
     meant = {match.game.move_names[moves[0]]: digit for digit, moves in quick_moves(match).items() if len(moves) == 1}
     digit = meant.get(name, name)
@@ -124,7 +124,7 @@ def _first(match: Snapshot) -> str:
 
 
 def parts_of(display: Display, seen: dict[str, str], status: str, first: str, over: str) -> dict[str, str]:
-    """Return the sentences of a display by part, in order, with those that are `seen` of its match and its `status`.
+    """Return the sentences of a display by part, in order, including the `seen` ones of its match and its `status`.
 
     `first` says what can be typed in a match of ours, `over` after it.
     """
@@ -155,14 +155,14 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
 
 
 def _question_online(world: World, match: Snapshot) -> str:
-    """Return the question of whether to end a match, where it can also be left without an end."""
+    """Return the question whether to end a match that can also be left unfinished."""
     waits = words.does_wait(world, match)
     then = "the match waits until you are both back" if waits else words.claim_after_leaving(match)
     return f"This ends the match. Type quit again to leave, {LET_WAIT} only to leave ({then}), anything else to stay."
 
 
 def lobby_parts(display: Display) -> dict[str, str]:
-    """Return what matters of other players at any time: challenges, our seek, and bots that would play us."""
+    """Return the parts about other players that always matter: challenges, our seek, and available bots."""
     ours = next(iter(challenges(display, is_ours=True)), None)
     parts = {"challenge": _challenge(display), "challenged": _challenged(ours)}
     elsewhere = words.elsewhere(display.elsewhere, "new")
@@ -170,7 +170,7 @@ def lobby_parts(display: Display) -> dict[str, str]:
 
 
 def after(display: Display, match: Snapshot) -> str:
-    """Return what the end of a match has changed: the score of its series, and the ratings."""
+    """Return what the end of a match changed: the score of its series, and the ratings."""
     if match.outcome is None:
         return ""
     is_shared = display.world.is_shared
@@ -181,7 +181,7 @@ def after(display: Display, match: Snapshot) -> str:
 
 
 def info(display: Display) -> str:
-    """Return what else is known of the match, and the moves that were made."""
+    """Return further facts about the match, and its moves."""
     match = display.match
     if match is None:
         return "There is no match yet."
@@ -192,7 +192,7 @@ def info(display: Display) -> str:
 
 
 def link(display: Display) -> str:
-    """Return the state of the link in a sentence; the same however often it is tried."""
+    """Return the state of the connection in a sentence, independent of the number of attempts."""
     if display.world.link is LinkState.LOST:
         return f"The link is lost; {'your match is safe' if display.is_live else 'please wait'}."
     if display.world.link is LinkState.CONNECTING:
@@ -216,7 +216,7 @@ def status(display: Display) -> str:
 
 
 def retold(display: Display, match: Snapshot) -> str:
-    """Return where a replay is, and what an engine says of the move there."""
+    """Return the position of a replay, and an engine's verdict on the move there."""
     said = lesson_here(display, match) or verdict(display, match)
     return " ".join([*step(display, match).split("  "), said]).rstrip()
 
@@ -254,7 +254,7 @@ def _sought(display: Display) -> str:
 
 
 def meanwhile(display: Display) -> str:
-    """Return what can be done in the lobby, while one waits or does not."""
+    """Return what a player can do in the lobby, with or without an open seek."""
     if not display.has_lobby or display.world.link is not LinkState.ONLINE or display.is_arriving:
         return ""
     if display.world.seeking is not None:
@@ -263,7 +263,7 @@ def meanwhile(display: Display) -> str:
 
 
 def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -> list[str]:
-    """Return the sentence about an event, which the controller has handled already."""
+    """Return the sentence about an event that the controller has already handled."""
     match = controller.display.match
     match event:
         case Played() if match is not None and match.match == event.match:
@@ -294,7 +294,7 @@ def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -
 
 
 def stopped(before: Display, after: Display) -> str:
-    """Return what was stopped, where nothing else that is printed says so."""
+    """Return what was stopped, unless another printed sentence says so."""
     if before.is_watched and after.match is None:
         return "You stopped watching."
     has_stopped = before.world.seeking is not None and after.world.seeking is None
@@ -302,7 +302,7 @@ def stopped(before: Display, after: Display) -> str:
 
 
 def stayed(before: Display, after: Display, command: AnyCommand) -> str:
-    """Return where a replay is that a step did not move, so that a line at its end has an answer, too."""
+    """Return the position of a replay that a step did not change, so that a step at its end gets an answer."""
     is_step = isinstance(command, Step) or command in (Command.LEFT, Command.RIGHT, Command.FIRST, Command.LAST)
     if not is_step or before.page != after.page or after.page.screen != "replay" or is_position_missing(after):
         return ""
@@ -313,14 +313,14 @@ def stayed(before: Display, after: Display, command: AnyCommand) -> str:
 _ROW = re.compile(r"row (\d{1,3})", re.ASCII)
 _LETTERS = 26
 _SPELLED_COLUMNS = 9
-"""Up to this width every cell of a row is spelled out; in a wider one only the marks with their columns."""
+"""Up to this width every cell of a row is spelled out; in wider rows, only the marks with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
 _FIRST_HEARD = "Type a move or a question; help tells which there are."
 _NEXT_HEARD = "Type rematch, new or quit; help tells the rest."
 
 
 class ScreenReader:
-    """Tells in sentences."""
+    """Renders a display as sentences for screen readers."""
 
     help = (
         "Type a move, such as b2. For more: board, row 2, lines, moves, clock, info, repeat. "
@@ -335,7 +335,7 @@ class ScreenReader:
     has_drawings = False
 
     def name_of(self, player: PlayerInfo) -> str:
-        """Return only the name: the beginning said that it is a bot."""
+        """Return only the name: the first sentence of the match says that it is a bot."""
         return words.name_of(player)
 
     def parts(self, display: Display) -> dict[str, str]:
@@ -392,9 +392,9 @@ def _status(display: Display) -> str:
 
 
 def board(match: Snapshot) -> str:
-    """Return the board row by row from the top; of a wide board, only the rows with marks.
+    """Return the board row by row from the top; for wide boards, only the rows with marks.
 
-    A board of small boards is described by these, as in the names of moves, and only those with marks.
+    A board of small boards is described one small board at a time, as in the names of moves, and only those with marks.
     """
     if match.game.block is not None and match.position.blocks:
         return "\n".join(_small_boards(match, *match.game.block)) or "The board is empty."
@@ -456,7 +456,7 @@ def _column(match: Snapshot, x: int) -> str:
 
 
 def lines(match: Snapshot) -> str:
-    """Return the lines that lack one mark, or the one that ended the match."""
+    """Return the lines that lack one mark, or the line that ended the match."""
     shape = tuple(match.game.shape)
 
     def name(cell: int) -> str:
@@ -468,7 +468,7 @@ def lines(match: Snapshot) -> str:
         game = find_game(match.game.name)
     except Refusal:
         game = None
-    if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's shape of the board is authoritative
+    if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's board shape is authoritative
         return "This game has no list of lines; type board."
     found = []
     for line in game.lines:

@@ -1,8 +1,8 @@
-"""Read typed lines, keep them until their time has come, and find the command that each means.
+"""Read typed lines, queue them until they are due, and parse their commands.
 
-A thread reads standard input, since a pipe, a file or a terminal may block. Lines that arrive when the client takes no
-more are left to the next question. A list is printed once, with numbers to choose from. Its numbers keep their meaning
-until another list is printed or a match of ours begins, while the listed players come and go.
+A thread reads standard input, since a pipe, a file or a terminal may block. When the client takes no more lines, the
+remaining ones are left for the next question. A list is printed once, with numbers to choose from. Its numbers keep
+their meaning, even if listed players leave, until another list is printed or a match of ours begins.
 """
 
 import asyncio
@@ -70,21 +70,21 @@ _MAX_CELLS = 200
 
 
 def are_numbers_moves(display: Display) -> bool:
-    """Tell whether a number alone is a move, to be made or to be gone to, and chooses nothing."""
+    """Tell whether a bare number is a move, to make or to jump to, instead of a choice from a list."""
     return display.is_live or display.page.screen == "replay"
 
 
 class NumberedMenu:
-    """Keeps a requested list until it arrives, and the commands of its numbers."""
+    """Tracks a requested list until it arrives, and the commands of its numbers."""
 
     def __init__(self) -> None:
         self._asked: ListQuery | None = None
         self._is_granted = False
-        """Whether the server has agreed to tell the list."""
+        """Whether the server has accepted the request."""
         self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
         self._passed: tuple[ServerMessage | None, ...] = ()
-        """The replies that were already printed, while another part of the list is requested."""
+        """The replies already printed when another part of the list is requested."""
 
     @property
     def is_waiting(self) -> bool:
@@ -97,9 +97,9 @@ class NumberedMenu:
         return bool(self._choices)
 
     def ask(self, ask: ListQuery, controller: Controller) -> None:
-        """Request the content of the page; an earlier list that has not arrived is dropped."""
+        """Request the content of the page; drop an earlier list that has not arrived."""
         controller.do(Open(ask.page))
-        self._asked = replace(ask, page=controller.display.page)  # where a game is chosen, starting from the last seek
+        self._asked = replace(ask, page=controller.display.page)  # choosing a game starts from the last seek
         self._passed = ()
         self._is_granted = False
         controller.do(Command.BACK)
@@ -112,12 +112,12 @@ class NumberedMenu:
         controller.do(more)
 
     def ask_again(self, controller: Controller) -> None:
-        """Ask once more on a new link if the list was lost; a question without an answer is sent again anyway."""
+        """Repeat the request on a new connection if the list was lost; unanswered requests are repeated anyway."""
         if self._asked is not None and self._is_granted:
             self.ask(self._asked, controller)
 
     def answered(self, event: Answered) -> None:
-        """Take note of whether a question is granted."""
+        """Record whether the server accepted the request."""
         asked = self._asked
         questions = SCREENS[asked.page.screen].requests(asked.page) if asked is not None else ()
         if any(type(event.request) is type(each) for each in questions):
@@ -125,7 +125,7 @@ class NumberedMenu:
             self._asked = asked if self._is_granted else None
 
     def forget(self) -> None:
-        """Make numbers meaningless here."""
+        """Forget the list, so that numbers choose nothing."""
         self._choices, self._untold = [], []
 
     def choice(self, number: int) -> AnyCommand | str:
@@ -136,7 +136,7 @@ class NumberedMenu:
         return f"{number} chooses nothing; {numbers}."
 
     def take(self, controller: Controller, now_ms: int) -> AnyCommand | str | None:
-        """Return the list in words, or the command to carry out at once; None as long as it is not here."""
+        """Return the list in words, or the command to carry out immediately; None until it has arrived."""
         asked, display = self._asked, controller.display
         if asked is None or any(reply is None or reply in self._passed for reply in _replies(asked, display)):
             return None
@@ -176,20 +176,20 @@ class NumberedMenu:
             return f"{text.partition(':')[0]}:"
         if row.enter is None or row.key.startswith(f"{FOLD}:"):
             return text
-        if isinstance(row.enter, Begin):  # printed by `_heading`: in lines, words do it
+        if isinstance(row.enter, Begin):  # printed by `_heading`: in lines mode, words choose it
             return ""
         self._choices.append(row.enter)
         number = str(len(self._choices))
-        return f"{number}. {text.removeprefix(f'{int(number) % 10}, ')}"  # a game has its digit already
+        return f"{number}. {text.removeprefix(f'{int(number) % 10}, ')}"  # games already have digits
 
 
 def _spoken(cell: str) -> str:
-    """Return a cell for printing: a rank must not look like a number to choose."""
+    """Return a cell for printing, so that a rank does not look like a number to choose."""
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
 def _replies(asked: ListQuery, display: Display) -> list[ServerMessage | None]:
-    """Return the replies that the page that was asked for shows, as far as they are here."""
+    """Return the received replies that the requested page shows."""
     return [display.world.replies.get(kind) for kind in SCREENS[asked.page.screen].replies]
 
 
@@ -202,7 +202,7 @@ def _is_meant(row: Row, asked: ListQuery) -> bool:
 
 
 def _is_empty(rows: Sequence[Row]) -> bool:
-    """Tell whether nothing stands under a heading."""
+    """Tell whether a heading has no rows."""
     return not rows or rows[0].is_heading
 
 
@@ -212,18 +212,18 @@ def _heading(seen: Display) -> list[str]:
 
 
 _STDIN = 0
-"""Read as a file: the lock of `sys.stdin` would outlive us at exit."""
+"""Read as a raw file: a thread that blocks at exit would hold the lock of `sys.stdin`."""
 _MAX_LINE_BYTES = 1024
-"""Enough for the longest message, in any script."""
+"""Enough bytes for the longest message in any script."""
 _FULL_S = 0.05
 _END_S = 1.0
 
 
 @contextmanager
 def line_reader(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterator[Callable[[], bool]]:
-    """Yield a function that begins to deliver lines, until the context ends.
+    """Yield a function that starts to deliver lines until the context ends.
 
-    It returns whether something can be read already, if only the end of the lines.
+    It returns whether something can be read immediately, which may be the end of the input.
     """
     stopped, stop = os.pipe()
     reader = _Reader(mailbox, source, stopped)
@@ -238,19 +238,19 @@ def line_reader(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterator
     finally:
         os.close(stop)
         if reader.thread.is_alive():
-            reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
+            reader.thread.join(_END_S)  # a console that cannot be polled together with `stop` keeps the thread alive
         if not reader.thread.is_alive():
             os.close(stopped)
 
 
 def _is_readable(source: int) -> bool:
-    with suppress(OSError, ValueError):  # Windows: only sockets can be looked at
+    with suppress(OSError, ValueError):  # Windows can poll only sockets
         return bool(select.select([source], [], [], 0)[0])
     return False
 
 
 class _Reader:
-    """Puts lines into a mailbox, each when there is room for it; then their end."""
+    """Puts lines into a mailbox when there is room, and then the end of the input."""
 
     def __init__(self, mailbox: asyncio.Queue[Event], source: int, stopped: int) -> None:
         self.thread = threading.Thread(target=self._read, name="stdin", daemon=True)
@@ -273,7 +273,7 @@ class _Reader:
         self._deliver(None)
 
     def _next_chunk(self) -> bytes | None:
-        """Return the bytes that are there, none at the end, or None once nobody takes lines any more."""
+        """Return the available bytes, empty at the end, or None if nobody takes lines any more."""
         with suppress(OSError, ValueError):
             if self._stopped in select.select([self._source, self._stopped], [], [])[0]:
                 return None
@@ -282,11 +282,11 @@ class _Reader:
         return b""
 
     def _deliver(self, text: str | None) -> bool:
-        """Wait until the mailbox has taken it; tell whether it has."""
+        """Wait until the mailbox takes the line; return whether it did."""
         is_put = threading.Event()
         try:
             self._loop.call_soon_threadsafe(self._put, Line(text), is_put)
-        except RuntimeError:  # the loop is gone, and so is all interest in lines
+        except RuntimeError:  # the loop is closed
             return False
         while not is_put.wait(_FULL_S):
             if self._loop.is_closed() or _is_readable(self._stopped):
@@ -303,7 +303,7 @@ class _Reader:
 MAX_SAID_CELLS = 140
 MAX_WORD_CELLS = 20
 OF_A_MATCH: dict[str, AnyCommand] = {**OF_A_LIVE_MATCH, **OF_A_FINISHED_MATCH}
-"""Words without a meaning before there is a match; the same holds for `say` and the claims."""
+"""Words that mean nothing without a match, as do `say` and the claims."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _RULES = ("rules", "?")
 _OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
@@ -313,12 +313,12 @@ CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw"
 
 
 def word_of(line: str) -> str:
-    """Return the line as a word."""
+    """Return the line as a normalized word."""
     return clean(line, MAX_WORD_CELLS).lower()
 
 
 def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
-    """Return the command of a line; `wanted` is the last seek, which is repeated if the line says no more."""
+    """Return the command of a line; `wanted` is the last seek, which a line without details repeats."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
     if display.page.screen == "replay" and (step := _step(whole, display.page.ply)) is not None:
@@ -345,13 +345,13 @@ def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
 
 
 def _step(word: str, ply: int) -> AnyCommand | None:
-    """Return the ply that a word of a replay leads to; a number means after that move."""
+    """Return the ply of a word in a replay; a number means the position after that move."""
     is_number = word.isdecimal() and word.isascii()
     return Step(int(word) - ply) if is_number else OF_A_REPLAY.get(word)
 
 
 def _said(display: Display, text: str) -> AnyCommand | str:
-    """Return the chat message of a line: a phrase, or, if the host allows it, any words."""
+    """Return the chat message of a line: a phrase, or any words if the host allows it."""
     phrase = phrase_of(text)
     said = chat(display, phrase=phrase) if phrase is not None else chat(display, text=clean(text, MAX_SAID_CELLS))
     if not said:
@@ -363,7 +363,7 @@ def _said(display: Display, text: str) -> AnyCommand | str:
 
 
 def _is_like_a_move(word: str, display: Display) -> bool:
-    """Return whether a word may be a move; before the moves are known, any word with a digit may."""
+    """Return whether a word may be a move; while the moves are unknown, any word with a digit may."""
     if display.match is None:
         return word == "swap" or any(map(str.isdecimal, word))
     is_named = word in (name.lower() for name in display.match.game.move_names)
@@ -371,7 +371,7 @@ def _is_like_a_move(word: str, display: Display) -> bool:
 
 
 def _unknown(word: str, display: Display) -> AnyCommand | str:
-    """Return the nearest word to a typed one; where there is none, and it is our turn, which moves there are."""
+    """Suggest the nearest known word; if there is none and it is our turn, list the legal moves."""
     if word in OF_A_REPLAY:
         return f"{word} is for a replay; once a match is over, replay begins one."
     steps = OF_A_REPLAY if display.page.screen == "replay" else ()
@@ -382,7 +382,7 @@ def _unknown(word: str, display: Display) -> AnyCommand | str:
 
 
 def _answered(display: Display, name: str, *, is_accepted: bool) -> AnyCommand | str:
-    """Answer what waits for an answer: an offer in the match first, then the oldest challenge, or that of a player."""
+    """Answer an offer in the match first, then the oldest challenge, or the challenge of a named player."""
     offers = display.match.offers if display.match is not None and not name else []
     theirs = next((offer for offer in offers if display.match is not None and offer.side != display.match.you), None)
     if is_accepted and theirs is not None:
@@ -402,13 +402,13 @@ class PendingReplies:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self._due: type[ServerMessage] | None = None
-        """The reply that the server has promised and not sent yet."""
+        """The reply that the server has promised but not sent yet."""
         self._is_brief = False
-        """Whether the analysis that was asked for is only to be a lesson."""
+        """Whether the requested analysis is only for a lesson."""
 
     def note(self, event: WorldEvent) -> None:
-        """Record an acknowledgement or an event of the server."""
-        is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the whole one follows
+        """Update the pending replies after an answer or event of the server."""
+        is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the complete one follows
         if self._due is not None and isinstance(event, (self._due, Welcome)) and not is_first:
             self._due = None
         if isinstance(event, ChallengeAccepted):
@@ -419,7 +419,7 @@ class PendingReplies:
 
     @property
     def is_answer_due(self) -> bool:
-        """Whether a requested reply, a move, or the end after a move has not arrived yet."""
+        """Whether a requested reply, a move, or the end after a move is still due."""
         is_asking, display = self._controller.connection.is_asking, self._controller.display
         is_ending = (
             display.match is not None and display.match.outcome is None and display.match.position.to_move is None
@@ -444,7 +444,7 @@ class PendingReplies:
 
 
 def _promised(request: Request) -> type[ServerMessage] | None:
-    """Return what comes after the `ok` to a request, if anything does."""
+    """Return the message that follows the `ok` to a request, if any."""
     match request:
         case AcceptRequest() | JoinRequest() | AnswerRequest(accept=True) | WatchRequest() | ResumeRequest():
             return Snapshot
@@ -467,15 +467,15 @@ def _promised(request: Request) -> type[ServerMessage] | None:
 MAX_HELD_LINES = 4096
 _OF_ANY_TIME = ("help", "repeat", "more")
 OF_NO_MATCH = (*_OF_ANY_TIME, *_RULES, *_LEAVING)
-"""Words that need no match, besides those of the lobby."""
+"""Words that need no match, in addition to those of the lobby."""
 
 
 class InputQueue:
-    """Lines in their order; a move waits until it is our turn, and of a person's lines the others go before it.
+    """Queued lines, in order. A move waits until it is our turn; a person's other lines may overtake it.
 
-    Where a program or a file writes them, none goes before another, and each also waits for the answer to the one
-    before it, and for a link and a match if it needs them; a hint for our turn, as a move does. `meaning` returns what
-    a line comes to.
+    Lines of a program or a file never overtake each other. Each also waits for the answer to the previous one, and for
+    a connection and a match if it needs them; a hint waits for our turn, as a move does. `meaning` returns the command
+    of a line.
     """
 
     def __init__(
@@ -498,16 +498,16 @@ class InputQueue:
 
     @property
     def next_word(self) -> str:
-        """The first word of the first line; empty where there is no line."""
+        """The first word of the first line; empty without lines."""
         return first_word(self._lines[0]) if self._lines else ""
 
     @property
     def are_done(self) -> bool:
-        """Whether no line is left, and nothing that one has asked for is still on its way."""
+        """Whether no line is left and nothing requested by one is pending."""
         return not self._lines and not self._is_answer_due
 
     def keep(self, line: str) -> str:
-        """Put a line behind the others; return what to say of it, if anything."""
+        """Append a line; return the notice about it, if any."""
         if len(self._lines) >= MAX_HELD_LINES:
             return f"{clean(line, 20)} is left out: {MAX_HELD_LINES} lines wait already."
         self._lines.append(line)
@@ -516,7 +516,7 @@ class InputQueue:
         )
 
     def take(self) -> str | None:
-        """Take the next line whose time has come; none goes before another, unless a person types."""
+        """Remove and return the next line that is due; only a person's lines may overtake others."""
         for index, line in enumerate(self._lines):
             if not self._is_early(line):
                 del self._lines[index]
@@ -543,7 +543,7 @@ class InputQueue:
         return is_for_our_turn and not display.may_move and self._pending.is_turn_to_come
 
     def _needs_link(self, line: str) -> bool:
-        """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
+        """Tell whether a line has to wait for a connection; only leaving never does."""
         display = self._controller.display
         return (
             display.has_lobby

@@ -1,1 +1,1 @@
-"""Play matches at this keyboard: by the referee that servers have, and without one."""
+"""Play matches at this keyboard, without a server but with the server's referee."""

@@ -1,7 +1,8 @@
 """Play at this keyboard: one or two people, or strategies that a person watches; no server and no socket.
 
 To a client, `LocalConnection` looks like the connection to a server: events answer requests, in order. It ends matches
-on time, begins the next of several games, keeps records, and asks low-priority processes for hints and analyses.
+when time runs out, starts the next of several games, keeps records, and gets hints and analyses from low-priority
+processes.
 """
 
 import asyncio
@@ -71,14 +72,14 @@ from ttt_net.sdk.trust import Trust
 
 ANALYSIS_S = 20.0
 HINT_MS = 1000
-"""How long a search may take."""
+"""The time limit of a search."""
 GRACE_S = 30.0
-"""How much longer a process may take, to load and to end."""
+"""How much longer a process may take to load and to end."""
 _NICE = 10
 
 
 async def analyse(match: Match) -> AnalysisReply:
-    """Return the analysis of a finished match: as far as it has come when the time is up."""
+    """Return the analysis of a finished match, partial if the time runs out."""
     record = write_record(record_of(match.events))
     moves = len(match.moves)
     judged: list[AnalysedMove] = []
@@ -107,14 +108,14 @@ async def analyse(match: Match) -> AnalysisReply:
 
 @asynccontextmanager
 async def _process(command: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run a process inside the block, which gives way to everything else."""
+    """Run a low-priority process inside the block."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env=beside_us(os.environ),
-        start_new_session=True,  # Ctrl-C is for the client, which then ends it
+        start_new_session=True,  # Ctrl-C ends the client, which then ends the process
     )
     try:
         with suppress(OSError, AttributeError):  # Windows has no such call
@@ -127,14 +128,14 @@ async def _process(command: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
 
 
 class LocalCoach:
-    """Gives hints, one after the other, by a process that is started for the first."""
+    """Computes hints one at a time in a process that starts with the first."""
 
     def __init__(self) -> None:
         self._running = AsyncExitStack()
         self._process: asyncio.subprocess.Process | None = None
 
     async def hint(self, match: Match, side: int, request: HintRequest) -> HintReply:
-        """Return a hint for the side, or a warning; without moves if there is nothing to say, or nothing was found."""
+        """Return a hint for the side, or a warning; without moves if nothing was found."""
         question = hint_question(match, side, request, HINT_MS)
         ply = len(match.moves)
         try:
@@ -147,7 +148,7 @@ class LocalCoach:
         return HintReply(match.id, ply, request.kind, found["moves"], found["text"], why)
 
     async def look_at(self, match: Match) -> AnalysisReply:
-        """Return an analysis of a finished match that has its lesson alone, by what can be seen without a search."""
+        """Return an analysis that contains only the lesson of a finished match, found without a search."""
         question = lesson_question(write_record(record_of(match.events)), HINT_MS)
         try:
             async with asyncio.timeout(HINT_MS / 1000 + GRACE_S):
@@ -179,27 +180,27 @@ _MARGIN_S = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How one match at this keyboard follows the other."""
+    """How matches at this keyboard follow each other."""
 
     games: int | None = None
-    """How many are played, without being asked for; None: each when it is asked for."""
+    """How many matches start by themselves; None: each starts on request."""
     pause_s: float = 0.0
-    """How long the end of each stays to be seen before the next."""
+    """How long the end of each match stays visible before the next."""
     is_seen_at_leisure: bool = False
-    """Whether the end of the last match stays until the watching person leaves."""
+    """Whether the end of the last match stays visible until the watching person leaves."""
 
 
 class Others(NamedTuple):
-    """Those who play here and are no people."""
+    """The players here that are not people."""
 
     labels: Mapping[int, str]
     """The labels of their sides."""
     play: Callable[["LocalConnection"], Coroutine[Any, Any, None]]
-    """Makes their moves, until cancelled."""
+    """Makes their moves until cancelled."""
 
 
 class LocalConnection:
-    """The connection to the matches at this keyboard: `run` it in a task and `say` requests."""
+    """The connection to the matches at this keyboard: run `run` in a task, and send requests with `say`."""
 
     url = ""
     trust = Trust()
@@ -213,15 +214,15 @@ class LocalConnection:
         tap: Callable[[str], None] | None = None,
         others: Others | None = None,
     ) -> None:
-        """`tap` is called with every message, as text."""
+        """`tap` is called with every message as text."""
         self.began: Callable[[str], None] | None = None
-        """Called with the id of each match that has begun without being asked for."""
+        """Called with the id of each match that starts by itself."""
         self._series = series
         self._deliver, self._tap = deliver, tap
         self._others = others
         self._coach = LocalCoach()
         self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue()
-        """Events that are not delivered yet: no more than follow from one request."""
+        """Undelivered events: at most those that follow from one request."""
         self._is_delivering = False
         self._has_moved, self._clock_changed = asyncio.Event(), asyncio.Event()
         self._jobs: asyncio.Queue[tuple[HintRequest | AnalyseRequest, Match]] = asyncio.Queue()
@@ -232,11 +233,11 @@ class LocalConnection:
 
     @property
     def is_asking(self) -> bool:
-        """Whether something was asked whose answer is not delivered yet."""
+        """Whether the answer to a request is not delivered yet."""
         return self._is_delivering or not self._events.empty()
 
     def say(self, request: Request) -> None:
-        """Carry a request out; what follows is delivered in turn."""
+        """Carry out a request; its messages are delivered in order."""
         told: list[AnyServerMessage] = []
         try:
             if isinstance(request, HintRequest | AnalyseRequest):
@@ -251,14 +252,14 @@ class LocalConnection:
         self.tell(told)
 
     def begin(self) -> None:
-        """Begin a match; nothing comes of it while one is played."""
+        """Begin a match, unless one is being played."""
         with suppress(Refusal):
             self.tell(self.matches.begin(now_ms()))
             if self.began is not None and self.matches.match is not None:
                 self.began(self.matches.match.id)
 
     def tell(self, told: Sequence[AnyServerMessage]) -> None:
-        """Deliver in turn what has happened; of an offer that is accepted at once, only that."""
+        """Queue messages for delivery; of an offer that is accepted immediately, only the acceptance."""
         for number, message in enumerate(told, start=1):
             is_accepted = isinstance(message, Offered) and isinstance(told[number], Tookback | Ended)
             self._heard(message, None if is_accepted else message)
@@ -269,12 +270,12 @@ class LocalConnection:
             self._ended(match)
 
     async def moved(self) -> None:
-        """Wait until something has happened since the last time."""
+        """Wait until something has happened since the last call."""
         await self._has_moved.wait()
         self._has_moved.clear()
 
     async def run(self) -> None:
-        """Deliver messages, check clocks and let strategies play, until all games are played or without end."""
+        """Deliver messages, check clocks and let strategies play until all games are over, or forever."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in (self._watch_clock(), self._coach_all())]
             if self._others is not None:
@@ -296,7 +297,7 @@ class LocalConnection:
             self._events.put_nowait(event)
 
     def _ended(self, match: Match) -> None:
-        """Keep the match, and see to the next one of a series; an end without a result does not count."""
+        """Save the match, and schedule the next one of a series; a match without a result does not count."""
         if match.moves and match.outcome is not None and match.outcome.reason is not Reason.ABORT:
             keep_record(self.matches.record(match.id))
         if self._series.games is None:
@@ -333,7 +334,7 @@ class LocalConnection:
 
 
 def now_ms() -> int:
-    """Return the time of play."""
+    """Return the time on the clock of the matches."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -342,18 +343,21 @@ def _wall_ms() -> int:
 
 
 def _features(seating: Seating) -> list[str]:
-    """Return the available features: hints are for one person who plays a strategy."""
+    """Return the available features: hints are available to a single person who plays against a strategy."""
     return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle"]
 
 
 _PAUSE_S = 1.5
-"""How long the end of their game stays to be seen before the next."""
+"""How long the end of a game between strategies stays visible before the next."""
 Show = Callable[[Controller, asyncio.Queue[Event]], Awaitable[None]]
-"""Shows what a controller displays, on the screen or line by line, until it is done."""
+"""Renders a controller's displays, on the screen or line by line, until it is done."""
 
 
 def play(options: Options, others: Others | None, show: Show, *, is_on_screen: bool) -> Ending:
-    """Run the requested match; `others` plays for strategies. Of two strategies, lines print only the results."""
+    """Run the requested match; `others` plays for strategies.
+
+    In lines mode, matches of two strategies print only results.
+    """
     local = options.local
     assert local is not None
     if local.people:
@@ -408,7 +412,7 @@ async def _look_on(options: Options, others: Others | None, show: Show) -> Endin
 
 
 async def _tell(options: Options, others: Others | None) -> Ending:
-    """Run games of strategies, and print players and result of each, or as JSON everything that X receives."""
+    """Run games of strategies, and print the players and result of each, or with JSON everything that X receives."""
     mailbox = Mailbox()
     connection = LocalConnection(
         _seating(options, others), Series(options.games or 1), mailbox.put, _tap(options), others

@@ -1,7 +1,7 @@
-"""Play matches at this keyboard: a request and a time go in, the messages of a server come out. Knows no clock.
+"""Play matches at this keyboard: take a request and a time, and return the messages of a server. Knows no clock.
 
-The referee is the server's. Of two people, the one beside accepts what the other offers. A strategy allows take-backs,
-and agrees to a draw as the bots of a server do. A new match keeps the sides.
+The referee is the server's. Between two people, offers are accepted immediately. A strategy allows take-backs, and
+agrees to a draw under the same conditions as a server's bots. A new match keeps the sides.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ from ttt_net.messages import (
 from ttt_net.sdk.bots import is_drawable
 
 MAX_POSITIONS = 32
-"""The positions that one reply to a replay holds."""
+"""The number of positions in one reply to a replay request."""
 _HERE = (True, True)
 
 
@@ -58,36 +58,36 @@ class Seating:
 
     game: str
     players: tuple[PlayerInfo, PlayerInfo]
-    """By side; a strategy is marked as a bot."""
+    """The players by side; a strategy is marked as a bot."""
     time: TimeControl | None = None
     start: str | None = None
     has_onlooker: bool = False
-    """Whether a person looks on at two strategies, and has no side."""
+    """Whether a person watches two strategies, and has no side."""
 
     @property
     def people(self) -> tuple[int, ...]:
-        """The sides of those who sit here."""
+        """The sides of people."""
         return tuple(side for side in (0, 1) if self.players[side].bot is None)
 
     @property
     def is_shared(self) -> bool:
-        """Whether two people sit here."""
+        """Whether two people play here."""
         return len(self.people) > 1
 
 
 class LocalMatches:
-    """The match that is played at this keyboard, and the next ones; methods return the messages that tell a change."""
+    """The current match at this keyboard, and the next ones; methods return the messages that describe a change."""
 
     def __init__(self, seating: Seating, new_id: Callable[[], str], wall_ms: Callable[[], int]) -> None:
         self.seating = seating
         self.match: Match | None = None
         self.has_seen_win = [False, False]
-        """Whether each side, where a strategy plays it, saw with its last move that it wins."""
+        """Whether the strategy of each side, if any, found a win with its last move."""
         self._new_id, self._wall_ms = new_id, wall_ms
 
     @property
     def you(self) -> int | None:
-        """The shown side: of two people the one to move, at the end the one who moved last."""
+        """The shown side: with two people, the side to move, and after the end the side that moved last."""
         match, people = self.match, self.seating.people
         if not self.seating.is_shared or match is None:
             return people[0] if people else None if self.seating.has_onlooker else 0
@@ -96,20 +96,20 @@ class LocalMatches:
 
     @property
     def flag_at_ms(self) -> int | None:
-        """When the time of the side to move will be used up; None where no time runs."""
+        """When the time of the side to move runs out; None if no clock runs."""
         match = self.match
         return match.clock.flag_at_ms() if match is not None and match.clock and not match.is_over else None
 
     def current(self, name: str) -> Match:
-        """Return the match of that id. Raises `Refusal` if there is none any more."""
+        """Return the match with the id. Raises `Refusal` if it no longer exists."""
         if self.match is None or self.match.id != name:
             raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {name} at this keyboard any more")
         return self.match
 
     def begin(self, now_ms: int, start: str | None = None) -> list[AnyServerMessage]:
-        """Begin the next match, in which two people go on with their score. Raises `Refusal` if there can be none.
+        """Begin the next match; two people keep their score. Raises `Refusal` if it is impossible.
 
-        `start` is the position to begin from, None for the one of every match here.
+        `start` is the starting position; None for the usual one of matches here.
         """
         seating, before = self.seating, self.match
         if before is not None and not before.is_over:
@@ -131,7 +131,7 @@ class LocalMatches:
         return [self._snapshot(self.match, now_ms)]
 
     def request(self, request: Request, now_ms: int) -> list[AnyServerMessage]:
-        """Carry a request out, and return the messages after its `ok`. Raises `Refusal` if it may not be."""
+        """Carry out a request, and return the messages after its `ok`. Raises `Refusal` if it is not allowed."""
         match request:
             case SeekRequest():
                 return self.begin(now_ms)
@@ -162,7 +162,7 @@ class LocalMatches:
                 raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none at this keyboard")
 
     def to_coach(self, request: HintRequest | AnalyseRequest) -> Match:
-        """Return the match that a coach is to look at. Raises `Refusal` if it may not be asked."""
+        """Return the match that a coach may examine. Raises `Refusal` if no advice is allowed."""
         match = self.current(request.match)
         if isinstance(request, AnalyseRequest):
             if not match.is_over:
@@ -176,25 +176,25 @@ class LocalMatches:
         return match
 
     def play(self, side: int, move: int, now_ms: int) -> list[AnyServerMessage]:
-        """Make the move of a strategy, if its time is not up."""
+        """Make the move of a strategy, unless its time has run out."""
         assert self.match is not None
         command = PlayRequest(0, self.match.id, len(self.match.moves), move)
         return self._decide(self.match, side, command, now_ms)
 
     def give_up(self, side: int, now_ms: int) -> list[AnyServerMessage]:
-        """End the match of a strategy that has no move to make."""
+        """End the match of a strategy that found no move."""
         assert self.match is not None
         return self._decide(self.match, side, ResignRequest(0, self.match.id), now_ms)
 
     def look_at_clock(self, now_ms: int) -> list[AnyServerMessage]:
-        """End the match if the time is up."""
+        """End the match if the time has run out."""
         if self.match is None:
             return []
         at_ms = self.match.next_at_ms(self._wall_ms())
         return self._commit(self.match, referee.flag_fall(self.match, now_ms, at_ms), now_ms)
 
     def record(self, name: str) -> str:
-        """Return the match that has ended as a text to keep. Raises `Refusal` if there is none."""
+        """Return the finished match as a record. Raises `Refusal` if there is none."""
         match = self.current(name)
         if not match.is_over:
             raise Refusal(Code.NOT_FINISHED, "the match is still being played")
@@ -206,10 +206,10 @@ class LocalMatches:
         return fallen or self._commit(match, referee.decide(match, side, command, now_ms, at_ms=at_ms), now_ms)
 
     def _offer(self, match: Match, offer: OfferRequest, now_ms: int) -> list[AnyServerMessage]:
-        """Make an offer, and have the other side answer it at once."""
+        """Make an offer, and answer it for the other side immediately."""
         side = self.you
         if offer.kind == "takeback" and self.seating.is_shared and match.moves:
-            side = match.moves[-1][0]  # the player of the last move takes it back
+            side = match.moves[-1][0]  # the player who moved last takes the move back
         told = self._decide(match, side, offer, now_ms)
         if side is None or match.is_over:
             return told
@@ -224,7 +224,7 @@ class LocalMatches:
         return is_drawable(len(match.moves), prod(match.game.shape)) and not self.has_seen_win[side]
 
     def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
-        """Apply the events, and run or stop the clock."""
+        """Apply the events, and start or stop the clock."""
         told: list[AnyServerMessage] = []
         for event in events:
             match.evolve(event)
@@ -239,7 +239,10 @@ class LocalMatches:
 
 
 def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:
-    """Return the replies about rules and puzzles, which take no match. Raises `Refusal` if it is about others."""
+    """Return the replies to requests that need no match: rules and puzzles.
+
+    Raises `Refusal` if a request is about something else.
+    """
     match request:
         case PuzzleRequest():
             return [describe_puzzle(request, day_of(wall_ms))]

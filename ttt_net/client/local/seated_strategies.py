@@ -1,4 +1,4 @@
-"""Seat strategies at this keyboard: each thinks in a separate process when it is to move."""
+"""Run strategies at this keyboard: each thinks in a separate process when it is to move."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from ttt_net.sdk.bots import Thought, budget_ms
 from ttt_net.text import clean
 
 PACE_S = 0.6
-"""How long a move between strategies takes at least, where a person looks on."""
+"""The minimal time per move between strategies while a person watches."""
 
 
 @dataclass(slots=True)
@@ -25,14 +25,14 @@ class SeatedStrategies:
 
     engines: dict[int, EngineProcess]
     move_ms: int
-    """How long each may think about a move."""
+    """The thinking time per move."""
     pace_s: float
-    """How long a move takes at least, so that people can follow."""
+    """The minimal time per move, so that people can follow."""
     asked: tuple[str, int] | None = field(default=None, init=False)
-    """The match and the ply that were thought about last."""
+    """The match and the ply of the last search."""
 
     async def play(self, connection: LocalConnection) -> None:
-        """Make their moves, until cancelled."""
+        """Make their moves until cancelled."""
         try:
             await asyncio.gather(*(engine.start() for engine in self.engines.values()))
             while True:
@@ -43,7 +43,7 @@ class SeatedStrategies:
                 await engine.stop()
 
     async def _move(self, connection: LocalConnection) -> None:
-        """Make a move if one of them is to move; whatever has happened meanwhile, the position has to be the same."""
+        """Make a move if a strategy is to move, and the position has not changed during its search."""
         while (match := connection.matches.match) is not None and match.to_move in self.engines:
             side, before = match.to_move, (match.id, match.seq)
             assert side is not None
@@ -67,7 +67,7 @@ class SeatedStrategies:
 
 
 def seated(options: Options) -> Others:
-    """Return the strategies that were asked for. Raises `ConfigurationError` if one does not play the game."""
+    """Return the requested strategies. Raises `ConfigurationError` if one does not play the game."""
     local = options.local
     assert local is not None
     engines, labels = {}, {}

@@ -32,22 +32,22 @@ from ttt_net.messages import (
 from ttt_net.text import clean
 
 LEAST_MOVES = 3
-"""In a match of fewer moves nothing is to be learned."""
+"""Matches with fewer plies have no lesson."""
 EASY_LEVEL = 3
-"""Up to this level of a bot the keys name the warnings."""
+"""Against bots up to this level, the key hints mention warnings."""
 _MAX_TEXT = 240
 _MOST_BETTER = 3
 _FOLLOWS = " What follows: "
-"""How the part of a lesson begins that is left out where a replay shows it."""
+"""The beginning of the part of a lesson that is omitted where a replay shows it."""
 
 
 def as_told(display: Display, match: Snapshot) -> Snapshot:
-    """Return the match for the words of a lesson: where two people share a keyboard, "you" could be either."""
+    """Return the match for the words of a lesson, without "you" if two people share a keyboard."""
     return structs.replace(match, you=None) if display.world.is_shared else match
 
 
 def lesson_of(display: Display, match: Snapshot) -> MatchLesson | None:
-    """Return the lesson of a match, if that is known and is about one of its moves."""
+    """Return the lesson of a match, if it is known and about one of its moves."""
     told = display.world.reply(AnalysisReply)
     lesson = told.lesson if told is not None and told.match == match.match else None
     return lesson if lesson is not None and _is_of(match, lesson) else None
@@ -59,7 +59,7 @@ def _is_of(match: Snapshot, lesson: MatchLesson) -> bool:
 
 
 def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
-    """Return a lesson as a sentence, to the player whose move it is about, or to others of that move."""
+    """Return a lesson as a sentence, addressed to the player of the move, or about that player."""
     if lesson.ply is None or lesson.side not in (0, 1):
         return "No move gave anything away that can be proved."
     if lesson.side == match.you:
@@ -71,7 +71,7 @@ def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
 
 
 def _chosen(match: Snapshot, move: int) -> str:
-    """Return a move as a choice: where marks fall, it is a column."""
+    """Return a move as a choice; where marks fall, it is a column."""
     name = words.move_name(match, move)
     return f"column {name}" if match.game.gravity and name.isdecimal() else name
 
@@ -83,14 +83,14 @@ def _any_of(names: Sequence[str]) -> str:
 
 
 def lesson_told(display: Display, match: Snapshot, shows_it: str) -> str:
-    """Return the lesson of a match that is over, and what to press to see it there; nothing if there is none."""
+    """Return the lesson of a finished match, and the key that shows it on the board; empty without a lesson."""
     lesson = lesson_of(display, match) if match.outcome is not None else None
     match = as_told(display, match)
     return f"{lesson_in_words(match, lesson)} {shows_it}" if lesson is not None else ""
 
 
 def lesson_here(display: Display, match: Snapshot) -> str:
-    """Return the lesson where a replay is just before the move that it is about."""
+    """Return the lesson if the replay is just before the move that it is about."""
     lesson = display.world.reply(AnalysisReply)
     found = lesson.lesson if lesson is not None and lesson.match == match.match else None
     match = as_told(display, match)
@@ -105,14 +105,14 @@ def lesson_here(display: Display, match: Snapshot) -> str:
 
 
 def hint_of(display: Display, match: Snapshot) -> HintReply | None:
-    """Return the hint or warning for the position on the board, if there is one."""
+    """Return the hint or warning for the shown position, if any."""
     told = display.world.reply(HintReply)
     is_of_position = told is not None and (told.match, told.ply) == (match.match, match.position.ply)
     return told if is_of_position and told is not None and told.text and match.outcome is None else None
 
 
 def hint_told(display: Display, match: Snapshot, takes_back: str) -> str:
-    """Return the hint or warning for the position on the board; to a move just made, how it is taken back."""
+    """Return the hint or warning for the shown position as a sentence; after our own move, add how to take it back."""
     told = hint_of(display, match)
     if told is None:
         return ""
@@ -121,7 +121,7 @@ def hint_told(display: Display, match: Snapshot, takes_back: str) -> str:
 
 
 def good_cells(display: Display, match: Snapshot) -> set[int]:
-    """Return the cells of the moves that a hint names, or that were better where a replay is."""
+    """Return the cells of the moves that a hint names, or that were better at the shown ply of a replay."""
     told = hint_of(display, match)
     if told is not None and told.kind == "move":
         return _cells(match, told.moves)
@@ -144,7 +144,7 @@ def _cells(match: Snapshot, moves: list[int]) -> set[int]:
 
 
 def _cell_named(match: Snapshot, name: str) -> int:
-    """Return the free cell of a move by its name; where marks fall, the one that a mark would come to lie in."""
+    """Return the free cell of a move by its name; where marks fall, the one where the mark would land."""
     game, board = match.game, match.position.board
     named = zip(game.move_cells, game.move_names, strict=True)
     free = [cell for cell, each in named if each == name and 0 <= cell < len(board) and board[cell] == "."]
@@ -154,7 +154,7 @@ def _cell_named(match: Snapshot, name: str) -> int:
 
 
 def objection(display: Display) -> str:
-    """Return why there can be no hint or warning in the match on the screen; nothing if there can."""
+    """Return why the shown match allows no hint or warning; empty if it does."""
     match = display.match
     if match is None or not display.is_live:
         return "A hint is for a match that you play."
@@ -166,7 +166,7 @@ def objection(display: Display) -> str:
 
 
 def is_easy(display: Display) -> bool:
-    """Tell whether warnings are worth naming: the opponent is a weak bot, and they can be had."""
+    """Tell whether to mention warnings: the opponent is a weak bot, and warnings are available."""
     level = words.opponent_of(display.match).level if display.match is not None else None
     return not objection(display) and level is not None and level <= EASY_LEVEL
 
@@ -193,7 +193,7 @@ def _warn(display: Display) -> Effect:
 
 
 def due_requests(display: Display, event: WorldEvent) -> tuple[Request, ...]:
-    """Return what to ask by ourselves after an event: the lesson of a match of ours, or a warning."""
+    """Return the requests to send automatically after an event: for the lesson of a match of ours, or a warning."""
     match = display.match
     if not isinstance(event, Ended | Played | Tookback | Snapshot) or match is None or event.match != match.match:
         return ()
@@ -209,13 +209,13 @@ def due_requests(display: Display, event: WorldEvent) -> tuple[Request, ...]:
 
 
 def is_unasked(request: Request) -> bool:
-    """Tell whether a request may have been made by ourselves, so that a refusal of it is no news."""
+    """Tell whether a request may have been sent automatically, so that its refusal is not shown."""
     is_warning = isinstance(request, HintRequest) and request.kind == "warning"
     return is_warning or (isinstance(request, AnalyseRequest) and request.brief)
 
 
 def _try_again(display: Display) -> Effect:
-    """Begin a casual match against a bot from where a replay is."""
+    """Begin a casual match against a bot from the shown position of a replay."""
     replayed, ply = display.replay, display.page.ply
     if replayed is None or display.page.screen != "replay":
         return replace(display, notice="Step through a match first, and then play on from there."), ()
@@ -243,7 +243,7 @@ def _gone(display: Display) -> Display:
 
 
 def _bot_for(display: Display, opponent: PlayerInfo, game: str) -> PlayerInfo | None:
-    """Return the bot to play on with: the one of that match, or else one that is free, at the level that it has."""
+    """Return the bot for playing on: the one of that match, or a free one, at its level."""
     if opponent.bot is not None:
         return opponent
     bots = free_bots(display, SeekRequest(0, [game]))
@@ -256,11 +256,11 @@ WORDS = {"hint": HINT, "warnings": WARN, "again": TRY_AGAIN}
 
 
 _GRADES = {"??": "A blunder", "?": "A mistake", "?!": "A doubtful move"}
-"""The meaning of the sign of a move that gave something away; a move without one is a blunder."""
+"""The meaning of the sign of a move that gave something away; a move without a sign is a blunder."""
 
 
 def _analyse(display: Display) -> Effect:
-    """Have a finished match looked at by the server's engine, if it has one."""
+    """Request an analysis of a finished match from the server's engine, if it has one."""
     match = display.match
     if match is None or match.outcome is None:
         return replace(display, notice="Only a match that is over can be analysed."), ()
@@ -281,7 +281,7 @@ def _heard(display: Display, reply: ServerMessage) -> Display:
 
 
 def verdict(display: Display, match: Snapshot) -> str:
-    """Return an engine's verdict on the replay's current move; nothing before it has arrived."""
+    """Return an engine's verdict on the replay's current move; empty until it arrives."""
     analysis, ply = display.world.reply(AnalysisReply), len(match.moves)
     if analysis is None or analysis.match != match.match or not match.moves:
         return ""
@@ -297,7 +297,7 @@ def verdict(display: Display, match: Snapshot) -> str:
 
 
 def turning_point(move: AnalysedMove, before: AnalysedMove | None) -> str:
-    """Return what a move gave away, by what the one before it had left, and which moves did not."""
+    """Return what a move gave away, given the state before it, and which moves did not."""
     best = " or ".join(clean(name, 12) for name in move.best[:4])
     if move.value == 0:
         return f"A missed win; {best} won."
@@ -309,7 +309,7 @@ def turning_point(move: AnalysedMove, before: AnalysedMove | None) -> str:
 
 
 def _news(match: Snapshot, told: ServerMessage) -> list[str]:
-    """Return where a match turned, as an engine sees it."""
+    """Return where a match turned, according to an engine."""
     if not isinstance(told, AnalysisReply) or told.match != match.match:
         return []
     lesson = told.lesson if told.lesson is not None and told.lesson.ply is not None else None

@@ -1,6 +1,6 @@
-"""Carry out the commands of a board, and tell what matters beside it: offers, claims, chat, the next opponent.
+"""Carry out the commands of a board, and show what matters beside it: offers, claims, chat, the next opponent.
 
-Moves are found by cell, by digit or by name in any game that a server lists. Knows no keys but those that it names.
+Moves are found by cell, by digit or by name in any game that a server lists.
 """
 
 from dataclasses import replace
@@ -43,7 +43,7 @@ def layers_of(match: Snapshot) -> int:
 
 
 def legal_at(match: Snapshot, cell: int) -> tuple[int, ...]:
-    """Return the legal moves that mark a cell, or where marks fall, those of its column or peg."""
+    """Return the legal moves that mark a cell, or, where marks fall, those of its column or peg."""
     cells = match.game.move_cells
     if not match.game.gravity:
         return tuple(move for move in match.position.legal if cells[move] == cell)
@@ -53,7 +53,7 @@ def legal_at(match: Snapshot, cell: int) -> tuple[int, ...]:
 
 
 def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
-    """Return the legal moves by digit, with every digit that means a cell or column; empty where digits mean none."""
+    """Return the legal moves of each digit that stands for a cell or column; empty if digits stand for none."""
     game = match.game
     names = {name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0}
     if game.gravity and all(name.isdecimal() and len(name) == 1 for name in names):
@@ -68,7 +68,7 @@ def example_move(match: Snapshot) -> str:
     """Return the name of a move in the middle of the board, to show how moves are typed."""
     game = match.game
     names = [name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0]
-    distinct = list(dict.fromkeys(names))  # a column has a name, and a move for each of its cells
+    distinct = list(dict.fromkeys(names))  # a column has one name, and a move for each of its cells
     return distinct[len(distinct) // 2]
 
 
@@ -76,7 +76,7 @@ PHRASES: tuple[Phrase, ...] = (
     *("hello", "good_luck", "well_played", "good_game"),
     *("thanks", "sorry", "oops", "one_moment"),
 )
-"""Phrases with a digit each, in the order of the digits."""
+"""The phrases, in the order of their digits."""
 
 
 def phrases() -> list[str]:
@@ -85,18 +85,18 @@ def phrases() -> list[str]:
 
 
 def phrase_in_words(phrase: Phrase) -> str:
-    """Return a phrase as it is typed."""
+    """Return a phrase as players type it."""
     return phrase.replace("_", " ")
 
 
 def phrase_of(text: str) -> Phrase | None:
-    """Return the phrase that was typed in full, whatever the case and the marks at its end; None for other words."""
+    """Return the phrase that was typed in full, ignoring case and final punctuation; None for other words."""
     typed = text.strip(" .!").lower()
     return next((phrase for phrase in PHRASES if phrase_in_words(phrase) == typed), None)
 
 
 def whom_to_mute(display: Display) -> list[str]:
-    """Return the players who can be muted, each with a digit: everybody, then those who have talked."""
+    """Return the players who can be muted, each with a digit: everybody, then the talkers."""
     names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(display.talkers, start=2)]
     is_muted = [name in display.muted for name in display.talkers]
     said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
@@ -104,13 +104,13 @@ def whom_to_mute(display: Display) -> list[str]:
 
 
 def chat(display: Display, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Request, ...]:
-    """Return what to say at the match that is shown; nothing where there is none."""
+    """Return the chat request for the shown match; empty without one."""
     match = display.match
     return (ChatRequest(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
 
 
 def ask_whom_to_mute(display: Display) -> Effect:
-    """Mute or unmute the opponent; a watcher is asked which of the talkers is meant."""
+    """Mute or unmute the opponent; ask a watcher which of the talkers is meant."""
     match = display.match
     if match is None:
         return display, ()
@@ -122,7 +122,7 @@ def ask_whom_to_mute(display: Display) -> Effect:
 
 
 def muted(display: Display, index: int) -> Effect:
-    """Mute or unmute the player at that place of the list: everybody comes first, then the talkers."""
+    """Mute or unmute the player at an index of the list: everybody comes first, then the talkers."""
     names = display.talkers
     if index > len(names):
         return display, ()
@@ -153,12 +153,12 @@ _OF_PLAYERS = {
     Command.DECLINE,
     Command.RESIGN,
 }
-"""Commands for the two players of a match alone."""
+"""Commands that only the two players of a match have."""
 _OFFERS: dict[Command, OfferKind] = {Command.REMATCH: "rematch", Command.DRAW: "draw", Command.TAKE_BACK: "takeback"}
 
 
 def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
+    """Return the display after the action, and the requests to send; `seek` is the request of `Command.NEW`."""
     if display.is_watched and (command in _OF_PLAYERS or isinstance(command, Move | Quick | Point)):
         return replace(display, notice="You are watching; only the two players can do that.", typed=""), ()
     match command:
@@ -204,7 +204,7 @@ def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
 
 
 def _moved_cursor(display: Display, dx: int, dy: int) -> Display:
-    """Move over the board as it is drawn: right of a layer comes the next, unless marks fall from layer to layer."""
+    """Move over the board as drawn: to the right of a layer is the next, unless marks fall from layer to layer."""
     match = display.match
     if match is None:
         return display
@@ -250,7 +250,7 @@ def _list_moves(display: Display) -> Display:
         return _not_now(display)
     legal = display.match.position.legal
     free = tuple(move for move in legal if display.match.game.move_cells[move] < 0)
-    if not free and (digits := quick_moves(display.match)):  # a list would give them other digits
+    if not free and (digits := quick_moves(display.match)):  # the list would assign other digits
         return replace(
             display, notice=f"Press a digit, 1 to {max(digits)}, or go there with the arrows and press Enter."
         )
@@ -269,7 +269,7 @@ def _play(display: Display, move: int) -> Effect:
 
 
 _MOST_NAMED = 9
-"""The most possible moves named to a player who has typed an invalid one."""
+"""The maximal number of legal moves to list after an invalid one."""
 
 
 def _play_named(display: Display, name: str) -> Effect:
@@ -290,7 +290,7 @@ def _play_named(display: Display, name: str) -> Effect:
 
 
 def _by_number(name: str) -> tuple[bool, int]:
-    """Return where a column comes: by its number; what has none is last."""
+    """Return the sort key of a column: its number, if it has one; others come last."""
     return not name.isdecimal(), int(name) if name.isdecimal() else 0
 
 
@@ -331,7 +331,7 @@ def _offer(display: Display, kind: OfferKind) -> Effect:
 
 
 def _challenge_again(display: Display, match: Snapshot) -> Effect:
-    """Challenge the bot of a match to another: with many opponents, it leaves a match that is over for the next."""
+    """Challenge the bot of a match again: a bot with many opponents leaves a finished match for the next one."""
     bot = opponent_of(match)
     level = None if match.rated else bot.level
     challenge = ChallengeRequest(0, bot.name, match.game.name, match.time, match.rated, level, match.start)
@@ -369,7 +369,7 @@ def _resign(display: Display) -> Effect:
     match = display.match
     if match is None or not display.is_live:
         return replace(display, notice="There is no match to resign."), ()
-    is_asked = display.overlay is Overlay.LEAVE  # whether to leave: then a match that has hardly begun is called off
+    is_asked = display.overlay is Overlay.LEAVE  # leaving aborts a match that has hardly begun
     end = _end_of(match) if is_asked else ResignRequest(0, match=match.match)
     return replace(display, overlay=Overlay.NONE, is_going_back=False), (end,)
 
@@ -389,7 +389,7 @@ def _new(display: Display, seek: SeekRequest) -> Effect:
 
 
 def gone_on(display: Display, match: Snapshot) -> Effect:
-    """Put a match of ours on the screen, on the lobby alone; a match that was watched is not watched any more."""
+    """Show a match of ours on top of the lobby only, and stop watching another match."""
     watched = display.world.watching
     requests: tuple[Request, ...] = ()
     if watched is not None and not display.world.has_seat(watched):
@@ -409,7 +409,7 @@ def _leave(display: Display) -> Effect:
 
 
 def _let_wait(display: Display) -> Display:
-    """Leave, where that was asked, with the match as it is: it can be gone on with later."""
+    """Leave without ending the match, if that was the question: it can be resumed later."""
     is_kept = display.overlay is Overlay.LEAVE and display.has_lobby
     return replace(display, is_leaving=is_kept, is_match_kept=is_kept, overlay=Overlay.NONE)
 
@@ -423,18 +423,18 @@ def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
 
 
 def is_next_to_watch(display: Display) -> bool:
-    """Tell whether the match that we watch has led to another one."""
+    """Tell whether the match that we watch has a successor."""
     return display.is_watched and display.match is not None and display.match.next is not None
 
 
 def leads_on(display: Display, event: Rematched) -> bool:
-    """Tell whether to go on to the next match by ourselves: not while something is read or written."""
+    """Tell whether to switch to the next match automatically: not while the player reads or types."""
     is_seen = display.page.screen == "match" and display.overlay is Overlay.NONE and display.entry is Entry.MOVE
     return is_seen and display.world.watching == display.shown == event.match and is_next_to_watch(display)
 
 
 def followed(display: Display) -> tuple[Display, tuple[Request, ...]]:
-    """Ask for the next match in place of the one that is watched; a private series keeps its code."""
+    """Watch the next match instead of the watched one; a private series keeps its code."""
     match = display.match
     if match is None or match.next is None:
         return display, ()
@@ -460,26 +460,26 @@ def rule(display: Display) -> str:
 
 
 def prompt(display: Display, now_ms: int) -> str:
-    """Return what waits for us, and the latest notice; if there is neither, the next possible opponent."""
+    """Return what the player has to answer, and the latest notice; if there is neither, the next possible opponent."""
     match = display.match
     if match is None:
         return default_prompt(display, now_ms)
     due = waiting(display, match, now_ms)  # first, so that no notice hides it
     said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
     taught = _taught(display, match)
-    if match.outcome is not None and not due:  # other notices at the end hide no lesson
+    if match.outcome is not None and not due:  # after the end, other notices do not hide the lesson
         said = " ".join(filter(None, [said, taught]))
     return said or taught or _next_opponent(display, match)
 
 
 def _taught(display: Display, match: Snapshot) -> str:
-    """Return what a coach says of the position on the board, or of a match that is over."""
+    """Return the coach's advice for the shown position, or the lesson of a finished match."""
     back = f"{pressed(_YES['takeback'], display)} asks to take it back."
     return hint_told(display, match, back) or lesson_told(display, match, f"{_REPLAY} shows it.")
 
 
 def _next_opponent(display: Display, match: Snapshot) -> str:
-    """Return the suggestion of a next opponent at a board where we do not play."""
+    """Return the suggestion of a next opponent at a board where we are not playing."""
     if display.is_live:
         return ""
     if display.world.seeking is not None:
@@ -494,12 +494,12 @@ def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
 
 
 def _somebody_waits(player: PlayerInfo) -> str:
-    """Return that a person waits in the lobby."""
+    """Return the sentence that a person is waiting in the lobby."""
     return f"Esc: {words.name_of(player)} waits for an opponent."
 
 
 def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
-    """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
+    """Return what the player can answer at the shown match, with its key: an offer, another match, a claim."""
 
     def answer(kind: str) -> str:
         return f"press {pressed(_YES[kind], display)} to accept, {pressed(_NO, display)} to decline"
@@ -514,12 +514,12 @@ def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
 
 
 def pressed(key: str, display: Display) -> str:
-    """Return the key as it is to be pressed now: in upper case where moves begin with its letter."""
+    """Return the key to press: in upper case if moves begin with its letter."""
     return key.upper() if key in beginnings(display) else key
 
 
 def may_name_move(display: Display) -> bool:
-    """Tell whether a move may be written: elsewhere every key after the first would be lost in it."""
+    """Tell whether the player may type a move here; elsewhere, it would swallow all further keys."""
     return display.match is not None and display.match.outcome is None and not display.is_watched
 
 

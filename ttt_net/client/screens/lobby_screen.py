@@ -1,6 +1,6 @@
-"""Show the lobby: own matches, challenges, people who wait, free bots, players and live matches, as long lists folded.
+"""Show the lobby: own matches, challenges, seeks, free bots, players and live matches, with long lists folded.
 
-A typed text filters the rows; where asked for, the strongest come first.
+A typed text filters the rows; the strongest players can be listed first.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -81,18 +81,18 @@ PUZZLE = "puzzle"
 FOLD = "more"
 """The kind of row that unfolds a section."""
 LONG_SECTIONS = frozenset({"seek", "bot", "player", "live"})
-"""The kinds of rows of which there may be so many that the rest is folded."""
+"""The kinds of rows that are folded if there are many."""
 _BUSY = "busy"
 _MOST_ROWS = 10
-"""A longer section is folded, so that the next one is in sight."""
+"""Longer sections are folded, so that the next one is visible."""
 _ROWS_OF_FOLDED = 8
 _OFFER = "A bot plays you at once: press b"
 _OFFER_OF_LEVELS = f"{_OFFER}, or 1-8"
-"""With a level that it is to play at; the two fit a window of 40 columns."""
+"""The label of a bot with its level; both fit a window of 40 columns."""
 
 
 def lobby_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return all that can be chosen in the lobby; where a filter is on, the rows that have its words."""
+    """Return the rows of the lobby; with a filter, only rows that contain its words."""
     wanted = filter_of(display).lower().split()
     if not wanted:
         return _sections(display, now_ms)
@@ -103,18 +103,18 @@ def lobby_rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def filter_of(display: Display) -> str:
-    """Return the words that the rows must have, as they are being typed or have been."""
+    """Return the words of the filter, typed or being typed."""
     return display.typed if display.entry is Entry.FILTER else display.page.filter
 
 
 def filter_begun(display: Display) -> Effect:
-    """Begin to type the filter, or go on with the one that is on."""
+    """Begin to type the filter, or continue with the current one."""
     page = replace(display.page, filter="", row="", place=0)
     return replace(display.with_page(page), entry=Entry.FILTER, typed=display.page.filter), ()
 
 
 def order_changed(display: Display) -> Effect:
-    """Put the strongest first, or go back to the usual order."""
+    """List the strongest first, or return to the usual order."""
     return display.with_page(replace(display.page, is_by_strength=not display.page.is_by_strength, row="", place=0)), ()
 
 
@@ -124,13 +124,13 @@ def _has(row: Row, wanted: Sequence[str]) -> bool:
 
 
 def _is_bare(row: Row, after: Row | None) -> bool:
-    """Tell whether a row is a heading with nothing under it."""
+    """Tell whether a row is a heading without rows below it."""
     return row.is_heading and (after is None or after.is_heading)
 
 
 @dataclass(frozen=True, slots=True)
 class _Crowd:
-    """How a long section is shown on a page: how much of it, and in which order."""
+    """How a page shows a long section: how much of it, and in which order."""
 
     page: Page
 
@@ -145,7 +145,7 @@ class _Crowd:
         return section(heading, [*rows[:_ROWS_OF_FOLDED], _fold(kind, rest)])
 
     def busy_bots(self, bots: Sequence[Row]) -> Sequence[Row]:
-        """Return the rows of bots that have no time, folded into one if there are several."""
+        """Return the rows of busy bots, folded into one if there are several."""
         if len(bots) < 2 or _BUSY in self.page.unfolded:
             return bots
         return [_fold(_BUSY, f"{counted(len(bots), 'bot')} without a free place")]
@@ -156,7 +156,7 @@ def _fold(kind: str, text: str) -> Row:
 
 
 def _unfolded(display: Display, *, kind: str) -> Effect:
-    """Show a section whole; the cursor stays where it is, on the first of the rows that come to light."""
+    """Unfold a section; the cursor stays in place, on the first unfolded row."""
     return display.with_page(replace(display.page, unfolded=display.page.unfolded | {kind}, row="")), ()
 
 
@@ -202,7 +202,7 @@ _Listed = TypeVar("_Listed")
 
 
 def _in_order(display: Display, items: Sequence[_Listed], strength: Callable[[_Listed], int]) -> list[_Listed]:
-    """Return the items as they are, or the strongest first if that is wanted."""
+    """Return the items in their usual order, or the strongest first if chosen."""
     if not display.page.is_by_strength:
         return list(items)
     return sorted(items, key=strength, reverse=True)
@@ -225,7 +225,7 @@ def _is_busy(player: ListedPlayer) -> bool:
 
 
 def _puzzle(display: Display) -> list[Row]:
-    """Return the way to the puzzle of the day, where the server has one."""
+    """Return the row that opens the puzzle of the day, if the server has one."""
     if "puzzle" not in display.world.features:
         return []
     solved = display.achieved.solved
@@ -247,7 +247,7 @@ def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row
 
 
 def _invited(display: Display, now_ms: int) -> Iterable[Row]:
-    """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
+    """Yield the row of the open invitation, so that its code can be looked up again."""
     invitation = display.world.lobby.invitation
     if invitation is None:
         return
@@ -263,7 +263,7 @@ def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
     cells = [label]
-    if not about or seek.time is not None or seek.rated:  # the game alone is the one that is looked for
+    if not about or seek.time is not None or seek.rated:  # only the game of the filter
         cells.append(words.terms(challenge.game, challenge.time, is_rated=challenge.rated))
     return Row((*cells, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
 
@@ -278,7 +278,7 @@ def _seek_row(seek: SeekInfo) -> Row:
     if len(seek.games) == 1:
         return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
     page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
-    return Row(cells, key, Open(page))  # a player of several games is asked for one of them
+    return Row(cells, key, Open(page))  # a player of several games is challenged to one of them
 
 
 def _player_row(player: ListedPlayer) -> Row:
@@ -292,7 +292,7 @@ def _player_row(player: ListedPlayer) -> Row:
         doing.append("no place free")
     games = tuple(player.seeking or ())
     wanted = f"game:{games[0]}" if len(games) == 1 else ""
-    games = games if player.bot is not None else ()  # a person may be asked for any game
+    games = games if player.bot is not None else ()  # a person may be challenged to any game
     page = Page("games", wanted, about=player.name, purpose=Purpose.CHALLENGE, games=games)
     return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
 
@@ -320,12 +320,12 @@ def _status(display: Display) -> str:
 
 
 def _footer(display: Display, width: int) -> list[str]:
-    """Return what one who hosts tells their friends; nothing for others once there is something to choose."""
+    """Return what a host has to send to friends; for others, empty once there is something to choose."""
     return words.company_hint(display, width)
 
 
 def _chosen(display: Display) -> tuple[str, str]:
-    """Return what kind of row the cursor is on, and which one."""
+    """Return the kind and the key of the row at the cursor."""
     rows = lobby_rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
     kind, _, name = rows[at].key.partition(":") if at is not None else ("", "", "")
@@ -333,7 +333,7 @@ def _chosen(display: Display) -> tuple[str, str]:
 
 
 def _watch_chosen(display: Display) -> AnyCommand | None:
-    """Return how to watch the match that is chosen, or else the first: the featured one."""
+    """Return the command to watch the chosen match, or else the first one, which is featured."""
     live = live_of_others(display)
     chosen = next((match for match in live if ("live", match.match) == _chosen(display)), None)
     match = chosen or next(iter(live), None)
@@ -341,7 +341,7 @@ def _watch_chosen(display: Display) -> AnyCommand | None:
 
 
 def _profile(display: Display) -> AnyCommand | None:
-    """Return how to see the profile of the row's player."""
+    """Return the command that opens the profile of the row's player."""
     kind, name = _chosen(display)
     match kind:
         case "own":
@@ -362,7 +362,7 @@ def _other_of(display: Display, challenge: Challenged) -> str:
 
 
 def _answer(display: Display, *, is_accepted: bool) -> Effect:
-    """Answer the challenge that is chosen, or else the oldest one to us; what we have made ourselves is taken back."""
+    """Answer the chosen challenge, or else the oldest one to us; withdraw our own if chosen."""
     ours = display.world.you.name if display.world.you is not None else None
     waiting = [each.challenge for each in display.world.lobby.challenges]
     chosen = next((each for each in waiting if f"challenge:{each.challenge}" == display.page.row), None)
@@ -383,18 +383,18 @@ _VERBS = {
     PUZZLE: "open",
 }
 _CROWDED = 12
-"""From more rows on, a hint says how to find one."""
+"""With more rows, a hint says how to find one."""
 _ACCEPT = KeyHint("Enter", "accept", "c-m")
 
 
 def _bots_with_time(display: Display) -> list[ListedPlayer]:
-    """Return the bots of the list of players that have a free place."""
+    """Return the listed bots that have a free place."""
     told = display.world.reply(PlayerList)
     return [each for each in told.players if each.bot is not None and not _is_busy(each)] if told is not None else []
 
 
 def _verb_of(row: Row) -> str:
-    """Return what Enter does with a row."""
+    """Return the verb of Enter on a row."""
     if isinstance(row.enter, Send) and isinstance(row.enter.request, AnswerRequest):
         return "accept" if row.enter.request.accept else "take back"
     return _VERBS.get(row.key.split(":")[0], "choose")
@@ -437,14 +437,14 @@ def _bot(display: Display, wanted: SeekRequest, rest: str, *, is_first: bool) ->
 
 
 def _act(display: Display, command: AnyCommand) -> Effect | None:
-    """Show all rows again before a step back means anything else."""
+    """Let a step back first remove the filter."""
     if command is Command.BACK and display.page.filter:
         return display.with_page(replace(display.page, filter="")), ()
     return None
 
 
 def _prompt(display: Display, now_ms: int) -> str:
-    """Return the notice, or that only some rows are shown, or in another order."""
+    """Return the notice, or the sentence that a filter or another order is active."""
     only = [f"Only: {clean(display.page.filter, words.MAX_CODE)} (Esc: all)"] if display.page.filter else []
     order = ["strongest first (s: as before)"] if display.page.is_by_strength else []
     seen = ", ".join([*only, *order])
@@ -464,7 +464,7 @@ def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    """Stop watching, a search or a challenge, one after the other."""
+    """Stop watching, a seek or a challenge, in this order."""
     if display.is_watched:
         return Command.BACK
     if display.world.seeking is not None:
@@ -475,7 +475,7 @@ def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _some(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -> Meaning:
-    """Ask for the rows of the lobby that have the words that are typed; with `strongest`, the strongest first."""
+    """Show only the rows of the lobby with the typed words; with `strongest`, the strongest first."""
     words_typed = rest.split()
     is_by_strength = _STRONGEST in words_typed
     typed = " ".join(word for word in words_typed if word != _STRONGEST)
@@ -558,11 +558,11 @@ LINES_HELP = (
     "invite GAME: a code for a friend. join CODE: take one up.\n"
     "matches: what is being played. watch NAME: look on. stop: look no more."
 )
-"""The words of the lobby, without those that other screens add."""
+"""The lobby's own words, without those that other screens add."""
 
 
 def lobby_screen(entrances: Sequence[Entrance]) -> Screen:
-    """Return the lobby, with a key for each of the screens that are opened from it."""
+    """Return the lobby, with a key for each screen that it opens."""
     keys = {**_KEYS, **{each.key: each.command for each in entrances}}
     return Screen(
         name="lobby",

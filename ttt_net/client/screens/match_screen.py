@@ -1,6 +1,6 @@
-"""Show a match: its players and board, what waits for us there, and the keys to play, to watch, and after the end.
+"""Show a match: its players and board, the pending offers, and the keys for playing, for watching, and after the end.
 
-Letters of the board's columns begin a written move; where such a letter is a key, too, the key is the upper-case one.
+Letters of the board's columns begin a typed move; if such a letter is also a key, the key becomes its upper case.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ WORDS: dict[str, AnyCommand] = {
     "mute": Command.MUTE,
     **OF_COACHING,
 }
-"""The words for lines mode that mean something in a match alone."""
+"""The words of lines mode that have a meaning only in a match."""
 _LETTERS: dict[str, AnyCommand] = {
     "k": Command.UP,
     "j": Command.DOWN,
@@ -60,7 +60,7 @@ _LETTERS: dict[str, AnyCommand] = {
     **{each.key: each.command for each in ACTIONS},
 }
 QUESTIONS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
-"""Overlays of a board that are answered with a digit."""
+"""Overlays of a board that digits answer."""
 
 
 def _command(key: str, display: Display) -> AnyCommand | None:
@@ -87,10 +87,10 @@ def _command(key: str, display: Display) -> AnyCommand | None:
 _SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCommand | None]], ...] = (
     ("b", lambda display: display.world.seeking is not None and not display.is_live, lambda display: Command.BOT),
     ("g", lambda display: display.is_live, lambda display: HINT),
-    ("w", lambda display: not objection(display), lambda display: WARN),  # after the end it is the key of the record
+    ("w", lambda display: not objection(display), lambda display: WARN),  # after the end, this key saves the record
     ("f", lambda display: display.has_lobby, report),
 )
-"""Letters with a special meaning in some states of a match: the state and the meaning."""
+"""Letters with a special meaning in some states of a match, with these states and meanings."""
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
@@ -102,7 +102,7 @@ def _digit(key: str, display: Display) -> AnyCommand | None:
 
 
 def choices(display: Display) -> int:
-    """Return how many things the list has that lies over the board."""
+    """Return the length of the list that lies over the board."""
     match display.overlay:
         case Overlay.CHOICE:
             return min(len(display.choices), 9)
