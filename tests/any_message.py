@@ -55,7 +55,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.InviteRequest: st.builds(wire.InviteRequest, id=ids, game=st.text(max_size=40), time=st.none() | times),
     wire.JoinRequest: st.builds(wire.JoinRequest, id=ids, code=text),
     wire.MatchesRequest: st.builds(wire.MatchesRequest, id=ids),
-    wire.TournamentsRequest: st.builds(wire.TournamentsRequest, id=ids),
+    wire.TournamentsRequest: st.builds(wire.TournamentsRequest, id=ids, on=st.none() | st.booleans()),
     wire.OrganiseRequest: st.builds(
         wire.OrganiseRequest,
         id=ids,

@@ -56,7 +56,7 @@ MAKERS: list[Any] = [
     *[lambda peer: wire.EnterRequest(0, any_code(peer))] * 5,
     lambda peer: wire.WithdrawRequest(0, any_code(peer)),
     lambda peer: wire.AttendRequest(0, any_code(peer)),
-    lambda peer: wire.TournamentsRequest(0),
+    lambda peer: wire.TournamentsRequest(0, on=True),
     *[direct] * 3,
 ]
 """The requests about tournaments, each as often as its weight."""

@@ -455,8 +455,13 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     starts_in_s: StartSeconds | None = None
 
 
-class TournamentsRequest(Request, frozen=True):
-    """Ask for the list of open and running tournaments, and of those that ended lately: `tournaments`."""
+class TournamentsRequest(Request, frozen=True, omit_defaults=True):
+    """Ask for the list of open and running tournaments, and of those that ended lately: `tournaments`.
+
+    With `on` you get it now and again when it changes, at most every 2 s, until off or the connection ends.
+    """
+
+    on: bool | None = None
 
 
 class AttendRequest(Request, frozen=True, omit_defaults=True):
@@ -471,8 +476,9 @@ class AttendRequest(Request, frozen=True, omit_defaults=True):
 
 
 class EnterRequest(Request, frozen=True):
-    """Enter a tournament by its code, or come back to it. `join` does the same with such a code.
+    """Enter a tournament by its code, or come back to it.
 
+    `join` with such a code does the same, and after its `ok` you get the `tournament`, which tells whose code it was.
     When a round begins you are seated at once, wherever you are: you hear the `snapshot` of your match.
     """
 

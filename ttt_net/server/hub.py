@@ -400,7 +400,7 @@ class Hub:
             session.ok(request.id)
         elif isinstance(request, MatchmakingRequest):
             if isinstance(request, wire.JoinRequest) and self.tournaments.has(request.code):
-                self.tournaments.enter(session, request.id, request.code)
+                self.tournaments.join(session, request.id, request.code)
             else:
                 self.act_in_lobby(session, request)
         elif isinstance(request, TournamentRequest):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.matchmaking import tournament_service
+from ttt_net.server.matchmaking import lobby_feed, tournament_service
 from ttt_net.server.settings.configuration import Limits
 
 MINUTE = {"initial_ms": 60_000}
@@ -115,7 +115,8 @@ async def test_the_code_of_a_tournament_is_good_where_that_of_an_invitation_is(t
         ann, bob = await server.join("Ann"), await server.join("Bob")
         code = await organise(ann, private=True)
         await bob.ok("join", code=code.lower())
-        assert [row["player"] for row in (await state(bob, code))["standings"]] == ["Bob"]
+        told = await bob.hear("tournament")
+        assert (told["tournament"], [row["player"] for row in told["standings"]]) == (code, ["Bob"])
         await bob.ok("tournaments")
         assert await bob.hear("tournaments") == {"type": "tournaments", "count": 0, "tournaments": []}
 
@@ -130,6 +131,33 @@ async def test_tournaments_are_listed(tmp_path: Path) -> None:
             "tournament": code, "name": "Club evening", "kind": "swiss", "game": "tictactoe", "time": MINUTE,
             "state": "open", "round": 0, "rounds": 3, "players": 0, "organiser": "Ann",
         }  # fmt: skip
+
+
+async def test_a_subscriber_gets_the_list_of_tournaments_when_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 1))
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await bob.ok("tournaments", on=True)
+        assert (await bob.hear("tournaments"))["count"] == 0
+        code = await organise(ann)
+        assert [row["tournament"] for row in (await bob.hear("tournaments"))["tournaments"]] == [code]
+        await ann.ok("enter", tournament=code)
+        assert [row["players"] for row in (await bob.hear("tournaments"))["tournaments"]] == [1]
+        await bob.ok("tournaments", on=False)
+        await organise(ann, name="Another")
+        await bob.ok("tournaments")
+        assert (await bob.hear("tournaments"))["count"] == 2
+
+
+async def test_a_late_viewer_gets_the_countdown_of_now(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher, late = await server.join("Teacher"), await server.join("Late")
+        code = await organise(teacher, starts_in_s=100)
+        first = await stands(teacher, code)
+        server.later(50_000)
+        assert (await stands(late, code))["starts_in_ms"] <= first["starts_in_ms"] - 50_000
 
 
 async def test_a_player_who_does_not_appear_loses_by_forfeit_and_is_paired_no_more(tmp_path: Path) -> None:

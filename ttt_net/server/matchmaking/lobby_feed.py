@@ -17,9 +17,12 @@ from ttt_net.server.players import PlayerId
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.frames import frame
 
-Subject = Literal["seeks", "players", "live", "tournament"]
+Subject = Literal["seeks", "players", "live", "tournaments", "tournament"]
 
-PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000, "tournament": 1_000}
+PERIODS_MS: Mapping[Subject, int] = {
+    **{"seeks": 250, "players": 2_000, "live": 2_000},
+    **{"tournaments": 2_000, "tournament": 1_000},
+}
 """How long the changes of a list are gathered before it is sent again."""
 MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""

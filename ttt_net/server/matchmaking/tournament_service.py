@@ -90,6 +90,8 @@ class Tournaments:
         self.desks: dict[str, TournamentDesk] = {}
         self._attended: dict[Session, dict[str, int]] = {}
         """The page of each tournament that a session hears."""
+        self._list = LobbyFeed(services.loop, services.now_ms, services.guard)
+        self._list.publish({"tournaments": self.listed})
         self._is_read = False
         self.is_open = services.membership is None
         """Whether there are tournaments here: a node of a cluster holds none yet."""
@@ -107,6 +109,7 @@ class Tournaments:
                 self.desks[desk.now.id] = desk
                 desk.take_up()
             self._is_read = True
+            self._list_changed()
 
         def failed(refusal: Refusal) -> None:
             log.error("tournaments of before the start do not go on: %s", refusal)
@@ -116,7 +119,13 @@ class Tournaments:
 
     def _desk(self, stored: StoredTournament) -> "TournamentDesk":
         now = Tournament.from_facts(stored.code, stored.facts, stored.ends)
-        return TournamentDesk(now, dict(stored.names), self._services, self._registry, self._eligibility)
+        return self._desk_of(now, dict(stored.names))
+
+    def _desk_of(self, now: Tournament, names: dict[PlayerId, str]) -> "TournamentDesk":
+        return TournamentDesk(now, names, self._services, self._registry, self._eligibility, self._list_changed)
+
+    def _list_changed(self) -> None:
+        self._list.changed("tournaments")
 
     def tick(self) -> None:
         """Take the next step of each tournament; to be called about once a second."""
@@ -126,9 +135,11 @@ class Tournaments:
         ended = [code for code, desk in self.desks.items() if desk.now.is_over and desk.now.is_between_rounds]
         for code in ended[:-MAX_ENDED]:
             del self.desks[code]
+        self._list.tick()
 
     def left(self, session: Session) -> None:
         """Tell a session no more."""
+        self._list.unsubscribe(session)
         for code, page in self._attended.pop(session, {}).items():
             desk = self.desks.get(code)
             if desk is not None:
@@ -148,7 +159,7 @@ class Tournaments:
             case wire.TournamentsRequest():
                 self._spend(session, is_look=True)
                 session.ok(request.id)
-                session.tell(self.listed())
+                self._tell_list(session, is_on=request.on)
             case wire.AttendRequest():
                 self._attend(session, request)
             case wire.EnterRequest():
@@ -166,6 +177,16 @@ class Tournaments:
                 self.direct(desk, request, partial(session.ok, request.id), partial(session.refuse, request.id))
             case _:
                 assert_never(request)
+
+    def _tell_list(self, session: Session, *, is_on: bool | None) -> None:
+        """Tell the list once, or now and whenever it changes, or no more."""
+        if is_on is None:
+            session.tell(self.listed())
+        elif is_on:
+            self._list.changed("tournaments", slightly=True)  # it may have a countdown
+            self._list.subscribe(session)
+        else:
+            self._list.unsubscribe(session)
 
     def must_be_open(self) -> None:
         """Check that there are tournaments here. Raises `Refusal` if not, or not yet."""
@@ -263,18 +284,23 @@ class Tournaments:
             code = "".join(self._services.rng.choices(CODE_LETTERS, k=CODE_LENGTH))
         names = {} if opened.organiser is None or organiser is None else {opened.organiser: organiser}
         now = Tournament(code, opened)
-        desk = TournamentDesk(now, names, self._services, self._registry, self._eligibility)
+        desk = self._desk_of(now, names)
 
         def written() -> None:
             self.desks[code] = desk
+            self._list_changed()
             done(desk)
 
         self._services.journal.direct(code, 1, [opened], written, failed)
 
     # Playing in one.
 
-    def enter(self, session: Session, request: int, code: str) -> None:
-        """Let a player enter by the code. Raises `Refusal` if they may not."""
+    def join(self, session: Session, request: int, code: str) -> None:
+        """Enter a player who typed a code without knowing whose it is, and tell them the tournament."""
+        self.enter(session, request, code, lambda: session.tell(self.find(code).message(1)))
+
+    def enter(self, session: Session, request: int, code: str, entered: Callable[[], None] = lambda: None) -> None:
+        """Let a player enter by the code, and then call `entered`. Raises `Refusal` if they may not."""
         self._spend(session)
         desk = self._found(session, code)
         if desk.now.terms.rated:
@@ -283,8 +309,12 @@ class Tournaments:
         def decide() -> list[AnyFact]:
             return director.enter(desk.now, session.player, self._services.wall_ms())
 
+        def done() -> None:
+            session.ok(request)
+            entered()
+
         desk.names[session.player] = session.info.name
-        desk.ask(decide, partial(session.ok, request), partial(session.refuse, request))
+        desk.ask(decide, done, partial(session.refuse, request))
 
     def direct(
         self,
@@ -415,7 +445,9 @@ class TournamentDesk:
         services: Services,
         registry: MatchRegistry,
         eligibility: Eligibility,
+        on_changed: Callable[[], None],
     ) -> None:
+        """`on_changed` is called when the row of the list may differ."""
         self.now = now
         self.names = names
         """The present names of the players."""
@@ -424,6 +456,7 @@ class TournamentDesk:
         self._services = services
         self._registry = registry
         self._eligibility = eligibility
+        self._on_changed = on_changed
         self._queue: deque[tuple[_Decide, Callable[[], None], Callable[[Refusal], None]]] = deque()
         self._is_busy = False
         self._pairing: asyncio.Task[None] | None = None
@@ -637,6 +670,7 @@ class TournamentDesk:
 
     def changed(self) -> None:
         """Tell those who look, soon."""
+        self._on_changed()
         for feed in self._feeds.values():
             feed.changed("tournament")
 
@@ -646,6 +680,8 @@ class TournamentDesk:
             feed = LobbyFeed(self._services.loop, self._services.now_ms, self._services.guard)
             feed.publish({"tournament": partial(self.message, page)})
             self._feeds[page] = feed
+        if self._starts_in_ms() is not None or self._next_in_ms() is not None:
+            self._feeds[page].changed("tournament", slightly=True)  # a countdown that was encoded is out of date
         self._feeds[page].subscribe(session)
 
     def unsubscribe(self, session: Session, page: int) -> None:

@@ -907,6 +907,7 @@ export interface TournamentStanding {
 
 export interface TournamentsRequest {
   type: "tournaments";
+  on?: boolean | null;
 }
 
 export interface UnseekRequest {
