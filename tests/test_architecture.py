@@ -104,8 +104,8 @@ INSIDE = {
     "client": """
         address remembered server_search named preferences options drawing.themes drawing.glyphs user_io mailbox
         saved_matches world display words
-        screens.screen screens.offers screens.lobby_screen screens.people screens.advice screens.board_play
-        screens.replay_screen screens.rules_screen screens screens.registry
+        screens.screen screens.offers screens.tournament_screen screens.lobby_screen screens.people screens.advice
+        screens.board_play screens.replay_screen screens.rules_screen screens screens.registry
         update act client_controller drawing terminal lines menu_controller bot inquire
         server_link online_play bot_mode local client_main
     """,

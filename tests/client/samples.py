@@ -34,6 +34,9 @@ from ttt_net.messages import (
     SeekList,
     Snapshot,
     Suggestion,
+    TournamentBoard,
+    TournamentReply,
+    TournamentStanding,
     Welcome,
 )
 
@@ -89,6 +92,33 @@ LEADERS = LeaderboardReply(
     ],
     you=31,
 )
+_TIE_BREAKS = ["buchholz_cut_1", "buchholz", "direct", "wins"]
+OPENED = TournamentReply(
+    "BCDFG", 3, "Friday", "swiss", "connect4", BLITZ, "open", 0, 5, 2, 1, 1, _TIE_BREAKS,
+    [TournamentStanding(1, "Ben", 0, [0, 0, 0, 0]), TournamentStanding(1, "Cleo", 0, [0, 0, 0, 0])], [], 0,
+)  # fmt: skip
+RUNNING = replace(
+    OPENED,
+    seq=20,
+    state="running",
+    round=2,
+    players=5,
+    standings=[
+        TournamentStanding(1, "Cleo", 4, [2, 3.5, 0, 2]),
+        TournamentStanding(2, "Ann", 3, [1.5, 3, 0, 1]),
+        TournamentStanding(3, "Ben", 2, [1, 2, 0, 1]),
+        TournamentStanding(4, "Dan", 2, [0, 1, 0, 0]),
+        TournamentStanding(5, "Eve", 0, [0, 1, 0, 0], gone=True),
+    ],
+    boards=[
+        TournamentBoard(1, "Ann", "Ben", "m1"),
+        TournamentBoard(2, "Cleo", "Dan", "m2"),
+        TournamentBoard(3, "Eve", "Fay", "m3", "0-1", forfeit=True),
+        TournamentBoard(4, "Gus"),
+    ],
+    open_boards=2,
+)
+"""A tournament before its start, and in its second round."""
 
 
 def position_after(game_name: str, moves: list[int]) -> Position:

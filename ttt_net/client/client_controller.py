@@ -15,12 +15,14 @@ from ttt_net.client.screens.board_play import followed, leads_on
 from ttt_net.client.screens.offers import as_understood
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules_screen import opening
+from ttt_net.client.screens.tournament_screen import FEATURE as TOURNAMENTS
 from ttt_net.client.update import update
 from ttt_net.client.words import OPENING_PLIES, invitation
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AnyServerMessage,
+    AttendRequest,
     Ended,
     InvitationReply,
     InviteRequest,
@@ -35,6 +37,7 @@ from ttt_net.messages import (
     SeekRequest,
     ServerMessage,
     Snapshot,
+    TournamentsRequest,
     UnseekRequest,
     UnwatchRequest,
     Welcome,
@@ -180,6 +183,8 @@ class ClientController:
         self._end_server = end_server
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
+        self._followed: set[str] = set()
+        """The tournaments that the server was asked to tell on this connection."""
 
     @property
     def is_to_go_on(self) -> bool:
@@ -229,6 +234,7 @@ class ClientController:
         self._note_unfinished(event)
         match event:
             case Welcome():
+                self._followed.clear()
                 self._begin(event)
             case InvitationReply():
                 self._wait_for_friend(event)
@@ -374,9 +380,26 @@ class ClientController:
                 display, world=replace(display.world, lobby=replace(display.world.lobby, is_subscribed=True))
             )
             self._say((LobbyRequest(0, on=True),))
+            if TOURNAMENTS in display.world.features:
+                self._say((TournamentsRequest(0, on=True),))
+        if display.world.link is LinkState.ONLINE:
+            self._follow_tournaments()
+
+    def _follow_tournaments(self) -> None:
+        """Ask for the state of our tournament and of those on open pages, and no more for any other."""
+        display = self.display
+        wanted = {page.about for page in display.pages if page.screen == "tournament"}
+        wanted |= {display.world.entered} - {""}
+        for code in sorted(self._followed - wanted):
+            self._say((AttendRequest(0, code, on=False),))
+        for code in sorted(wanted - self._followed):
+            self._say((AttendRequest(0, code),))
+        self._followed = wanted
 
     def _say(self, requests: tuple[Request, ...]) -> None:
         for request in requests:
+            if isinstance(request, AttendRequest) and request.on:
+                self._followed.add(request.tournament)
             try:
                 self.connection.say(as_understood(request, self.display.world.features))
             except Refusal as refusal:

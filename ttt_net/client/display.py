@@ -173,6 +173,12 @@ class Display:
         """The visible page."""
         return self.pages[-1]
 
+    def pages_under(self, match: Snapshot) -> tuple[Page, ...]:
+        """Return the pages to return to from a live match of ours: the lobby, and the tournament that it belongs to."""
+        place = match.tournament
+        of_tournament = () if place is None else (Page("tournament", about=place.tournament),)
+        return (*self.pages[:1], *of_tournament)
+
     def with_page(self, page: Page) -> "Display":
         """Return the display with another page in place of the visible one."""
         return replace(self, pages=(*self.pages[:-1], page))

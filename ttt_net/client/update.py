@@ -42,9 +42,11 @@ from ttt_net.messages import (
     ServerMessage,
     Snapshot,
     Tookback,
+    TournamentReply,
     UnseekRequest,
 )
 from ttt_net.sdk.received import Answered, Back, Garbled
+from ttt_net.text import clean
 
 _OF_A_RESTART = "The server restarts in "
 """How the line begins that the server itself writes of a restart."""
@@ -101,6 +103,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case InvitationReply():
             others = tuple(page for page in display.pages if page.screen != "invitation")
             return replace(display, pages=(*others, Page("invitation")))
+        case TournamentReply() if event.tournament == before.joined:
+            return _in_tournament(display, event)
         case PlayerRenamed() if event.match in before.matches and event.side in (0, 1):
             return _with_name(display, before.matches[event.match], event)
         case Renamed():
@@ -114,6 +118,14 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return action.heard(display, event) if action is not None else display
         case _:
             return display
+
+
+def _in_tournament(display: Display, told: TournamentReply) -> Display:
+    """Show the tournament that a typed code has led to, unless a match of ours is being played."""
+    display = replace(display, is_arriving=False)
+    if display.is_live:
+        return replace(display, notice=f"You have entered {clean(told.name, words.MAX_CODE)}.")
+    return replace(display, pages=(*display.pages[:1], Page("tournament", about=told.tournament)))
 
 
 def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Display:
@@ -155,7 +167,7 @@ def _news_of_another(world: World, snapshot: Snapshot) -> str:
 def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
     """Return the pages to return to: requested pages lie on the others, our live match on the lobby."""
     if snapshot.outcome is None and snapshot.you is not None:
-        return display.pages[:1]
+        return display.pages_under(snapshot)
     return tuple(page for page in display.pages if page.screen != "match")
 
 

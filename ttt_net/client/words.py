@@ -389,6 +389,8 @@ def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) 
     if not is_known or match.you is None or match.present[1 - match.you]:
         return ""
     opponent = name_of(opponent_of(match))
+    if match.tournament is not None:
+        return f"{opponent} is away; the clock goes on."
     if claim_in_ms is None or match.adjourned:
         return f"{opponent} is away."
     if claim_in_ms > 0:
@@ -500,6 +502,8 @@ def claim_after_leaving(match: Snapshot) -> str:
 
 def leaving(world: World, match: Snapshot) -> str:
     """Return the question of whether to leave a live match, and the result of leaving it without an end."""
+    if match.tournament is not None:
+        return "Resign and leave? Or w: leave; the clock goes on, and you can come back."
     how = "Call it off" if match.position.ply < OPENING_PLIES else "Resign"
     if does_wait(world, match):
         return f"{how} and leave? Or w: leave, and the match waits until you are both back."

@@ -20,10 +20,13 @@ from ttt_net.messages import (
     ChallengeAccepted,
     Challenged,
     ChallengeOver,
+    EnterRequest,
     InvitationReply,
+    JoinRequest,
     LiveList,
     MatchEvent,
     Notice,
+    Ok,
     PlayerInfo,
     PlayerList,
     PlayerRenamed,
@@ -38,9 +41,12 @@ from ttt_net.messages import (
     ServerMessage,
     Snapshot,
     Suggestion,
+    TournamentList,
+    TournamentReply,
     Watching,
     WatchRequest,
     Welcome,
+    WithdrawRequest,
 )
 from ttt_net.sdk.received import Answered, Back, Farewell, Lost, Retrying, Tally, follow
 from ttt_net.sdk.trust import Trust
@@ -142,6 +148,12 @@ class World:
     """The match that we watch, or have asked to watch."""
     watch_code: str | None = None
     """The code that it was asked for with."""
+    entered: str = ""
+    """The code of the tournament that we play in; empty if there is none."""
+    joined: str = ""
+    """The last code that was typed and taken; it may be of a tournament."""
+    tournament_at_ms: int = 0
+    """When the newest state of a tournament arrived, for its countdown."""
     seeking: SeekRequest | None = None
     """The search that stands, or was asked for."""
     lobby: LobbyState = field(default_factory=LobbyState)
@@ -261,6 +273,16 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return replace(world, you=event.you)
         case Answered(request, Refused() as refusal):
             return _refused(world, request, refusal)
+        case Answered(EnterRequest(tournament=code), Ok()):
+            return replace(world, entered=code.strip().upper())
+        case Answered(JoinRequest(code=code), Ok()):
+            return replace(world, joined=code.strip().upper())
+        case Answered(WithdrawRequest(tournament=code), Ok()):
+            return replace(world, entered="" if code.strip().upper() == world.entered else world.entered)
+        case TournamentReply():
+            is_joined = event.tournament == world.joined
+            world = replace(world, joined="", entered=event.tournament) if is_joined else world
+            return replace(world.with_reply(event), tournament_at_ms=now_ms)
         case Answered(AnswerRequest(challenge=number, accept=False)):
             return replace(world, lobby=_without_challenge(world.lobby, number))
         case ReachableAt(address):
@@ -283,7 +305,7 @@ def _welcomed(world: World, welcome: Welcome) -> World:
     """Apply a new connection: the lists of the lobby will be sent again, and challenges ended with the old one."""
     lobby = replace(world.lobby, is_subscribed=False, challenges=(), suggestion=None)
     return replace(
-        world.without_replies((SeekList, PlayerList, LiveList)),
+        world.without_replies((SeekList, PlayerList, LiveList, TournamentList)),
         link=LinkState.ONLINE,
         trouble="",
         attempt=0,
@@ -307,7 +329,8 @@ def _with_snapshot(world: World, snapshot: Snapshot, now_ms: int) -> World:
     world = _counted(world, before, snapshot)
     if before is None and snapshot.you is not None and snapshot.outcome is None:
         lobby = replace(without_accepted(world.lobby, snapshot), is_subscribed=False)
-        world = replace(world, seeking=None, lobby=lobby)
+        entered = snapshot.tournament.tournament if snapshot.tournament is not None else world.entered
+        world = replace(world, seeking=None, lobby=lobby, entered=entered)
     heard_at_ms, away_at_ms = ({**known, snapshot.match: now_ms} for known in (world.heard_at_ms, world.away_at_ms))
     world = replace(world, heard_at_ms=MappingProxyType(heard_at_ms), away_at_ms=MappingProxyType(away_at_ms))
     return world.with_match(snapshot)

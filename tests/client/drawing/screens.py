@@ -15,6 +15,7 @@ from tests.client.samples import (
     LIVE,
     PLAYERS,
     PROFILE,
+    RUNNING,
     SEEKS,
     knowing,
     layered,
@@ -94,6 +95,7 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "lobby-bots": (doing(seen(BOTS), Command.NEW), BOXES),
     "profile": (update(doing(seen(), Open(Page("profile", about="Ben"))), PROFILE, 0), BOXES),
     "history": (update(doing(seen(), Open(Page("history"))), HISTORY, 0), BOXES),
+    "tournament": (update(doing(seen(), Open(Page("tournament", about="BCDFG"))), RUNNING, 0), BOXES),
     "leaders": (update(doing(seen(), Open(Page("leaders", about="connect4", time=2))), LEADERS, 0), BOXES),
     "replay": (
         doing(

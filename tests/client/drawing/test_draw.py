@@ -33,7 +33,7 @@ LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
 
 OTHER_SIZES = [
     *(("lobby", LARGE), ("start-of-gomoku", LARGE), ("moves-and-chat", COMPACT)),
-    *(("lobby", COMPACT), ("profile", COMPACT), ("connect4-clock", COMPACT)),
+    *(("lobby", COMPACT), ("profile", COMPACT), ("connect4-clock", COMPACT), ("tournament", COMPACT)),
 ]
 """Screens at other sizes than the usual one: a roomy list and board, and crowded ones."""
 

@@ -23,6 +23,7 @@ from ttt_net.client.screens.puzzle import heading, outcome, question
 from ttt_net.client.screens.puzzle import seen_at as puzzle_seen
 from ttt_net.client.screens.replay_screen import ACTIONS, LINES_HELP, is_position_missing, seen_at, step
 from ttt_net.client.screens.rules_screen import told as told_rules
+from ttt_net.client.screens.tournament_screen import told_in_lines
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
@@ -130,6 +131,8 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     """
     match = display.match
     parts = {"link": link(display), "notice": words.notice(display), **lobby_parts(display), **seen}
+    if display.world.entered:
+        parts["tournament"] = told_in_lines(display)
     if display.page.screen == "replay" and match is not None:
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
     if match is not None:

@@ -58,6 +58,7 @@ from ttt_net.messages import (
     SeekRequest,
     ServerMessage,
     Snapshot,
+    TournamentReply,
     WatchRequest,
     Welcome,
 )
@@ -411,6 +412,8 @@ class PendingReplies:
         is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the complete one follows
         if self._due is not None and isinstance(event, (self._due, Welcome)) and not is_first:
             self._due = None
+        if isinstance(event, TournamentReply) and event.tournament == self._controller.display.world.joined:
+            self._due = None  # the code was that of a tournament, where a match begins later
         if isinstance(event, ChallengeAccepted):
             self._due = Snapshot
         if isinstance(event, Answered) and isinstance(event.answer, Ok):

@@ -383,6 +383,10 @@ def _new(display: Display, seek: SeekRequest) -> Effect:
         return gone_on(display, waiting)
     if display.is_live:
         return replace(display, notice=FINISH_FIRST), ()
+    match = display.match
+    if match is not None and match.you is not None and match.tournament is not None:
+        display = replace(display, left=match.match, pages=display.pages_under(match))
+        return display.in_world(display.world.without_match(match.match)), ()
     if display.world.seeking is not None:
         return display, ()
     return replace(display, overlay=Overlay.NONE, world=replace(display.world, seeking=seek)), (seek,)
@@ -394,7 +398,7 @@ def gone_on(display: Display, match: Snapshot) -> Effect:
     requests: tuple[Request, ...] = ()
     if watched is not None and not display.world.has_seat(watched):
         display, requests = display.in_world(display.world.without_match(watched)), (UnwatchRequest(0, match=watched),)
-    return replace(display, pages=display.pages[:1]).showing(match), requests
+    return replace(display, pages=display.pages_under(match)).showing(match), requests
 
 
 def _leave(display: Display) -> Effect:
@@ -417,7 +421,7 @@ def _let_wait(display: Display) -> Display:
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
     return (
         AbortRequest(0, match=match.match)
-        if match.position.ply < OPENING_PLIES
+        if match.position.ply < OPENING_PLIES and match.tournament is None
         else ResignRequest(0, match=match.match)
     )
 

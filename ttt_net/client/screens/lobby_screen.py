@@ -57,6 +57,7 @@ from ttt_net.client.screens.screen import (
     default_status,
     section,
 )
+from ttt_net.client.screens.tournament_screen import tournament_rows
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AcceptRequest,
@@ -71,6 +72,7 @@ from ttt_net.messages import (
     SeekInfo,
     SeekList,
     SeekRequest,
+    TournamentList,
     UnseekRequest,
     WatchRequest,
 )
@@ -177,6 +179,7 @@ def _sections(display: Display, now_ms: int) -> list[Row]:
             "Your matches", [own_match(match) for match in display.world.matches.values() if match.you is not None]
         ),
         *section("Challenges", [*_challenges(display, ours, now_ms), *_invited(display, now_ms)]),
+        *section("Tournaments", _tournaments(display)),
         *crowd.section("seek", "Waiting for an opponent", [_seek_row(each) for each in waiting]),
         *crowd.section("bot", offer, list(bots.values())),
         *_others(display, others, told.online if told is not None else 0),
@@ -222,6 +225,12 @@ def _strength_of_match(match: LiveMatch) -> int:
 
 def _is_busy(player: ListedPlayer) -> bool:
     return player.bot is not None and (player.free == 0 or (player.places is None and player.playing > 0))
+
+
+def _tournaments(display: Display) -> list[Row]:
+    """Return the tournaments that can be entered or followed."""
+    told = display.world.reply(TournamentList)
+    return tournament_rows(told.tournaments, has_ended=False) if told is not None else []
 
 
 def _puzzle(display: Display) -> list[Row]:
@@ -380,6 +389,7 @@ _VERBS = {
     "seek": "play",
     "player": "challenge",
     "live": "watch",
+    "tournament": "open",
     PUZZLE: "open",
 }
 _CROWDED = 12

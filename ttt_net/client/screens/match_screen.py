@@ -138,6 +138,16 @@ def _asked_after_the_end(display: Display) -> list[KeyHint]:
 
 
 def _over(display: Display) -> list[KeyHint]:
+    if display.match is not None and display.match.tournament is not None:
+        found = [KeyHint("n", "tournament", "n")]
+        return [
+            *found,
+            *_asked_after_the_end(display),
+            KeyHint("s", "say", "s"),
+            KeyHint("y", "link", "y"),
+            LEAVE,
+            RULES,
+        ]
     found = [KeyHint("r", "rematch", "r")]
     found += [KeyHint("n", "new game", "n")] if display.world.seeking is None else []
     if display.has_lobby or display.has_server_picker:

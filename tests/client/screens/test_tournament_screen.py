@@ -1,0 +1,236 @@
+"""Tournaments on the screen: our next match first, the boards of the round, the standings, and the way in and out."""
+
+import asyncio
+from dataclasses import replace as replaced
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
+from tests.client.samples import ANN, BEN, BLITZ, OPENED, PLAYERS, RUNNING, snapshot, welcome
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.display import Display, Open, Page
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.lines.typed_lines import command_of
+from ttt_net.client.screens.screen import ListQuery
+from ttt_net.client.screens.tournament_screen import own_state, told_in_lines
+from ttt_net.client.update import update
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    AttendRequest,
+    EnterRequest,
+    JoinRequest,
+    ListedTournament,
+    LobbyRequest,
+    Ok,
+    OutcomeInfo,
+    Refused,
+    Request,
+    SeekRequest,
+    Snapshot,
+    TournamentBoard,
+    TournamentList,
+    TournamentPlace,
+    TournamentReply,
+    TournamentsRequest,
+    WatchRequest,
+    WithdrawRequest,
+)
+from ttt_net.sdk.client_connection import FOREVER, ClientConnection
+from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Answered
+
+CODE = OPENED.tournament
+LISTED = TournamentList(
+    2,
+    [
+        ListedTournament(CODE, "Friday", "swiss", "connect4", BLITZ, "open", 0, 5, 4),
+        ListedTournament("BBBBB", "Last week", "knockout", "tictactoe", BLITZ, "over", 3, 3, 8),
+    ],
+)
+DONE = replace(RUNNING, boards=[replace(RUNNING.boards[0], result="1-0"), *RUNNING.boards[1:]], open_boards=1)
+RESTS = replace(DONE, boards=[replace(each, result=each.result or "1-0") for each in DONE.boards], open_boards=0)
+OURS = replace(snapshot("connect4", opponent=BEN), tournament=TournamentPlace(CODE, 2, 1))
+
+
+def at(told: TournamentReply, *events: Snapshot, now_ms: int = 0) -> Display:
+    """Return the display of somebody who has opened that tournament."""
+    display = seen(*events)
+    display = replaced(display, pages=(*display.pages[:1], Page("tournament", about=CODE)))
+    return update(display, told, now_ms)
+
+
+def test_the_lobby_lists_what_can_be_entered_and_leads_there() -> None:
+    display = lobby(PLAYERS, LISTED)
+    page = drawn(display)
+    assert "Tournaments" in page
+    assert "Friday" in page
+    assert "open, 4 players" in page
+    assert "Last week" not in page
+    display, requests = pressed(display, "t")
+    assert (display.page.screen, display.page.about, requests) == ("tournament", CODE, (AttendRequest(0, CODE),))
+
+
+def test_an_open_tournament_is_entered_with_one_key() -> None:
+    display = at(OPENED)
+    page = drawn(display)
+    assert "Open: 2 players, code BCDFG." in page
+    assert "It starts when the host says so." in page
+    assert keys_of(display)[0] == "enter:"
+    assert pressed(display, "c-m")[1] == pressed(display, "p")[1] == (EnterRequest(0, CODE),)
+    entered = update(display, Answered(EnterRequest(1, CODE), Ok(1)), 0)
+    assert "You have entered." in drawn(entered)
+    assert "enter:" not in keys_of(entered)
+
+
+def test_a_countdown_runs_from_when_the_tournament_was_told() -> None:
+    display = at(replace(OPENED, starts_in_ms=70_000), now_ms=1_000)
+    assert "It starts in 1:00." in draw(display, (80, 24), 11_000, BOXES).plain
+    display = at(replace(RESTS, next_in_ms=12_000), now_ms=1_000)
+    assert "Round 3 begins in 0:12." in draw(display, (80, 24), 1_000, BOXES).plain
+
+
+def test_our_match_comes_first_then_who_has_not_finished_then_the_standings() -> None:
+    display = at(RUNNING, OURS)
+    assert keys_of(display)[:3] == ["own:m1", "board:1", "board:2"]
+    page = drawn(display)
+    assert "Round 2 of 5: 2 boards still playing." in page
+    assert "against Ben" in page
+    assert "your turn" in page
+    for said in ("Not finished: 2", "Ann (you)", "1.5 points", "Buchholz-1 1.5", "Eve (left)"):
+        assert said in page
+    whole = drawn(display, (80, 60))
+    assert "Fay won by forfeit" in whole
+    assert "no opponent" in whole
+    assert "Equal points are separated by: Buchholz without the lowest opponent;" in whole
+    assert pressed(display, "c-m")[0].shown == "m1"
+    assert pressed(display, "down", "down", "c-m")[1] == (WatchRequest(0, match="m2"),)
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        (OPENED, ""),
+        (RUNNING, "You play Ben in round 2, board 1."),
+        (DONE, "You won against Ben. You are number 2 of 5 with 1.5 points."),
+        (
+            replace(RUNNING, boards=[TournamentBoard(1, "Ann")]),
+            "You have no opponent in round 2: that counts as a win.",
+        ),
+        (
+            replace(RUNNING, boards=[TournamentBoard(1, "Ben", "Ann", "m1", "1-0", forfeit=True)]),
+            "You lost against Ben by forfeit. You are number 2 of 5 with 1.5 points.",
+        ),
+        (replace(RUNNING, boards=[]), "You play from the next round on."),
+        (replace(RUNNING, state="over"), "You are number 2 of 5 with 1.5 points."),
+    ],
+)
+def test_what_a_round_is_for_us_is_one_sentence(told: TournamentReply, sentence: str) -> None:
+    assert own_state(at(told).world, told) == sentence
+
+
+def test_between_rounds_it_says_whom_one_waits_for() -> None:
+    page = drawn(at(DONE))
+    assert "Not finished: Cleo and Dan." in page or "Not finished: 1" in page
+    assert "You won against Ben." in page
+
+
+def test_leaving_a_tournament_is_asked_first() -> None:
+    display, requests = pressed(at(RUNNING), "x")
+    assert requests == ()
+    assert "You get no more opponents." in drawn(display)
+    assert pressed(display, "n")[0].page.screen == "tournament"
+    stayed, requests = pressed(display, "c-m")
+    assert (stayed.page.screen, requests) == ("tournament", ())
+    left, requests = pressed(display, "y")
+    assert (left.page.screen, requests) == ("tournament", (WithdrawRequest(0, CODE),))
+
+
+def test_a_round_seats_us_at_once_and_its_end_leads_back_to_the_tournament() -> None:
+    display = update(seen(LISTED), OURS, 0)
+    assert [page.screen for page in display.pages] == ["lobby", "tournament", "match"]
+    over = update(display, replace(OURS, outcome=OutcomeInfo(0, "resign")), 0)
+    assert "n tournament" in drawn(over)
+    assert "rematch" not in drawn(over)
+    assert pressed(over, "n")[0].page == pressed(over, "escape")[0].page == Page("tournament", about=CODE)
+    following = update(over, replace(OURS, match="m7", tournament=TournamentPlace(CODE, 3, 1)), 0)
+    assert (following.shown, [page.screen for page in following.pages]) == ("m7", ["lobby", "tournament", "match"])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+@pytest.mark.parametrize("told", [OPENED, RUNNING, DONE, RESTS, replace(RESTS, state="over", ended="finished")])
+def test_a_small_window_shows_state_and_what_matters_to_us(told: TournamentReply, size: tuple[int, int]) -> None:
+    page = draw(at(told), size, 0, BOXES).plain
+    assert all(len(line) <= size[0] for line in page.split("\n"))
+    assert ("against Ben" if told is RUNNING else own_state(at(told).world, told).split(".")[0]) in page
+
+
+def test_a_match_of_a_tournament_is_left_by_resigning_never_by_calling_it_off() -> None:
+    display, _ = pressed(update(seen(), OURS, 0), "q")
+    assert "Resign and leave? Or w: leave; the clock goes on" in " ".join(drawn(display).split())
+
+
+def controlled() -> tuple[ClientController, list[Request]]:
+    """Return a controller that was welcomed by a server with tournaments, and what it has said since."""
+    said: list[Request] = []
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
+    connection.say = said.append  # type: ignore[assignment, method-assign]
+    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False)
+    controller.hear(welcome(features=["tournaments"]), 0)
+    return controller, said
+
+
+def test_the_lobby_subscribes_to_the_list_of_tournaments() -> None:
+    _, said = controlled()
+    assert said == [LobbyRequest(0, on=True), TournamentsRequest(0, on=True)]
+
+
+def test_a_typed_code_of_a_tournament_opens_its_page_which_is_followed_from_then_on() -> None:
+    controller, said = controlled()
+    said.clear()
+    controller.hear(Answered(JoinRequest(3, "bcdfg"), Ok(3)), 0)
+    controller.hear(OPENED, 0)
+    assert controller.display.page == Page("tournament", about=CODE)
+    assert AttendRequest(0, CODE) in said
+    said.clear()
+    controller.hear(welcome(features=["tournaments"]), 0)
+    assert AttendRequest(0, CODE) in said
+    said.clear()
+    controller.hear(replace(OPENED, seq=4), 0)
+    assert said == []
+
+
+def test_a_tournament_that_one_only_looked_at_is_not_followed_any_more() -> None:
+    controller, said = controlled()
+    controller.do(Open(Page("tournament", about=CODE)))
+    controller.hear(Answered(AttendRequest(5, CODE), Refused(5, Code.UNKNOWN_TOURNAMENT, "no such")), 0)
+    assert controller.display.page.screen == "lobby"
+    assert said[-2:] == [AttendRequest(0, CODE), AttendRequest(0, CODE, on=False)]
+
+
+def test_words_ask_for_parts_of_our_tournament_or_of_one_by_its_code() -> None:
+    display = seen()
+    assert "Which tournament?" in str(command_of("standings", display, SeekRequest(0, ["tictactoe"])))
+    asked = command_of("standings bcdfg", display, SEEK)
+    assert isinstance(asked, ListQuery)
+    assert asked.page == Page("tournament", about=CODE)
+    entered = at(RUNNING, OURS)
+    asked = command_of("pairings", entered, SEEK)
+    assert isinstance(asked, ListQuery)
+    assert asked.page.about == CODE
+    assert command_of("withdraw", entered, SEEK).request == WithdrawRequest(0, CODE)  # type: ignore[union-attr]
+
+
+def test_lines_say_what_has_changed_for_us_and_no_more() -> None:
+    playing = at(RUNNING, OURS)
+    assert told_in_lines(playing) == ""
+    over = update(playing, replace(OURS, outcome=OutcomeInfo(0, "resign")), 0)
+    done = update(over, DONE, 0)
+    won = "You won against Ben. You are number 2 of 5 with 1.5 points."
+    assert told_in_lines(done) == f"Friday: round 2 of 5. {won} You wait for other boards; pairings lists them."
+    assert told_in_lines(update(over, RESTS, 0)) == f"Friday: round 2 of 5 is over. {won}"
+    ended = replace(RESTS, state="over", ended="finished")
+    assert told_in_lines(update(over, ended, 0)) == "Friday is over. You are number 2 of 5 with 1.5 points."
+    assert ANN.name in drawn(done)

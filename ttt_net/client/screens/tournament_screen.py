@@ -1,0 +1,520 @@
+"""Show tournaments: a list, and one with our next match first, the boards of the round, and the standings."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from ttt_net.client import words
+from ttt_net.client.display import AnyCommand, Begin, Command, Display, Entry, More, Open, Page, Reopen, Send, Show
+from ttt_net.client.screens.screen import (
+    BACK,
+    HELP,
+    LEAVE,
+    LEAVING_HELP,
+    LISTS_HELP,
+    WAITING,
+    Entrance,
+    KeyHint,
+    KeyMeaning,
+    ListQuery,
+    Meaning,
+    Row,
+    Screen,
+    cursor_of,
+    default_prompt,
+    list_hints,
+    page_before,
+    section,
+)
+from ttt_net.client.world import World
+from ttt_net.messages import (
+    AttendRequest,
+    EnterRequest,
+    ListedTournament,
+    Request,
+    SeekRequest,
+    TournamentBoard,
+    TournamentList,
+    TournamentReply,
+    TournamentsRequest,
+    TournamentStanding,
+    WatchRequest,
+    WithdrawRequest,
+)
+from ttt_net.text import clean, counted
+
+FEATURE = "tournaments"
+_MAX_CODE = 16
+_MAX_TITLE_CELLS = 40
+_MAX_NAME_CELLS = 20
+_MOST_WAITED_FOR = 3
+_TIE_BREAKS = {
+    "buchholz_cut_1": ("Buchholz-1", "Buchholz without the lowest opponent"),
+    "buchholz": ("Buchholz", "Buchholz, the points of all opponents"),
+    "direct": ("direct", "the matches against each other"),
+    "wins": ("wins", "wins"),
+    "sonneborn_berger": ("Sonneborn", "Sonneborn-Berger, the points of beaten opponents"),
+    "koya": ("Koya", "Koya, the points against the better half"),
+    "opponents": ("opponents", "the mean points of the opponents"),
+    "fewer_games": ("games", "fewer matches"),
+}
+"""Of each tie-break the short name for a row, and the words for a sentence."""
+_ENDINGS = {"finished": "", "ended": " The organiser ended it."}
+
+
+def found(display: Display) -> TournamentReply | None:
+    """Return the tournament of the page, or else the one that we entered, if it is here."""
+    told = display.world.reply(TournamentReply)
+    wanted = display.page.about if display.page.screen in ("tournament", "withdraw") else display.world.entered
+    return told if told is not None and told.tournament == wanted else None
+
+
+def _our_name(world: World) -> str | None:
+    return world.you.name if world.you is not None else None
+
+
+def is_entered(world: World, told: TournamentReply) -> bool:
+    """Tell whether we are among the players who are paired."""
+    ours = _our_name(world)
+    if any(each.player == ours for each in told.standings):
+        return any(each.player == ours and not each.gone for each in told.standings)
+    return world.entered == told.tournament
+
+
+def _own_board(world: World, told: TournamentReply) -> TournamentBoard | None:
+    """Return our board of the round."""
+    ours = _our_name(world)
+    return next((each for each in told.boards if ours in (each.first, each.second)), None)
+
+
+def _own_row(world: World, told: TournamentReply) -> TournamentStanding | None:
+    return next((each for each in told.standings if each.player == _our_name(world)), None)
+
+
+def _kind(kind: str) -> str:
+    return "Swiss" if kind == "swiss" else clean(kind, 20).replace("_", " ")
+
+
+def _name(name: str | None) -> str:
+    return clean(name or "", _MAX_NAME_CELLS) or "?"
+
+
+def _points(score: int) -> str:
+    return "1 point" if score == 2 else f"{score / 2:g} points"
+
+
+def _title_of(told: TournamentReply | ListedTournament) -> str:
+    return clean(told.name, _MAX_TITLE_CELLS)
+
+
+# What the tournament waits for.
+
+
+def state(told: TournamentReply) -> str:
+    """Return where the tournament stands, in one sentence."""
+    number = f"Round {told.round}" + f" of {told.rounds}" * (told.rounds > 0)
+    match told.state:
+        case "open":
+            return f"Open: {counted(told.players, 'player')}, code {clean(told.tournament, _MAX_CODE)}."
+        case "over":
+            return f"Over after {counted(told.round, 'round')}.{_ENDINGS.get(told.ended or '', '')}"
+        case "paused" if not told.open_boards:
+            return f"{number} is over. The organiser has paused the tournament."
+        case _ if told.round == 0:
+            return "The first round is being made."
+        case _:
+            playing = f"{counted(told.open_boards, 'board')} still playing" if told.open_boards else "all boards done"
+            return f"{number}: {playing}{', then a pause' if told.state == 'paused' else ''}."
+
+
+def _left_ms(world: World, in_ms: int | None, now_ms: int) -> int | None:
+    return None if in_ms is None else max(0, in_ms - max(0, now_ms - world.tournament_at_ms))
+
+
+def next_step(world: World, told: TournamentReply, now_ms: int) -> str:
+    """Return what comes next, with a countdown where there is one; nothing where boards are being played."""
+    starts_ms = _left_ms(world, told.starts_in_ms, now_ms)
+    if told.state == "open":
+        if starts_ms is None:
+            return f"It starts when {_organiser(told)} says so."
+        return f"It starts in {words.clock_face(starts_ms)}." if starts_ms else "It starts now."
+    if told.state != "running" or told.open_boards or told.round == 0:
+        return ""
+    next_ms = _left_ms(world, told.next_in_ms, now_ms)
+    if next_ms is not None:
+        return f"Round {told.round + 1} begins in {words.clock_face(next_ms)}."
+    return "" if told.round == told.rounds else f"Round {told.round + 1} begins when {_organiser(told)} says so."
+
+
+def _organiser(told: TournamentReply) -> str:
+    return "the host" if told.organiser is None else _name(told.organiser)
+
+
+def result_of(board: TournamentBoard) -> str:
+    """Return how a board ended, or that it is being played."""
+    how = " (corrected)" if board.corrected else " by forfeit" if board.forfeit else ""
+    if board.second is None:
+        return "no opponent"
+    winners = {"1-0": board.first, "0-1": board.second}
+    match board.result:
+        case None:
+            return "playing"
+        case "1/2-1/2":
+            return f"draw{how}"
+        case "0-0":
+            return f"no points{how}"
+        case result:
+            return f"{_name(winners.get(result))} won{how}"
+
+
+def own_state(world: World, told: TournamentReply) -> str:
+    """Return what the round is for us, in one sentence; nothing for somebody who only looks."""
+    if told.state == "over":
+        return _own_place(world, told, "You are")
+    if told.state == "open":
+        return "You have entered." if is_entered(world, told) else ""
+    board = _own_board(world, told)
+    if board is None or not told.round:
+        return "You play from the next round on." if is_entered(world, told) and told.round else ""
+    if board.second is None:
+        return f"You have no opponent in round {told.round}: that counts as a win."
+    is_first = board.first == _our_name(world)
+    other = _name(board.second if is_first else board.first)
+    if board.result is None:
+        return f"You play {other} in round {told.round}, board {board.board}."
+    if board.result == "1/2-1/2":
+        said = f"You drew against {other}"
+    elif board.result == "0-0":
+        said = f"Neither you nor {other} scored"
+    else:
+        has_won = (board.result == "1-0") is is_first
+        said = f"You {'won' if has_won else 'lost'} against {other}"
+    forfeit = " by forfeit" if board.forfeit else ""
+    return f"{said}{forfeit}. {_own_place(world, told, 'You are')}".rstrip()
+
+
+def _own_place(world: World, told: TournamentReply, who: str) -> str:
+    row = _own_row(world, told)
+    if row is None:
+        return ""
+    return f"{who} number {row.place} of {told.players} with {_points(row.score)}."
+
+
+def told_in_lines(display: Display) -> str:
+    """Return where our tournament stands where there are only lines: it changes only with what matters to us."""
+    world = display.world
+    told = world.reply(TournamentReply)
+    if told is None or told.tournament != world.entered or display.is_live:
+        return ""
+    name, number = _title_of(told), f"round {told.round}" + f" of {told.rounds}" * (told.rounds > 0)
+    said = own_state(world, told)
+    match told.state:
+        case "over":
+            return f"{name} is over. {said}".rstrip()
+        case "open":
+            how = "begins by itself" if told.starts_in_ms is not None else f"begins when {_organiser(told)} says so"
+            return f"{name}, code {clean(told.tournament, _MAX_CODE)}, {how}. {said}".rstrip()
+        case "paused" if not told.open_boards:
+            return f"{name}: {number} is over, and the organiser has paused the tournament. {said}".rstrip()
+    board = _own_board(world, told)
+    if told.round == 0 or (board is not None and board.result is None and board.second is not None):
+        return ""  # the match itself is printed
+    if told.open_boards:
+        return f"{name}: {number}. {said} You wait for other boards; pairings lists them."
+    return f"{name}: {number} is over. {said}".rstrip()
+
+
+def waited_for(told: TournamentReply) -> str:
+    """Return who has not finished, by name where these are few."""
+    playing = [each for each in told.boards if each.result is None and each.second is not None]
+    if told.state == "over" or not playing:
+        return ""
+    names = [f"{_name(each.first)} and {_name(each.second)}" for each in playing[:_MOST_WAITED_FOR]]
+    more = max(told.open_boards, len(playing)) - len(names)
+    return f"Not finished: {'; '.join(names)}{f'; {more} more' if more > 0 else ''}."
+
+
+# One tournament.
+
+
+def _title(display: Display) -> str:
+    told = found(display)
+    return _title_of(told) if told is not None else "Tournament"
+
+
+def _subtitle(display: Display) -> str:
+    told = found(display)
+    if told is None:
+        return ""
+    return f"{_kind(told.kind)}, {words.terms(told.game, told.time, is_rated=told.rated)}"
+
+
+def _status(display: Display) -> str:
+    told = found(display)
+    return state(told) if told is not None else ""
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return what we have to do, the boards that are still playing, the standings, and what else there is."""
+    told, world = found(display), display.world
+    if told is None:
+        return WAITING
+    playing = [each for each in told.boards if each.result is None and each.second is not None]
+    done = [each for each in told.boards if each not in playing]
+    number = f"Round {told.round}"
+    return [
+        *_ours(display, told, now_ms),
+        *section(f"Not finished: {told.open_boards}", [_board(world, each) for each in playing]),
+        *section("Standings" if told.round else "Players", [_standing(world, told, each) for each in told.standings]),
+        *_tie_breaks(told),
+        *section(number if playing or told.state == "over" else f"{number} is over", [_board(world, e) for e in done]),
+        *_further(told),
+        *_withdrawing(world, told),
+    ]
+
+
+def _ours(display: Display, told: TournamentReply, now_ms: int) -> Iterable[Row]:
+    """Yield our match, or what we wait for, and how to enter."""
+    world, board = display.world, _own_board(display.world, told)
+    if board is not None and board.result is None and board.match is not None and told.state != "over":
+        other = _name(board.second if board.first == _our_name(world) else board.first)
+        known = world.matches.get(board.match)
+        turn = "your turn" if known is not None and known.position.to_move == known.you else "go on"
+        go_on: AnyCommand = Show(board.match) if world.has_seat(board.match) else Reopen(board.match, is_ours=True)
+        yield Row(("Your match",), is_heading=True)
+        yield Row((f"board {board.board}", f"against {other}", turn), f"own:{board.match}", go_on)
+        return
+    sentences = (own_state(world, told), waited_for(told) if len(told.boards) < 2 else "")
+    for sentence in (*sentences, next_step(world, told, now_ms)):
+        if sentence:
+            yield Row((sentence,), "now:")
+    if may_enter(world, told):
+        yield Row(("Play in this tournament",), "enter:", Send(EnterRequest(0, told.tournament)))
+
+
+def may_enter(world: World, told: TournamentReply) -> bool:
+    """Tell whether we can enter now: before the start, or late where that is allowed."""
+    is_late = told.state in ("running", "paused") and told.kind not in ("round_robin", "knockout")
+    return (told.state == "open" or is_late) and not is_entered(world, told)
+
+
+def _board(world: World, board: TournamentBoard) -> Row:
+    ours = _our_name(world)
+    first, second = (f"{_name(each)}{' (you)' if each == ours else ''}" for each in (board.first, board.second))
+    cells = (f"board {board.board}", f"{first} - {second}" if board.second is not None else first, result_of(board))
+    return Row(cells, f"board:{board.board}", _look(board, is_ours=ours in (board.first, board.second)))
+
+
+def _look(board: TournamentBoard, *, is_ours: bool) -> AnyCommand:
+    """Return how to see the match of a board; where nobody played, the profile of its player."""
+    if board.match is None:
+        return Open(Page("profile", about=board.first))
+    if board.result is None and not is_ours:
+        return Send(WatchRequest(0, match=board.match))
+    return Reopen(board.match, is_ours)
+
+
+def _standing(world: World, told: TournamentReply, row: TournamentStanding) -> Row:
+    name = f"{_name(row.player)}{' (you)' * (row.player == _our_name(world))}{' (left)' * row.gone}"
+    command = Open(Page("profile", about=row.player))
+    key = f"standing:{row.player}"
+    if not told.round:
+        return Row((name,), key, command)
+    breaks = [f"{_label(each)} {value:g}" for each, value in zip(told.tie_breaks, row.breaks, strict=False)]
+    return Row((f"{row.place}.", name, _points(row.score), *filter(None, [", ".join(breaks)])), key, command)
+
+
+def _label(tie_break: str) -> str:
+    return _TIE_BREAKS.get(tie_break, (clean(tie_break, _MAX_NAME_CELLS).replace("_", " "),))[0]
+
+
+def _tie_breaks(told: TournamentReply) -> Iterable[Row]:
+    """Yield what separates players with equal points."""
+    if told.round and told.tie_breaks:
+        named = [_TIE_BREAKS[each][1] if each in _TIE_BREAKS else _label(each) for each in told.tie_breaks]
+        yield Row((f"Equal points are separated by: {'; '.join(named)}.",), "standing:")
+
+
+def _further(told: TournamentReply) -> Iterable[Row]:
+    if told.page < told.pages:
+        page = Page("tournament", about=told.tournament)
+        said = f"Further down (page {told.page} of {told.pages})"
+        yield Row((said,), "further", More(page, AttendRequest(0, told.tournament, page=told.page + 1)))
+
+
+def _withdrawing(world: World, told: TournamentReply) -> Iterable[Row]:
+    if told.state != "over" and is_entered(world, told):
+        yield Row((" ",))
+        yield Row(("Leave this tournament",), "withdraw:", Open(Page("withdraw", about=told.tournament)))
+
+
+def _enter_key(display: Display) -> AnyCommand | None:
+    told = found(display)
+    return Send(EnterRequest(0, told.tournament)) if told is not None and may_enter(display.world, told) else None
+
+
+def _leave_key(display: Display) -> AnyCommand | None:
+    told = found(display)
+    if told is None or told.state == "over" or not is_entered(display.world, told):
+        return None
+    return Open(Page("withdraw", about=told.tournament))
+
+
+_VERBS = {"own": "play", "enter": "play here", "board": "watch", "standing": "profile", "withdraw": "leave it"}
+
+
+def _hints(display: Display) -> list[KeyHint]:
+    rows = _rows(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    kind = rows[at].key.partition(":")[0] if at is not None else ""
+    enter = [KeyHint("Enter", _VERBS.get(kind, "choose"), "c-m")] if at is not None else []
+    play = [KeyHint("p", "play here", "p")] if _enter_key(display) is not None and kind != "enter" else []
+    withdraw = [KeyHint("x", "leave it", "x")] if _leave_key(display) is not None else []
+    return [*enter, *play, BACK, KeyHint("Tab", "next part", "c-i"), *withdraw, LEAVE, HELP]
+
+
+_KEYS: dict[str, KeyMeaning] = {"p": _enter_key, "x": _leave_key}
+
+
+def _named(display: Display) -> str:
+    """Return the code of the tournament that is meant where none is named: ours, or the only one."""
+    told = display.world.reply(TournamentList)
+    running = [each.tournament for each in told.tournaments if each.state != "over"] if told is not None else []
+    return display.world.entered or (running[0] if len(running) == 1 else "")
+
+
+def _part(display: Display, wanted: SeekRequest, rest: str, *, kinds: tuple[str, ...], otherwise: str) -> Meaning:
+    """Return the request for a part of a tournament: of the one that is named, or else ours."""
+    code = clean(rest, _MAX_CODE).upper() or _named(display)
+    if not code:
+        return "Which tournament? Type its code behind the word; tournaments lists them."
+    return ListQuery(Page("tournament", about=code), kinds, otherwise=otherwise)
+
+
+def _withdraw_word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    code = clean(rest, _MAX_CODE).upper() or display.world.entered
+    if not code:
+        return "You are in no tournament."
+    return Send(WithdrawRequest(0, code))
+
+
+def _heading(display: Display) -> list[str]:
+    told = found(display)
+    return [f"{_title_of(told)}: {_subtitle(display)}. {state(told)}"] if told is not None else ["Tournament."]
+
+
+TOURNAMENT = Screen(
+    name="tournament",
+    title=_title,
+    subtitle=_subtitle,
+    status=_status,
+    rows=_rows,
+    requests=lambda page: (AttendRequest(0, page.about),),
+    replies=(TournamentReply,),
+    refused=page_before,
+    prompt=default_prompt,
+    keys=_KEYS,
+    hints=_hints,
+    help=lambda display: [
+        *LISTS_HELP,
+        "p            play in this tournament",
+        "x            leave the tournament",
+        *LEAVING_HELP,
+    ],
+    words={
+        "tournament": partial(_part, kinds=(), otherwise=""),
+        "standings": partial(_part, kinds=("now", "standing"), otherwise="There are no players yet."),
+        "pairings": partial(_part, kinds=("own", "now", "board"), otherwise="No round has begun yet."),
+        "withdraw": _withdraw_word,
+    },
+    usage="tournament CODE, standings, pairings, withdraw",
+    heading=_heading,
+)
+
+
+# Leaving one, after a question.
+
+
+def _withdraw_rows(display: Display, now_ms: int) -> list[Row]:
+    told = found(display)
+    name = _title_of(told) if told is not None else "the tournament"
+    return [
+        Row((f"Leave {name}? You get no more opponents. A match that has begun goes on.",)),
+        Row((" ",)),
+        Row(("No, stay",), "stay", Command.BACK),
+        Row(("Yes, leave it",), "leave", Send(WithdrawRequest(0, display.page.about))),
+    ]
+
+
+WITHDRAW = Screen(
+    name="withdraw",
+    title=_title,
+    subtitle=_subtitle,
+    rows=_withdraw_rows,
+    keys={"y": lambda display: Send(WithdrawRequest(0, display.page.about)), "n": Command.BACK},
+    hints=lambda display: list_hints(
+        [KeyHint("y", "leave it", "y"), KeyHint("n", "stay", "n")], _withdraw_rows(display, 0)
+    ),
+    is_form=True,
+)
+
+
+# The list.
+
+
+def tournament_rows(tournaments: Sequence[ListedTournament], *, has_ended: bool = True) -> list[Row]:
+    """Return a row for each tournament; those that are over only if asked for."""
+    return [_listed(each) for each in tournaments if has_ended or each.state != "over"]
+
+
+def _listed(each: ListedTournament) -> Row:
+    terms = f"{_kind(each.kind)}, {words.terms(each.game, each.time, is_rated=each.rated)}"
+    of = f" of {each.rounds}" if each.rounds else ""
+    stands = f"open, {counted(each.players, 'player')}" if each.state == "open" else each.state
+    if each.state in ("running", "paused"):
+        stands = f"round {each.round}{of}{', paused' if each.state == 'paused' else ''}"
+    page = Page("tournament", about=each.tournament)
+    return Row((_title_of(each), stands, terms), f"tournament:{each.tournament}", Open(page))
+
+
+def _list_rows(display: Display, now_ms: int) -> list[Row]:
+    told = display.world.reply(TournamentList)
+    if FEATURE not in display.world.features:
+        return [Row(("This server holds no tournaments.",))]
+    if told is None:
+        return WAITING
+    rows = tournament_rows(told.tournaments)
+    by_code = Row(("By a code",), "code:", Begin(Entry.CODE))
+    if not rows:
+        return [Row(("There is no tournament now. The host makes one; so can players, from a program.",)), by_code]
+    return [*rows, by_code]
+
+
+def _from_lobby(display: Display) -> AnyCommand:
+    """Return the way to our tournament, or the only one, or else to the list."""
+    code = _named(display)
+    return Open(Page("tournament", about=code) if code else Page("tournaments"))
+
+
+def _list_requests(page: Page) -> tuple[Request, ...]:
+    return (TournamentsRequest(0),)
+
+
+TOURNAMENTS = Screen(
+    name="tournaments",
+    title=lambda display: "Tournaments",
+    rows=_list_rows,
+    requests=_list_requests,
+    replies=(TournamentList,),
+    refused=page_before,
+    keys={"c": Begin(Entry.CODE)},
+    hints=lambda display: list_hints(
+        [KeyHint("Enter", "open", "c-m"), KeyHint("c", "code", "c"), BACK], _list_rows(display, 0)
+    ),
+    entrance=Entrance("t", "tournaments", "tournaments", _from_lobby),
+    words={
+        "tournaments": lambda display, wanted, rest: ListQuery(
+            Page("tournaments"), ("tournament",), otherwise="There is no tournament now."
+        )
+    },
+    usage="tournaments",
+)
