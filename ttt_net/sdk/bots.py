@@ -389,8 +389,10 @@ class Bot:
     @property
     def _is_done(self) -> bool:
         has_played = self._plan.games is not None and self.tally.games >= self._plan.games
-        is_playing = any(match.outcome is None for match in self.matches.values()) or bool(self._unseen)
-        return has_played or self.farewell is not None or (self._is_over and not is_playing)
+        live = [match for match in self.matches.values() if match.outcome is None]
+        is_busy = bool(self._unseen) or not all(match.adjourned for match in live)
+        is_playing = bool(self._unseen or live)
+        return self.farewell is not None or (has_played and not is_busy) or (self._is_over and not is_playing)
 
     async def play(self, inbox: BotInbox) -> None:
         """Play until the games are played, the server sends a farewell, or `Stop` is in the inbox."""
@@ -492,13 +494,17 @@ class Bot:
             self._away_since_ms[name] = self._now_ms()
             gone = live[name].away
             if gone is not None:
-                loop = asyncio.get_running_loop()
-                loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
+                self._claim_in(gone.claim_in_ms, name)
 
-    def _end_abandoned(self, name: str) -> None:
-        """Claim a match whose opponent has not come back within their grace: a rated one is won, a casual one drawn."""
+    def _claim_in(self, wait_ms: int, name: str) -> None:
+        since_ms = self._away_since_ms.get(name)
+        asyncio.get_running_loop().call_later(wait_ms / 1000 + _MARGIN_S, self._end_abandoned, name, since_ms)
+
+    def _end_abandoned(self, name: str, since_ms: int | None) -> None:
+        """Claim a match whose opponent has not come back since then: a rated one is won, a casual one drawn."""
         match = self.matches.get(name)
-        if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
+        is_away = since_ms is not None and self._away_since_ms.get(name) == since_ms
+        if match is not None and match.outcome is None and is_away and not match.adjourned:
             kind: ClaimKind = "win" if match.rated or match.tournament is not None else "draw"
             self._say(ClaimRequest(0, match=name, kind=kind))
 
@@ -553,7 +559,7 @@ class Bot:
 
     def _find_jobs(self) -> None:
         """Start the engine on every match that waits for our move, once each."""
-        self.asked = {name: ply for name, ply in self.asked.items() if name in self.matches}
+        self.asked = {name: ply for name, ply in self.asked.items() if self._is_live(name)}
         self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
         for name, match in self.matches.items():
             ply = match.position.ply
@@ -562,6 +568,11 @@ class Bot:
             if is_ours and self.asked.get(name) != ply:
                 self.asked[name] = ply
                 self.queue.add(name)
+
+    def _is_live(self, name: str) -> bool:
+        """Tell whether a match is known and unfinished."""
+        match = self.matches.get(name)
+        return match is not None and match.outcome is None
 
     async def _think_all(self) -> None:
         while True:
@@ -649,22 +660,23 @@ class Bot:
                 self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
             case ClaimRequest() if refusal.retry_after_ms is not None:  # the server's clock is behind ours
-                loop.call_later(refusal.retry_after_ms / 1000 + _MARGIN_S, self._end_abandoned, request.match)
+                self._claim_in(refusal.retry_after_ms, request.match)
             case PlayRequest() if refusal.code == Code.ADJOURNED:
                 self.asked.pop(request.match, None)
-            case PlayRequest() if refusal.code == Code.STORAGE:
-                loop.call_later(wait_s, self._play_again, request)
+            case PlayRequest(match=name) if refusal.code == Code.STORAGE and name in self.matches:
+                loop.call_later(wait_s, self._play_again, request, self.matches[name].moves)
             case _:
                 pass
 
     def _claim_oldest(self) -> None:
         """Make room by claiming the match whose opponent has been away the longest."""
-        away = [name for name in self._away_since_ms if name in self.matches]
+        away = [name for name in self._away_since_ms if self._is_live(name) and not self.matches[name].adjourned]
         if away:
-            self._end_abandoned(min(away, key=lambda name: self._away_since_ms[name]))
+            oldest = min(away, key=lambda name: self._away_since_ms[name])
+            self._end_abandoned(oldest, self._away_since_ms[oldest])
 
-    def _play_again(self, play: PlayRequest) -> None:
-        if self.asked.get(play.match) == play.ply:
+    def _play_again(self, play: PlayRequest, moves: Sequence[int]) -> None:
+        if self.asked.get(play.match) == play.ply and self._still_stands(play.match, moves):
             self._say(play)
 
     def _say(self, request: Request) -> None:

@@ -72,7 +72,6 @@ class Story:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self.write, self.url = write, ""
-        self._is_away = True
         self._was_welcome = False
         self._live: dict[str, Snapshot] = {}
         self.tally = Tally()
@@ -83,7 +82,7 @@ class Story:
             case Welcome():
                 if not self._was_welcome:
                     self.write(f"playing as {clean(event.you.name, 40)} at {self.url}; Ctrl-C stops it")
-                self._was_welcome, self._is_away = True, False
+                self._was_welcome = True
             case Lost():
                 self.write(f"the connection is lost: {clean(event.reason, 80)}; trying until it is back")
             case Retrying() if not self._was_welcome and event.attempt == 1:
