@@ -1,12 +1,18 @@
 """A connection without a socket: bytes and times go in, bytes and events come out."""
 
+from socket import gaierror
+from ssl import SSLError
+
 import pytest
+from websockets.datastructures import Headers
+from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as HttpRequest
+from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
 from tests.client.samples import ok, snapshot, welcome
-from ttt_net.errors import Closing, Code
+from ttt_net.errors import Advice, Closing, Code
 from ttt_net.messages import (
     AnyRequest,
     AnyServerMessage,
@@ -30,6 +36,7 @@ from ttt_net.sdk.client_protocol import (
     FrameReceived,
     ProtocolEvent,
     TokenIssued,
+    unreachable,
 )
 from ttt_net.sdk.client_session import ClientSession
 
@@ -176,6 +183,58 @@ def test_on_a_slow_way_a_node_has_its_time_though_there_is_another() -> None:
     assert wire.client.disconnect is None
     wire.client.tick(asked_ms + PONG_TIMEOUT_MS)
     assert wire.client.disconnect is BROKEN
+
+
+@pytest.mark.parametrize(("ms", "is_hurried"), [(1, True), (374, True), (375, False), (376, False)])
+def test_a_node_is_left_sooner_if_its_round_trip_is_below_a_quarter_of_the_time(ms: int, *, is_hurried: bool) -> None:
+    wire, asked_ms = asked_on_a_way_of(ms)
+    wire.client.tick(asked_ms + HURRIED.pong_ms)
+    assert (wire.client.disconnect is BROKEN) == is_hurried
+
+
+def answer(status: int, text: str = "", kind: str = "text/plain; charset=utf-8") -> InvalidStatus:
+    return InvalidStatus(Response(status, "", Headers({"Content-Type": kind}), text.encode()))
+
+
+FOREIGN = "what answers there is not a ttt_net server"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "advice", "is_foreign"),
+    [
+        (answer(503, "full"), "full", Advice.RETRY, False),
+        (answer(503), "the server is not ready (HTTP 503)", Advice.RETRY, False),
+        (answer(502, "<p>", "text/html"), "the server is not ready (HTTP 502)", Advice.RETRY, False),
+        (answer(504, "slow"), "slow", Advice.RETRY, False),
+        (answer(429, "slow down"), "slow down", Advice.RETRY, False),
+        (answer(403, "you are banned"), "you are banned", Advice.GIVE_UP, False),
+        (answer(403), FOREIGN, Advice.RETRY, True),
+        (answer(403, "<p>", "text/html"), FOREIGN, Advice.RETRY, True),
+        (answer(404, "no page"), f"{FOREIGN}; it says: no page", Advice.RETRY, True),
+        (answer(404), FOREIGN, Advice.RETRY, True),
+        (InvalidHandshake("no"), FOREIGN, Advice.RETRY, True),
+        (InvalidMessage("no"), FOREIGN, Advice.RETRY, True),
+        (WebSocketException("no"), "the connection broke", Advice.RETRY, False),
+        (TimeoutError(), "nothing answers there", Advice.RETRY, False),
+        (ConnectionRefusedError(), "nothing listens there", Advice.RETRY, False),
+        (gaierror(), "no computer of that name is known", Advice.RETRY, False),
+        (SSLError(), "what answers there does not speak TLS as it should", Advice.RETRY, False),
+        (OSError(101, "Network is unreachable"), "network is unreachable", Advice.RETRY, False),
+        (OSError(), "the network failed", Advice.RETRY, False),
+        (ValueError("a bug"), "the network failed", Advice.RETRY, False),
+    ],
+)
+def test_why_a_connection_failed_is_said_in_words(
+    error: Exception, reason: str, advice: Advice, *, is_foreign: bool
+) -> None:
+    found = unreachable(error)
+    assert (found.reason, found.advice, found.is_foreign) == (reason, advice, is_foreign)
+
+
+def test_a_link_that_ends_in_the_opening_handshake_is_a_broken_one() -> None:
+    error = InvalidMessage("did not receive a valid HTTP response")
+    error.__cause__ = EOFError()
+    assert unreachable(error) is BROKEN
 
 
 def test_a_client_that_was_stopped_gives_the_server_its_time_again() -> None:

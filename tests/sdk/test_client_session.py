@@ -194,6 +194,9 @@ def test_a_refusal_that_asks_for_a_long_wait_is_told_at_once() -> None:
     talk.hear(refused)
     assert talk.later == []
     assert talk.told == [Answered(rename, refused)]
+    talk.say(RenameRequest(0, "Anna"))
+    talk.hear(Refused(talk.said[0].id, Code.TOO_FAST, "wait", retry_after_ms=MAX_RETRY_MS))
+    assert talk.later == [(MAX_RETRY_MS, replace(rename, id=rename.id + 1))]
 
 
 def test_a_request_that_is_refused_again_and_again_is_repeated_so_often_and_then_told() -> None:
@@ -567,6 +570,35 @@ def test_a_seek_taken_back_or_refused_is_forgotten(end: Request | None) -> None:
         talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_GAME, "no"))
     else:
         talk.say(end)
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_a_match_that_is_no_longer_watched_is_not_asked_for_again(*, is_shown: bool) -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(WatchRequest(0, match="m7"))
+    talk.hear(ok(talk.said[0].id), *([snapshot(you=None, match="m7")] if is_shown else []))
+    assert talk.session.is_following("m7") == is_shown
+    talk.say(UnwatchRequest(0, match="m7"))
+    assert not talk.session.is_following("m7")
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+def test_a_seek_that_stood_and_was_taken_back_does_not_stand_again_when_the_next_is_refused() -> None:
+    talk = Talk()
+    talk.let_in()
+    for request in (TICTACTOE, UnseekRequest(0)):
+        talk.say(request)
+        talk.hear(ok(talk.said[0].id))
+    talk.say(SeekRequest(0, ["connect4"], rated=True))
+    talk.hear(Refused(talk.said[0].id, Code.ALWAYS_CASUAL, "no"))
     talk.lose()
     talk.open()
     talk.let_in()

@@ -1,6 +1,7 @@
 """Bots of ten lines: how `sdk.play` chooses, names itself and ends."""
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
-from tests.client.samples import ANN, ok, played, snapshot
+from tests.client.samples import ANN, ok, played, snapshot, welcome
 from ttt_net import sdk
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
@@ -17,6 +18,7 @@ from ttt_net.messages import (
     Ended,
     GameInfo,
     HelloRequest,
+    OutcomeInfo,
     PlayerInfo,
     PlayRequest,
     Position,
@@ -26,7 +28,8 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk import identity
 from ttt_net.sdk.bots import turn_of
-from ttt_net.sdk.received import Tally
+from ttt_net.sdk.playing import Story
+from ttt_net.sdk.received import Answered, Back, ConnectionEvent, Lost, Retrying, Tally
 
 
 @pytest.fixture(autouse=True)
@@ -161,6 +164,58 @@ async def test_a_rejected_bot_raises_the_refusal() -> None:
 def test_arguments_that_cannot_be_used_are_refused_before_anything_else(arguments: dict[str, Any], why: str) -> None:
     with pytest.raises(ConfigurationError, match=why):
         sdk.play(by_number, **arguments)
+
+
+@pytest.mark.parametrize("ladder", [None, 10, 1e9])
+def test_a_ladder_has_ten_seconds_or_more_from_match_to_match(ladder: float | None) -> None:
+    with pytest.raises(ConfigurationError, match="time fast"):  # the next argument that is looked at
+        sdk.play(by_number, ladder=ladder, games=["gomoku"] if ladder else [], time="fast")
+    for wrong in (9.9, math.inf, math.nan, -10):
+        with pytest.raises(ConfigurationError, match="ladder needs"):
+            sdk.play(by_number, ladder=wrong, games=["gomoku"], time="fast")
+
+
+@pytest.mark.parametrize("url", ["ws://", "ws:///path", "wss://:8765", "http://localhost", "localhost"])
+def test_a_url_without_a_host_or_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(ConfigurationError):
+        sdk.play(by_number, url, is_insecure=True)
+
+
+def test_a_story_has_a_line_for_each_piece_of_news_and_none_for_the_rest() -> None:
+    lines: list[str] = []
+    story = Story(lines.append)
+    story.url = "ws://x"
+
+    def after(*events: ConnectionEvent) -> list[str]:
+        lines.clear()
+        for event in events:
+            story.notice(event)
+        return list(lines)
+
+    assert after(Retrying(1, 50, "nothing listens there"), Retrying(2, 50, "nothing listens there")) == [
+        "no server at ws://x: nothing listens there; trying until there is one"
+    ]
+    assert after(Back(), welcome(you=PlayerInfo("my-bot", "sdk"))) == ["playing as my-bot at ws://x; Ctrl-C stops it"]
+    assert after(Lost("it broke"), Retrying(1, 50, "it broke"), Back(), welcome()) == [
+        "the connection is lost: it broke; trying until it is back",
+        "connected again",
+    ]
+    match = match_of_ours()
+    assert after(match, match, replace(match, you=None, match="m9")) == ["m1: tictactoe against Ann"]
+    ended = Ended("m1", 2, 0, winner=1, reason="resign")
+    assert after(replace(ended, match="m9"), played("tictactoe", [4], seq=1)) == []
+    assert after(ended, ended) == ["m1: won against Ann (resign); 1 won, 0 drawn, 0 lost so far"]
+    assert after(replace(match, outcome=OutcomeInfo(0, "line")), match_of_ours(match="m2")) == [
+        "m2: tictactoe against Ann"
+    ], "a match that was over when it was first shown is no news"
+    ends = [(0, "line", "lost", "1 won, 0 drawn, 1 lost"), (None, "full", "drawn", "1 won, 1 drawn, 1 lost")]
+    ends.append((None, "abort", "aborted", "1 won, 1 drawn, 1 lost"))
+    for winner, reason, how, so_far in ends:
+        shown = replace(match_of_ours(match="m2"), outcome=OutcomeInfo(winner, reason), seq=9)
+        assert after(shown, match_of_ours(match="m2"))[0] == f"m2: {how} against Ann ({reason}); {so_far} so far"
+    refused = Answered(SeekRequest(7), Refused(7, Code.RESTARTING, "in a moment"))
+    assert after(refused, Answered(SeekRequest(7), ok(7))) == ["no opponent can be sought now: in a moment"]
+    assert story.tally == Tally(1, 1, 1)
 
 
 def test_a_turn_in_a_game_with_gravity_has_columns() -> None:

@@ -5,11 +5,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.client.samples import snapshot
+from tests.client.samples import played, snapshot
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Snapshot, TargetInfo
-from ttt_net.sdk.received import check_snapshot
+from ttt_net.messages import (
+    AwayInfo,
+    ClockInfo,
+    CounterInfo,
+    GeometryInfo,
+    NoteInfo,
+    OfferInfo,
+    OutcomeInfo,
+    Snapshot,
+    TargetInfo,
+)
+from ttt_net.sdk.received import MAX_CELLS, Tally, check_played, check_snapshot
 
+NOTE = NoteInfo("win", [0])
 SOUND = {
     "vanishing": snapshot("vanishing", [0, 2, 4, 7, 3, 5]),
     "ultimate": snapshot("ultimate", [0]),
@@ -35,6 +46,22 @@ def test_what_a_server_of_ours_tells_is_sound(sound: Snapshot) -> None:
         ("swap", {"takeover": 38}, "a takeover that is no legal move"),
         ("misere", {"line_by": 2}, "a line of side 2"),
         ("misere", {"line_by": -1}, "a line of side -1"),
+        ("misere", {"line": [9]}, "a line outside the board"),
+        ("misere", {"line": [-1]}, "a line outside the board"),
+        ("misere", {"legal": [9]}, "a legal move that does not exist"),
+        ("misere", {"legal": [-1]}, "a legal move that does not exist"),
+        ("misere", {"board": "." * 8}, "a board of 8 cells instead of 9"),
+        ("misere", {"to_move": 2}, "side 2 to move"),
+        ("misere", {"notes": [NoteInfo("a note", [0, 9])]}, "a note outside the board"),
+        ("misere", {"notes": [NoteInfo("a note", [-1])]}, "a note outside the board"),
+        ("misere", {"notes": [NOTE] * 65}, "too many notes and counters"),
+        ("misere", {"counters": [CounterInfo("taken", 1, side=0)] * 65}, "too many notes and counters"),
+        (
+            "misere",
+            {"notes": [NoteInfo("n", [0])] * 60, "counters": [CounterInfo("c", 1, side=0)] * 5},
+            "too many notes and counters",
+        ),
+        ("misere", {"counters": [CounterInfo("taken", 1, side=2)]}, "a counter of nobody"),
     ],
 )
 def test_what_does_not_fit_is_refused(which: str, lie: dict[str, Any], reason: str) -> None:
@@ -42,3 +69,92 @@ def test_what_does_not_fit_is_refused(which: str, lie: dict[str, Any], reason: s
     with pytest.raises(Refusal, match=reason) as refused:
         check_snapshot(lying)
     assert refused.value.code is Code.BAD_MESSAGE
+
+
+GAME = SOUND["misere"].game
+RUN = (0, 0, 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("lie", "reason"),
+    [
+        ({"shape": [9]}, "shape"),
+        ({"shape": [9, 0]}, "shape"),
+        ({"shape": [1, 1, 3, 3]}, "shape"),
+        ({"shape": [64, 65]}, "shape"),
+        ({"move_names": list(GAME.move_names[:-1])}, "moves without names"),
+        ({"move_cells": [*GAME.move_cells[:-1], 9]}, "a move outside the board"),
+        ({"move_cells": [*GAME.move_cells[:-1], -2]}, "a move outside the board"),
+        ({"block": [3]}, "blocks"),
+        ({"block": [2, 3]}, "blocks"),
+        ({"block": [0, 3]}, "blocks"),
+        ({"block": [3, 3, 3]}, "blocks"),
+        ({"geometry": GeometryInfo([], step=1)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([(0, 0, 0, 8)], step=1)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([RUN, (0, 0, 0, 0)], step=1)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([RUN], step=3)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([RUN], step=0)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([(-1, 0, 0, 9)], step=1)}, "a geometry of another board"),
+        ({"geometry": GeometryInfo([(MAX_CELLS + 1, 0, 0, 9)], step=1)}, "a geometry of another board"),
+    ],
+)
+def test_a_game_whose_numbers_do_not_fit_is_refused(lie: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Refusal, match=reason):
+        check_snapshot(replace(SOUND["misere"], game=replace(GAME, **lie)))
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"move_cells": [*GAME.move_cells[:-1], -1]},
+        {"block": [1, 3]},
+        {"geometry": GeometryInfo([(0, 0, MAX_CELLS, 5), (0, 0, 0, 4)], step=2)},
+        {"geometry": GeometryInfo([RUN], step=1)},
+    ],
+)
+def test_a_game_whose_numbers_just_fit_is_sound(truth: dict[str, Any]) -> None:
+    check_snapshot(replace(SOUND["misere"], game=replace(GAME, **truth)))
+
+
+@pytest.mark.parametrize(
+    ("lie", "reason"),
+    [
+        ({"moves": [9]}, "a move that the game does not have"),
+        ({"moves": [-1]}, "a move that the game does not have"),
+        ({"last": 9}, "a last move that does not exist"),
+        ({"last": -1}, "a last move that does not exist"),
+        ({"you": 2}, "side 2"),
+        ({"you": -1}, "side -1"),
+        ({"offers": [OfferInfo(0, "draw", 1), OfferInfo(2, "draw", 2)]}, "an offer from nobody"),
+        ({"outcome": OutcomeInfo(2, "line")}, "a winner who does not play"),
+        ({"away": AwayInfo(2, on_purpose=False, claim_in_ms=0)}, "somebody away who does not play"),
+        ({"clock": ClockInfo((0, 0), 2)}, "a clock that runs for nobody"),
+    ],
+)
+def test_a_match_whose_numbers_do_not_fit_is_refused(lie: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Refusal, match=reason):
+        check_snapshot(replace(SOUND["vanishing"], **lie))
+
+
+def test_a_move_is_one_of_the_game_by_one_of_the_players_and_leads_to_its_own_position() -> None:
+    sound = played("tictactoe", [4])
+    game = snapshot().game
+    for truth in (sound, replace(sound, move=8), replace(sound, move=0, side=1), replace(sound, position=None)):
+        check_played(game, truth)
+    for lie in ({"move": 9}, {"move": -1}, {"side": 2}, {"ply": 2}, {"clock": ClockInfo((0, 0), 2)}):
+        with pytest.raises(Refusal):
+            check_played(game, replace(sound, **lie))
+
+
+@pytest.mark.parametrize("you", [0, 1])
+def test_a_tally_counts_a_match_when_it_ends_and_never_one_that_was_aborted(you: int) -> None:
+    live, tally = snapshot(you=you), Tally(5, 6, 7)
+    for winner, counted in ((you, Tally(6, 6, 7)), (None, Tally(5, 7, 7)), (1 - you, Tally(5, 6, 8))):
+        ended = replace(live, outcome=OutcomeInfo(winner, "line"))
+        assert tally.counting(live, ended) == counted
+        assert counted.games == 19
+        for before, after in ((ended, ended), (None, ended), (live, live), (live, replace(ended, you=None))):
+            assert tally.counting(before, after) == tally
+    assert tally.counting(live, replace(live, outcome=OutcomeInfo(None, "abort"))) == tally
+    watched = replace(live, outcome=OutcomeInfo(1 - you, "line"))
+    assert tally.counting(live, watched, side=1 - you) == Tally(6, 6, 7)
