@@ -1,4 +1,4 @@
-"""Time controls and clocks in integer milliseconds; knows no clock of the machine: `now_ms` is an argument."""
+"""Time controls and clocks in integer milliseconds; the current time is an argument, `now_ms`."""
 
 import re
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ MIN_GRACE_MS = 5_000
 
 
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The time each player has at the start, and the increment after each of their moves (Fischer's clock).
+    """Each player's initial time, and the increment after each of their moves (Fischer clock).
 
     With `per_move` each move has `initial_ms` instead, and unused time is lost.
     """
@@ -29,11 +29,11 @@ class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 def grace_ms(time: TimeControl | None, *, on_purpose: bool, earlier: int) -> int:
-    """Return how long a player may be away before the other can claim the match.
+    """Return how long a player may be disconnected before the other can claim the match.
 
     A sixth of the initial time, from 10 to 60 s, and 60 s without a clock; a quarter of that for a player who left on
-    purpose; half as much for each `earlier` absence in the same match, and for each recent match that they abandoned;
-    never less than 5 s.
+    purpose; halved for each `earlier` absence in the same match, and for each recent match that they abandoned; at
+    least 5 s.
     """
     grace = GRACE_MS if time is None else max(SHORT_GRACE_MS, min(GRACE_MS, time.initial_ms // 6))
     if on_purpose:
@@ -42,12 +42,12 @@ def grace_ms(time: TimeControl | None, *, on_purpose: bool, earlier: int) -> int
 
 
 TIME_FORM = "minutes+seconds, as 3+2 or 3; up to 180 minutes and 60 seconds"
-"""How people write a time control."""
+"""The notation of a time control."""
 _TIME = re.compile(r"(\d{1,3}(?:\.\d)?)(?:\+(\d{1,2}))?", re.ASCII)
 
 
 def time_of(text: str) -> TimeControl | None:
-    """Return the time control that is written there in `TIME_FORM`, or None; `3` is 3+0."""
+    """Return the time control written in `TIME_FORM`, or None; `3` is 3+0."""
     found = _TIME.fullmatch(text)
     initial_ms = round(float(found[1]) * 60_000) if found else 0
     increment_ms = int(found[2] or 0) * 1000 if found else 0
@@ -56,7 +56,7 @@ def time_of(text: str) -> TimeControl | None:
 
 
 def speed(time: TimeControl | None) -> Speed:
-    """Return the speed of a time control, by what a player of forty moves has in all; None is no clock."""
+    """Return the speed of a time control, by a player's total time for forty moves; None is no clock."""
     if time is None:
         return "untimed"
     whole_ms = _EXPECTED_MOVES * (time.initial_ms if time.per_move else time.increment_ms)
@@ -68,16 +68,16 @@ def speed(time: TimeControl | None) -> Speed:
 LAG_QUOTA_START_MS = 500
 LAG_QUOTA_GAIN_MS = 300
 LAG_QUOTA_MAX_MS = 1_000
-"""Network time is refunded from a quota: its initial value, its gain with each move, and its maximum.
+"""Network time is refunded from a quota: its initial value, its gain per move, and its maximum.
 
-So a link of 300 ms costs its player nothing, and a player who feigns lag gains no more than the quota.
+So a round trip of 300 ms costs its player nothing, and a player who feigns lag gains at most the quota.
 """
 
 
 class Clock(Struct, frozen=True):
-    """The time left to each side, and whose runs since when. A struct, since each move makes several.
+    """The time left to each side, the side whose clock runs, and since when. A struct, since each move creates several.
 
-    Nobody is charged before both have moved once, so time starts to run with the third move.
+    Clocks start only after both sides have moved once, so the third move is the first to be charged.
     """
 
     time: TimeControl
@@ -92,27 +92,27 @@ class Clock(Struct, frozen=True):
         return cls(time, (time.initial_ms, time.initial_ms))
 
     def left_ms(self, side: int, now_ms: int) -> int:
-        """Return what `side` has left at `now_ms`; never below 0."""
+        """Return the time left to `side` at `now_ms`; never below 0."""
         spent = max(0, now_ms - self.since_ms) if side == self.running else 0
         return max(0, self.remaining_ms[side] - spent)
 
     def read(self, now_ms: int) -> tuple[int, int]:
-        """Return what each side has left at `now_ms`."""
+        """Return the time left to each side at `now_ms`."""
         running = self.running
         if running is None:
             return self.remaining_ms
         return _with(self.remaining_ms, running, self.left_ms(running, now_ms))
 
     def stopped(self, now_ms: int) -> "Clock":
-        """Return the clock at `now_ms`, with nobody's time running."""
+        """Return the clock stopped at `now_ms`."""
         return Clock(self.time, self.read(now_ms), None, now_ms, self.lag_quota_ms)
 
     def started(self, side: int, now_ms: int) -> "Clock":
-        """Return the clock with the time of `side` running from `now_ms` on."""
+        """Return the clock with the time of `side` running from `now_ms`."""
         return Clock(self.time, self.read(now_ms), side, now_ms, self.lag_quota_ms)
 
     def refund_ms(self, side: int, now_ms: int, lag_ms: int) -> int:
-        """Return how much of the time that a move of `side` took is given back for `lag_ms` on the network."""
+        """Return the refund for `lag_ms` of network time in a move of `side`."""
         if side != self.running:
             return 0
         return max(0, min(lag_ms, self.lag_quota_ms[side], now_ms - self.since_ms))
@@ -129,7 +129,7 @@ class Clock(Struct, frozen=True):
         return Clock(self.time, _with(self.remaining_ms, side, left), None, now_ms, quotas_ms)
 
     def flag_at_ms(self) -> int | None:
-        """Return when the running side's time will be used up, or None when nobody's runs."""
+        """Return when the running side's time runs out, or None if no clock runs."""
         return None if self.running is None else self.since_ms + self.remaining_ms[self.running]
 
 

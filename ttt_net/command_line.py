@@ -1,7 +1,7 @@
-"""Name the programs as they are typed here, and report the fault of a command line in one sentence.
+"""Name the programs as users start them here, and report command-line errors in one sentence.
 
-The programs are the scripts of a clone, or the verbs of the command that was installed. One of them starts another with
-`python -m ttt_net` and the environment that `beside_us` returns.
+The programs are the scripts of a clone, or the verbs of the installed command. They start each other with `python -m
+ttt_net` and the environment of `beside_us`.
 """
 
 import argparse
@@ -23,17 +23,17 @@ CLIENT, SERVER = ("client.py", "server.py") if _IS_CLONE else ("ttt_net play", "
 PLAY, SERVE = (f"{'python ' * _IS_CLONE}{name}" for name in (CLIENT, SERVER))
 """The commands that start the programs."""
 VERBS = "python -m ttt_net" if _IS_CLONE else "ttt_net"
-"""The command in front of any other verb."""
+"""The command before any other verb."""
 
 
 def beside_us(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a process that is to find this very package, wherever it is started."""
+    """Return the environment in which a process, started in any folder, imports this same package."""
     path = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
-    return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and nothing of the folder that it is started in
+    return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and imports nothing from its working directory
 
 
 def without_us(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a program of others: as it was before `beside_us`."""
+    """Return the environment of an external program: as it was before `beside_us`."""
     rest = dict(environment)
     paths = rest.get("PYTHONPATH", "").split(os.pathsep)
     if paths[0] == str(_ROOT):
@@ -49,10 +49,10 @@ _MAX_WORD = 40
 
 
 class OptionParser(argparse.ArgumentParser):
-    """A parser that raises `ConfigurationError` instead of printing pages; those of its verbs do the same."""
+    """A parser that raises `ConfigurationError` instead of printing its usage, as do the parsers of its verbs."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise `ConfigurationError` with one line, and a suggestion if one is close."""
+        """Raise `ConfigurationError` with one line, and a suggestion if a known option is similar."""
         raise ConfigurationError(f"{self._sentence_of(message)}; see {self.prog} --help")
 
     def _sentence_of(self, message: str) -> str:
@@ -73,7 +73,7 @@ class OptionParser(argparse.ArgumentParser):
         return clean(message.removeprefix("argument "), _MAX_CELLS)
 
     def known_options(self) -> list[str]:
-        """Return all options, also those of the verb that was chosen."""
+        """Return all options, including those of the chosen verb."""
         parsers: list[argparse.ArgumentParser] = [self]
         for parser in parsers:
             for action in parser._actions:
@@ -83,6 +83,6 @@ class OptionParser(argparse.ArgumentParser):
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return the suggestion of the nearest known word, `; did you mean this`, or nothing."""
+    """Return the suggestion of the most similar known word, `; did you mean this`, or an empty text."""
     near = get_close_matches(word.lower()[:_MAX_WORD], list(known), 1)
     return f"; did you mean {near[0]}" if near else ""

@@ -1,11 +1,11 @@
-"""The games as environments for learning programs: one of PettingZoo for each, and many positions at once in numpy.
+"""The games as environments for machine learning: a PettingZoo environment per game, and batches of positions in numpy.
 
-`env` plays one match by any game's own rules. `PositionBatch` plays thousands of a line game together, for playouts and
-for training; where numba is installed, its random playouts are compiled. Both need the extra `learn`.
+`env` plays one match by any game's own rules. `PositionBatch` plays thousands of matches of a line game together, for
+playouts and for training; if numba is installed, its random playouts are compiled. Both need the extra `learn`.
 
-Actions are the names of moves, numbered in order: cells, or columns in games with gravity. An observation has the board
-in planes, as the side to move sees it: its own marks, those of the other side, the cells that a legal move marks, and
-those that the next move empties. In games where a side may choose its mark, the first two are X and O.
+Actions are the names of moves, numbered in order: cells, or columns in games with gravity. An observation is the board
+in planes, from the view of the side to move: its own marks, the other side's marks, the cells that a legal move marks,
+and those that the next move empties. In games where a side may choose its mark, the first two are X and O.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,21 +27,21 @@ from ttt_net.games.notation import draw_diagram, read_start
 __all__ = ["Environment", "PositionBatch", "env"]
 
 PLANES = 4
-"""Planes of an observation for each layer of the board."""
+"""The planes of an observation per layer of the board."""
 AGENTS = ("player_0", "player_1")
 NOBODY = -1
-"""In place of a side: nobody has won, or not yet."""
+"""The value instead of a side: nobody has won, or not yet."""
 
 
 class Actions:
-    """The actions of a game: the names of its moves, in the order in which they first occur."""
+    """The actions of a game: the names of its moves, in order of first occurrence."""
 
     def __init__(self, game: Game[Any]) -> None:
         numbers: dict[str, int] = {}
         for name in game.move_names:
             numbers.setdefault(name, len(numbers))
         self.names: tuple[str, ...] = tuple(numbers)
-        """By action."""
+        """The name of each action."""
         self.of_move: Sequence[int] = [numbers[name] for name in game.move_names]
         """The action of each move."""
 
@@ -54,10 +54,10 @@ def board_shape(game: Game[Any]) -> tuple[int, int, int]:
 
 
 class Environment(AECEnv):  # type: ignore[misc] # PettingZoo has no types that mypy could check
-    """One match of a game, as PettingZoo's cycle of agents. `env` adds the usual checks of actions."""
+    """One match of a game as a PettingZoo AEC environment. `env` adds the usual checks of actions."""
 
     def __init__(self, game: str, render_mode: str | None = None) -> None:
-        """Begin a match of the game of that name. Raises `Refusal` if there is none."""
+        """Begin a match of the named game. Raises `Refusal` if it does not exist."""
         super().__init__()
         self.game: Game[Any] = find_game(game)
         self.render_mode = render_mode
@@ -77,9 +77,9 @@ class Environment(AECEnv):  # type: ignore[misc] # PettingZoo has no types that 
         }
         self._action_spaces = {agent: spaces.Discrete(len(self.names)) for agent in self.possible_agents}
         self.position: Any = self.game.initial
-        """The position, as the rules have it."""
+        """The position in the game's own type."""
 
-    def observation_space(self, agent: str) -> Any:  # noqa: ANN401 - of gymnasium
+    def observation_space(self, agent: str) -> Any:  # noqa: ANN401 - gymnasium's type
         """Return the space of an agent's observations."""
         return self._observation_spaces[agent]
 
@@ -88,9 +88,9 @@ class Environment(AECEnv):  # type: ignore[misc] # PettingZoo has no types that 
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin anew; `options["start"]` is a position to begin from, as a match record writes it.
+        """Begin a new match; `options["start"]` is a starting position in the notation of match records.
 
-        Nothing is left to chance, so `seed` changes nothing. Raises `Refusal` if nothing can begin there.
+        The games are deterministic, so `seed` has no effect. Raises `Refusal` if the position is not a legal start.
         """
         start = (options or {}).get("start")
         self.position = self.game.initial if start is None else read_start(self.game, start)
@@ -107,7 +107,7 @@ class Environment(AECEnv):  # type: ignore[misc] # PettingZoo has no types that 
         return {self._action_of[move]: move for move in self.game.actions(self.position)}
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return the board as an agent sees it, and which of its actions are legal now: none if others move."""
+        """Return the board from an agent's view, and its legal actions: none if it is not its turn."""
         side, state, game = AGENTS.index(agent), self.position, self.game
         board = np.array(list(game.board(state)))
         own, other = game.marks(state)[side], game.marks(state)[1 - side]
@@ -162,10 +162,10 @@ class Environment(AECEnv):  # type: ignore[misc] # PettingZoo has no types that 
         return str(self.metadata["name"])
 
 
-def env(game: str = "tictactoe", render_mode: str | None = None) -> Any:  # noqa: ANN401 - of PettingZoo
+def env(game: str = "tictactoe", render_mode: str | None = None) -> Any:  # noqa: ANN401 - PettingZoo's type
     """Return the environment of a game with the usual checks: an illegal move loses, and order is enforced.
 
-    Raises `Refusal` if there is no game of that name.
+    Raises `Refusal` if the game does not exist.
     """
     checked = wrappers.TerminateIllegalWrapper(Environment(game, render_mode), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(checked))
@@ -179,7 +179,7 @@ def _in_rows(planes: Any, shape: tuple[int, int, int]) -> Any:  # noqa: ANN401 -
 
 
 class _Tables:
-    """Tables of a batch: the lines of a game and its stacks of cells."""
+    """The tables of a batch: the lines of a game and its stacks of cells."""
 
     def __init__(self, game: LineGame) -> None:
         self.size = game.size
@@ -191,7 +191,7 @@ class _Tables:
         most = max(map(len, through), default=0)
         length = len(bits[0]) if bits else 1
         self.lines = np.full((game.size, max(1, most), length), game.size, np.int32)
-        """The lines through each cell; those that are too few are of the cell beyond the board, which stays empty."""
+        """The lines through each cell, padded with lines of the cell beyond the board, which stays empty."""
         for cell, lines in enumerate(through):
             if lines:
                 self.lines[cell, : len(lines)] = lines
@@ -203,19 +203,19 @@ class _Tables:
         if game.fall > 0:  # row 0 is at the top
             stacks = [stack[::-1] for stack in stacks]
         self.stacks = np.array(stacks, np.int32)
-        """The cells of each action, from the ground up; one without gravity."""
+        """The cells of each action, from the bottom up; a single one without gravity."""
 
 
 class PositionBatch:
-    """Positions of a line game, such as tic-tac-toe, Connect Four, Gomoku or Qubic, that are played on together.
+    """Positions of a line game, such as tic-tac-toe, Connect Four, Gomoku or Qubic, that are played together.
 
     `marks` is 0 for an empty cell, 1 for the first side's and 2 for the second's; its last column stays empty.
     """
 
     def __init__(self, game: str, size: int) -> None:
-        """Begin `size` plays of the game of that name.
+        """Begin `size` matches of the named game.
 
-        Raises `Refusal` if there is no such game, `ValueError` if it is no game of lines or `size` is not positive.
+        Raises `Refusal` if the game does not exist, `ValueError` if it is not a line game or `size` is not positive.
         """
         found = find_game(game)
         if type(found) is not LineGame:
@@ -229,7 +229,7 @@ class PositionBatch:
         self.plies = np.zeros(size, np.int32)
         """The number of moves made, by position."""
         self.winners = np.full(size, NOBODY, np.int8)
-        """The side that has won, by position; -1 while nobody has, and in draws."""
+        """The winning side, by position; -1 while the match is open, and in draws."""
         self.is_over = np.zeros(size, np.bool_)
 
     def __len__(self) -> int:
@@ -254,12 +254,12 @@ class PositionBatch:
         return other
 
     def legal(self) -> Any:  # noqa: ANN401
-        """Return which actions are legal, (positions, actions); none where a play is over."""
+        """Return which actions are legal, (positions, actions); none in finished positions."""
         top = self._tables.stacks[:, -1]
         return (self.marks[:, top] == 0) & ~self.is_over[:, None]
 
     def observe(self) -> Any:  # noqa: ANN401
-        """Return every board as its side to move sees it, (positions, height, width, planes); see `Environment`."""
+        """Return every board as its side to move sees it: (positions, height, width, planes), as in `Environment`."""
         own = (self.sides + 1).astype(np.int8)[:, None]
         board = self.marks[:, :-1]
         planes = np.zeros((len(self), PLANES, self.game.size), np.int8)
@@ -269,7 +269,10 @@ class PositionBatch:
         return _in_rows(planes, self._shape)
 
     def play(self, actions: Any) -> None:  # noqa: ANN401
-        """Make one action in each position that is not over. Raises `ValueError` if one is illegal; nothing changes."""
+        """Make one action in each unfinished position.
+
+        Raises `ValueError` if one is illegal; then no position changes.
+        """
         rows = np.flatnonzero(~self.is_over)
         chosen = np.asarray(actions)
         if chosen.shape != (len(self),):
@@ -280,7 +283,7 @@ class PositionBatch:
         self._make(rows, chosen)
 
     def _cells(self, rows: Any, actions: Any) -> Any:  # noqa: ANN401
-        """Return the cell that each legal action marks: the lowest that is empty."""
+        """Return the cell that each legal action marks: the lowest empty one."""
         stacks = self._tables.stacks[actions]
         heights = (self.marks[rows[:, None], stacks] != 0).sum(axis=1)
         return stacks[np.arange(len(stacks)), heights]
@@ -297,7 +300,7 @@ class PositionBatch:
         self.is_over[rows] = has_line | (self.plies[rows] == self.game.size)
 
     def play_out(self, seed: int) -> None:
-        """Play every position to its end by random legal moves, the same ones for the same seed."""
+        """Play every position to its end with random legal moves, reproducible by `seed`."""
         if _play_out is not None:
             tables, game = self._tables, self.game
             _play_out(
@@ -308,7 +311,7 @@ class PositionBatch:
             self.play_out_by_numpy(seed)
 
     def play_out_by_numpy(self, seed: int) -> None:
-        """Do the same without numba, with other random numbers."""
+        """Do the same without numba, with different random numbers."""
         rng = np.random.default_rng(seed)
         while not self.is_over.all():
             rows = np.flatnonzero(~self.is_over)
@@ -318,7 +321,7 @@ class PositionBatch:
 
 
 def _make_play_out(marks, plies, winners, is_over, lines, stacks, misere, seed):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - compiled
-    """Play each position on at random; xorshift64* makes the numbers, and each position has a stream of its own."""
+    """Play each position to its end at random; each position has its own stream of numbers from xorshift64*."""
     size, height = marks.shape[1] - 1, stacks.shape[1]
     open_actions = np.empty(len(stacks), np.int32)
     levels = np.empty(len(stacks), np.int32)
@@ -377,7 +380,7 @@ def _make_play_out(marks, plies, winners, is_over, lines, stacks, misere, seed):
 
 
 _play_out: Callable[..., None] | None = None
-"""The same compiled; None where numba is not installed."""
+"""The compiled function; None if numba is not installed."""
 if find_spec("numba") is not None:
     from numba import njit
 

@@ -1,4 +1,4 @@
-"""All errors, as a tree that says whose fault each is.
+"""All errors of the package, as a tree that shows whose fault each is.
 
 ::
 
@@ -17,7 +17,7 @@ from enum import IntEnum, StrEnum
 
 
 class TttNetError(Exception):
-    """The base of all errors that this package raises on purpose."""
+    """The base class of all errors that this package raises intentionally."""
 
 
 class Code(StrEnum):
@@ -26,7 +26,7 @@ class Code(StrEnum):
     meaning: str
 
     def __new__(cls, word: str, meaning: str) -> "Code":
-        """Make a member that is its word and carries its meaning."""
+        """Make a member whose value is its word, with its meaning as an attribute."""
         member = str.__new__(cls, word)
         member._value_ = word
         member.meaning = meaning
@@ -108,10 +108,10 @@ class Code(StrEnum):
     NO_CONNECTION = "no_connection", "not connected, so nothing was sent; clients show this to their own users"
 
 
-class Refusal(TttNetError):  # noqa: N818 - a refusal is an answer, not a fault
+class Refusal(TttNetError):  # noqa: N818 - a refusal is an answer, not an error
     """A refused request; nothing has changed.
 
-    `code` is for programs, the message for people, `retry_after_ms` for both where waiting helps.
+    `code` is for programs, the message for people, and `retry_after_ms` for both if waiting helps.
     """
 
     def __init__(self, code: Code, message: str, retry_after_ms: int | None = None) -> None:
@@ -132,8 +132,8 @@ class StorageError(Refusal):
 class UnknownOutcomeError(StorageError):
     """The log of a cluster has not confirmed a write in time, so the write may or may not happen.
 
-    Connections never send this one as a refusal, which would promise that nothing has changed. They close with
-    `Closing.RESTART`, and the client learns what happened when it comes back.
+    Connections never send it as a refusal, which would promise that nothing has changed. They close with
+    `Closing.RESTART`, and the client learns the outcome when it reconnects.
     """
 
     def __init__(self, cause: str) -> None:
@@ -141,7 +141,7 @@ class UnknownOutcomeError(StorageError):
 
 
 UNKNOWN = "the servers have lost contact; your last request may have been carried out"
-"""The reason with which a connection is closed after `UnknownOutcomeError`."""
+"""The close reason of connections after `UnknownOutcomeError`."""
 
 
 class Overtaken(Refusal):
@@ -167,7 +167,7 @@ class Closing(IntEnum):
     advice: Advice
 
     def __new__(cls, number: int, meaning: str, advice: Advice) -> "Closing":
-        """Make a member that is its number and carries its meaning and advice."""
+        """Make a member whose value is its number, with its meaning and advice as attributes."""
         member = int.__new__(cls, number)
         member._value_ = number
         member.meaning = meaning
@@ -204,7 +204,7 @@ class ConfigurationError(TttNetError):
 
 
 class SilentLogError(ConfigurationError):
-    """The log of a cluster does not answer yet; it may later."""
+    """The log of a cluster does not answer yet, but may do so later."""
 
 
 class EngineError(TttNetError):

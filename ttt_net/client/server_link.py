@@ -1,4 +1,4 @@
-"""Connect to a server: ask whether its certificate is trusted, keep the token, and remember the server."""
+"""Connect to a server: ask whether to trust its certificate, store the token, and remember the server."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,10 +27,10 @@ _GROUP, _GROUPS_A_LINE = 4, 8
 
 
 def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
-    """Return the options with a certificate that the person here accepts; `why` says why it is not trusted.
+    """Return the options with a certificate that the person accepts; `why` says why it is not trusted.
 
-    None where they do not, or where it is no question: in clear, where another certificate is expected, and where an
-    authority vouched for the server before, as somebody in between would have it forgotten.
+    Return None if the person rejects it, or must not be asked: without TLS, if another certificate is expected, or if
+    an authority vouched for the server before, since an attacker in the middle would want that forgotten.
     """
     if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
         return None
@@ -45,7 +45,7 @@ def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: C
 
 
 def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write: Callable[[str], None]) -> bool:
-    """Show the fingerprint of the certificate at an address, and tell whether a person says that it is the host's."""
+    """Show the fingerprint of the certificate at an address; return whether the person confirms that it is right."""
     groups = [shown[at : at + _GROUP] for at in range(0, len(shown), _GROUP)]
     write(f"{url}: {why}. Its SHA-256 fingerprint is:")
     for at in range(0, len(groups), _GROUPS_A_LINE):
@@ -57,13 +57,13 @@ def is_accepted(url: str, why: str, shown: str, ask: Callable[[str], str], write
 
 FIRST_MS = 5_000
 LATER_MS = 600_000
-"""How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
+"""How long to retry a server: one that was never reached, and one that dropped, if nobody can watch and decide."""
 
 
 def connection_of(
     options: Options, mine: Identity, mailbox: asyncio.Queue[Event], *, first_ms: int | None, later_ms: int | None
 ) -> ClientConnection:
-    """Return the connection to the server that was asked for, which delivers into the mailbox."""
+    """Return the connection to the requested server; it delivers events into the mailbox."""
     bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
     session = ClientSession(mine.name, mine.token(), bot)
     limits, tap = ReconnectLimits(first_ms, later_ms), tap_of(json_writer_of(options))
@@ -81,7 +81,7 @@ def connection_of(
 
 
 def _remember(options: Options, welcome: Welcome) -> None:
-    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and how it was trusted."""
+    """Remember a server that a person has joined, at the front of the list, and how it was trusted."""
     remember_server(options.url, welcome.server)
     if options.url.startswith("wss:"):
         if options.trust.fingerprint is not None:

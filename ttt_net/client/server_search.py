@@ -1,8 +1,8 @@
-"""Search for servers: announcements by mDNS, servers that were used before, and whether they answer.
+"""Search for servers: read mDNS announcements, and check whether these and previously used servers answer.
 
-The library for mDNS is loaded when the search begins, never before the first picture. Announcements are checked and
-bounded (`announcement`), since anybody on the network can announce anything. Of an address, the search tries no more
-than to connect. `ServerList` is a value: sightings go in, the next list comes out.
+The mDNS library is loaded when the search begins, never before the first picture. Announcements are checked and bounded
+(`announcement`), since anybody on the network can announce anything. The search only connects to an address, and sends
+nothing. `ServerList` is a value: a sighting produces the next list.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 MAX_ANNOUNCED = 32
-"""Announcements that are looked at; more of them are no network of friends."""
+"""The maximal number of announcements to resolve; more are not a friendly network."""
 ANSWER_S = 0.7
 """How long a server on the local network may take to answer."""
 _RESOLVE_MS = 1500
@@ -53,7 +53,7 @@ _SILENT = logging.getLogger("zeroconf")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A server that announces itself as `key`; `host` is the address to use, and whether something answered there."""
+    """A server announced as `key`; `host` is the address to use, `does_answer`: something listens there."""
 
     key: str
     announcement: Announcement
@@ -65,14 +65,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The server that announced itself as `key` has gone."""
+    """The server announced as `key` has gone."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The local network cannot be asked at all, for the reason given."""
+    """The local network cannot be searched, for the given reason."""
 
     reason: str
 
@@ -81,12 +81,12 @@ Sighting = Found | Gone | Blocked
 
 
 async def look_around(report: Callable[[Sighting], None]) -> None:
-    """Report servers as they come and go, until cancelled; ends by itself only where nothing can be found."""
-    _SILENT.setLevel(logging.CRITICAL)  # failures are reported; a line on stderr would break the screen
+    """Report servers as they appear and disappear until cancelled; return early only if searching is impossible."""
+    _SILENT.setLevel(logging.CRITICAL)  # failures are reported to the menu; a line on stderr would garble the screen
     try:
         library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
         network: AsyncZeroconf = library.AsyncZeroconf()
-    except Exception as error:  # noqa: BLE001 - to be found is a comfort; whatever is wrong with it, addresses work
+    except Exception as error:  # noqa: BLE001 - the search is optional: without it, people type addresses
         report(Blocked(clean(str(getattr(error, "strerror", None) or error), _MAX_REASON)))
         return
     heard: asyncio.Queue[tuple[str, bool]] = asyncio.Queue(4 * MAX_ANNOUNCED)
@@ -122,7 +122,7 @@ class _Resolver:
     report: Callable[[Sighting], None]
 
     async def resolve(self, key: str) -> None:
-        """Find out what the announcement says, and by which of its addresses the server answers."""
+        """Read an announcement, and find the address at which the server answers."""
         announcement = await self._read(key)
         if announcement is None:
             return
@@ -137,20 +137,20 @@ class _Resolver:
             if not await info.async_request(self.network.zeroconf, _RESOLVE_MS):
                 return None
             return read_announcement(info.port, info.parsed_addresses(), info.properties)
-        except Exception:  # noqa: BLE001 - whatever a library makes of what a stranger sent, it is no server
+        except Exception:  # noqa: BLE001 - strangers' data may raise anything in the library
             return None
 
 
 async def first_answering(
     hosts: tuple[str, ...], port: int, answers: Callable[[str, int], Awaitable[bool]] | None = None
 ) -> str | None:
-    """Return the first of the addresses, in their order, at which something listens; they are tried at once."""
+    """Return the first address at which something listens; all are tried concurrently."""
     results = await asyncio.gather(*((answers or does_answer)(host, port) for host in hosts))
     return next((host for host, is_good in zip(hosts, results, strict=True) if is_good), None)
 
 
 async def does_answer(host: str, port: int) -> bool:
-    """Return whether something listens there, without sending anything."""
+    """Tell whether something listens at an address, without sending anything."""
     try:
         async with asyncio.timeout(ANSWER_S):
             _, writer = await asyncio.open_connection(host, port)
@@ -161,7 +161,7 @@ async def does_answer(host: str, port: int) -> bool:
 
 
 def is_own_address(address: str) -> bool:
-    """Tell whether the address is one of this machine: only such a one can be bound."""
+    """Tell whether the address belongs to this machine: only such an address can be bound."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
         probe.bind((address, 0))
         return True
@@ -169,15 +169,15 @@ def is_own_address(address: str) -> bool:
 
 
 def shareable(address: str) -> str:
-    """Return an address as another machine can use it: of one on this machine, the machine's own on its network."""
+    """Return an address that other machines can use: for this machine, its own address on the network."""
     host, _, port = address.rpartition(":")
     if host not in ("localhost", "127.0.0.1", "::1"):
         return address
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
-        # A documentation address: a route is looked up, nothing is sent. It fails without any network.
+        # This looks up the route to a documentation address and sends nothing. It fails without a network.
         probe.connect(("192.0.2.1", 9))
         return f"{probe.getsockname()[0]}:{port}"
-    from ifaddr import get_adapters  # only on a network that leads nowhere else, such as two machines on a cable
+    from ifaddr import get_adapters  # on an isolated network, such as two machines on a cable
 
     own = (str(each.ip) for adapter in get_adapters() for each in adapter.ips if each.is_IPv4)
     return f"{next((found for found in own if is_usable(found)), host)}:{port}"
@@ -185,12 +185,12 @@ def shareable(address: str) -> str:
 
 _HERE = "here"
 COMPUTER, TYPE = "computer", "type"
-"""The keys of the match against the computer, and of what is typed."""
+"""The keys of the match against the computer, and of the entry for typing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Something to choose, known by `key` whatever else comes and goes."""
+    """A destination to choose, identified by `key` while others appear and disappear."""
 
     key: str
     name: str
@@ -207,21 +207,21 @@ _UNKNOWN: Mapping[str, bool] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """The servers that were found or used before, and the other places to go."""
+    """The servers that were found or used before, and the other destinations."""
 
     used: tuple[Used, ...] = ()
     found: Mapping[str, Found] = field(default_factory=lambda: _NOTHING)
     does_answer: Mapping[str, bool] = field(default_factory=lambda: _UNKNOWN)
-    """Of the addresses that were tried, whether anything listens there."""
+    """Whether anything listens at each address that was tried."""
     blocked: str = ""
     has_looked: bool = False
-    """Whether servers have had time enough to be found."""
+    """Whether servers have had enough time to answer."""
     choices: LocalChoices = field(default_factory=LocalChoices)
-    """The match to be played here."""
+    """The match to play here."""
     is_explained: bool = False
     """Whether to explain why a server may not be found."""
     place: Place | None = None
-    """Where to go, once it was chosen."""
+    """The chosen place, if any."""
 
     @property
     def destinations(self) -> tuple[Destination, ...]:
@@ -236,7 +236,7 @@ class ServerList:
 
     @property
     def has_found(self) -> bool:
-        """Whether there is a server on this machine or this network, or one that was used before answers."""
+        """Whether a server was found on this machine or network, or a previously used one answers."""
         return any(
             row.group == "found" or (row.url is not None and self.does_answer.get(row.url)) for row in self.destinations
         )
@@ -304,7 +304,7 @@ def _census(found: Found) -> str:
 
 
 def sighted(servers: ServerList, sighting: Sighting) -> ServerList:
-    """Return the list after something was seen on the network."""
+    """Return the list after a sighting on the network."""
     match sighting:
         case Found():
             return replace(servers, found=MappingProxyType({**servers.found, sighting.key: sighting}))
@@ -321,7 +321,7 @@ def tried(servers: ServerList, url: str, *, does_answer: bool) -> ServerList:
 
 
 def read_place(servers: ServerList, text: str) -> Go:
-    """Return where a typed text leads: an address, a code, or an address and a code; else `ConfigurationError`."""
+    """Return the place of a typed text: an address, a code, or both. Raises `ConfigurationError` if it is neither."""
     words = text.split()
     code = words[-1].upper() if CODE.fullmatch(words[-1]) else None
     if len(words) > 2 or (len(words) == 2 and code is None):
@@ -336,7 +336,7 @@ def read_place(servers: ServerList, text: str) -> Go:
 
 
 def explanation(servers: ServerList) -> list[str]:
-    """Return why a server may not have been found, and what to do; sentences for people."""
+    """Return sentences that explain why a server may not be found, and what to do."""
     why = "No server has announced itself on this network."
     if servers.has_found:
         why = "Not the server you look for?"
@@ -350,11 +350,11 @@ def explanation(servers: ServerList) -> list[str]:
 
 
 LOOK_S = 2.0
-"""After so long, every server that announces itself has been found."""
+"""After this time, every announced server has been found."""
 
 
 class ServerSearch:
-    """Searches for servers and keeps the list of them; `changed` is called after every change."""
+    """Searches for servers and keeps the list; `changed` is called after every change."""
 
     def __init__(self, changed: Callable[[], None], choices: LocalChoices) -> None:
         self.servers = ServerList(used=servers_used(), choices=choices)
@@ -368,7 +368,7 @@ class ServerSearch:
 
     @asynccontextmanager
     async def under_way(self) -> AsyncIterator[None]:
-        """Look around inside the block."""
+        """Run the search inside the block."""
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(look_around(lambda sighting: self.become(sighted(self.servers, sighting)))),
@@ -396,7 +396,7 @@ class ServerSearch:
 
 
 def search_for_a_moment(choices: LocalChoices) -> ServerList:
-    """Return the servers that were found within two seconds, with the choices for this keyboard."""
+    """Return the servers found within two seconds, with the choices for this keyboard."""
 
     async def search() -> ServerList:
         searching = ServerSearch(lambda: None, choices)

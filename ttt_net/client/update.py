@@ -1,4 +1,4 @@
-"""Return the display after an event: the world changes first, then the state of this terminal."""
+"""Update the display after an event: first the world, then the state of this terminal."""
 
 from dataclasses import replace
 
@@ -49,13 +49,13 @@ from ttt_net.sdk.received import Answered, Back, Garbled
 from ttt_net.text import clean
 
 _OF_A_RESTART = "The server restarts in "
-"""How the line begins that the server itself writes of a restart."""
+"""The beginning of the server's own line about a restart."""
 MAX_CHAT = 50
-"""The number of chat messages to keep."""
+"""The maximal number of chat messages to keep."""
 
 
 def update(display: Display, event: WorldEvent, now_ms: int) -> Display:
-    """Return the display after the event; `now_ms` is the local time, by which clocks tick."""
+    """Return the display after the event; `now_ms` is the local time of the clocks."""
     if isinstance(event, Snapshot) and event.outcome is not None and event.match == display.left:
         return display
     before = display.world
@@ -70,7 +70,7 @@ def update(display: Display, event: WorldEvent, now_ms: int) -> Display:
 
 
 def _noted(display: Display, before: World, event: WorldEvent) -> Display:
-    """Return the display after an event that was not a match's; the `before` is the world before it."""
+    """Return the display after an event that belongs to no match; `before` is the world before it."""
     match event:
         case Back(url):
             if url and display.world.lobby.invitation is not None:
@@ -129,7 +129,7 @@ def _in_tournament(display: Display, told: TournamentReply) -> Display:
 
 
 def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Display:
-    """Show a match that has come, unless one of ours is being played on the screen."""
+    """Show an arriving match, unless we are playing another one on the screen."""
     is_new = snapshot.match not in earlier.world.matches
     is_next = earlier.match is not None and earlier.match.next == snapshot.match
     is_ours = snapshot.you is not None
@@ -150,7 +150,7 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
 
 
 def _greeting(world: World, snapshot: Snapshot) -> str:
-    """Return what to say of a match that comes on the screen: of one that was left, what became of it."""
+    """Return the notice about a match that appears on the screen: how it ended, if we left it before."""
     if snapshot.match in world.missed:
         return words.missed(snapshot)
     is_resumed = snapshot.match in world.unfinished and snapshot.outcome is None
@@ -158,14 +158,14 @@ def _greeting(world: World, snapshot: Snapshot) -> str:
 
 
 def _news_of_another(world: World, snapshot: Snapshot) -> str:
-    """Return what to say of a match that comes while another one is played; nothing where that is no news."""
+    """Return the notice about a match that arrives while we play another one; empty if it is not new."""
     if snapshot.you is not None and snapshot.outcome is None and snapshot.match not in world.unfinished:
         return words.begun(snapshot)
     return f"{words.missed(snapshot)} {words.result(snapshot)}" if snapshot.match in world.missed else ""
 
 
 def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
-    """Return the pages to return to: requested pages lie on the others, our live match on the lobby."""
+    """Return the pages below a match: requested matches keep the other pages, our live match only the lobby."""
     if snapshot.outcome is None and snapshot.you is not None:
         return display.pages_under(snapshot)
     return tuple(page for page in display.pages if page.screen != "match")
@@ -179,7 +179,7 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
             return replace(display, notice=words.ended(after))
         return (
             replace(display, notice="") if display.elsewhere is after else display
-        )  # it says instead that it is our turn
+        )  # the notice about our turn replaces it
     notice = display.notice if isinstance(event, Offered) else ""
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
     if isinstance(event, Declined) and event.side != after.you:
@@ -189,7 +189,7 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
 
 
 def _with_best(display: Display, match: Snapshot) -> Display:
-    """Note it if a bot of a higher level than ever was beaten at the game, without a hint and from its beginning."""
+    """Record a win against a bot of a new highest level, if it was without hints and from the initial position."""
     level, game = words.opponent_of(match).level, match.game.name
     has_won = match.you is not None and match.outcome is not None and match.outcome.winner == match.you
     hint = display.world.reply(HintReply)
@@ -201,7 +201,7 @@ def _with_best(display: Display, match: Snapshot) -> Display:
 
 
 def _aimed(display: Display) -> Display:
-    """Put the cursor into the small board that we have to play in, unless it is there."""
+    """Move the cursor into the small board in which we have to play, unless it is there."""
     match = display.match
     if match is None or match.position.target is None or not display.is_my_turn:
         return display
@@ -211,7 +211,7 @@ def _aimed(display: Display) -> Display:
 
 
 def _closes(event: MatchEvent, overlay: Overlay) -> bool:
-    """Tell whether a question has lost its sense with the event."""
+    """Tell whether the event makes a question pointless."""
     if overlay is Overlay.CHOICE:
         return isinstance(event, Played | Tookback | Ended)
     return overlay in (Overlay.LEAVE, Overlay.CLAIM, Overlay.DRAW) and isinstance(event, Ended)
@@ -222,7 +222,7 @@ def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
 
 
 def _with_name(display: Display, before: Snapshot, event: PlayerRenamed) -> Display:
-    """Show a renamed player's messages under the new name, and keep their mute or pending report."""
+    """Show a renamed player's messages under the new name, and keep them muted or reported."""
     earlier = before.players[event.side]
     player = structs.replace(earlier, name=event.name)
     chat = tuple(structs.replace(each, by=player) if each.by.name == earlier.name else each for each in display.chat)
@@ -245,7 +245,7 @@ def _with_chat(display: Display, event: Chatted) -> Display:
 
 
 def _answered(display: Display, before: World, event: Answered) -> Display:
-    """Say why a request was refused; of those that were done, only what no other event tells."""
+    """Show why a request was rejected; after accepted requests, only what no other event shows."""
     if not isinstance(event.answer, Refused):
         return _turned_down(display, before, event.request)
     request, refusal = event.request, event.answer
@@ -257,12 +257,12 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
     if any(type(request) is type(each) for each in screen.requests(display.page)):
         display = screen.refused(display, request)
     if isinstance(request, RulesRequest) and refusal.code == Code.BAD_MESSAGE:
-        return replace(display, notice="This server tells no rules.")
+        return replace(display, notice="This server has no rules for games.")
     return replace(display, notice=_sentence(refusal.message))
 
 
 def _turned_down(display: Display, before: World, request: Request) -> Display:
-    """Say that we have turned a challenge down, or taken ours back, or that a report is made; else nothing."""
+    """Return that we declined a challenge, withdrew ours, or sent a report; otherwise nothing."""
     if isinstance(request, ReportRequest):
         return replace(display, notice=THANKS)
     if isinstance(request, BlockRequest | MuteRequest):
@@ -283,7 +283,7 @@ def _is_ours(world: World, challenge: Challenged) -> bool:
 
 
 def _settled(display: Display) -> Display:
-    """Forget the move on its way once the match has gone past it, and one that is being written at its end."""
+    """Forget the pending move once the match has passed it, and a partly typed move at the end of the match."""
     if display.match is not None and display.match.outcome is not None and display.entry is Entry.MOVE:
         display = replace(display, typed="")
     pending = display.pending

@@ -1,6 +1,6 @@
-"""Speak with the person who started the client: ask for a name, print sentences, and report how it ended.
+"""Communicate with the person who started the client: ask for a name, print sentences, and report how it ended.
 
-Programs get the received messages instead: one JSON object a line, and a summary at the end.
+Programs get the received messages instead: one JSON object per line, and a summary at the end.
 """
 
 import json
@@ -26,7 +26,7 @@ from ttt_net.text import clean
 
 try:
     import termios
-except ImportError:  # Windows has none; nothing is thrown away there
+except ImportError:  # Windows has none; typed-ahead text is kept there
     termios = None  # type: ignore[assignment]
 
 ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -34,12 +34,12 @@ ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def tell(sentence: str) -> None:
-    """Print a sentence; where the terminal ends, a line ends with a whole word."""
+    """Print a sentence; on a terminal, break lines between words."""
     print(_filled(sentence))
 
 
 def complain(sentence: str) -> None:
-    """Write an error to standard error: in one line, but where a terminal would break it within a word."""
+    """Write an error to standard error: on one line, or on a terminal, broken between words."""
     line = f"{CLIENT}: {sentence}"
     print(_filled(line) if sys.stderr.isatty() else line, file=sys.stderr)
 
@@ -50,43 +50,43 @@ def _filled(sentence: str) -> str:
 
 
 def is_on_screen(options: Options) -> bool:
-    """Tell whether there is a terminal that can be drawn on, and nothing else was asked for."""
+    """Tell whether there is a terminal to draw on, and the options ask for nothing else."""
     has_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     return has_screen and not (options.is_plain or options.is_json or options.is_spoken)
 
 
 def may_ask(options: Options) -> bool:
-    """Tell whether somebody sits here who can answer."""
+    """Tell whether a person can answer questions here."""
     return options.bot is None and not options.is_json and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def glyphs_of(options: Options) -> Glyphs:
-    """Return the characters that the terminal can draw boards with."""
+    """Return the characters with which the terminal can draw boards."""
     return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii, terminal=os.environ.get("TERM", ""))
 
 
 def columns_of_terminal() -> int | None:
-    """Return how wide the terminal is by now that lines are written to; None where they go elsewhere."""
+    """Return the current width of the terminal that shows the lines; None if they go elsewhere."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def writer_of(options: Options) -> Callable[[str], None]:
-    """Return what writes sentences for people; among JSON lines there is no place for them."""
+    """Return the function that writes sentences for people; with JSON lines, it writes nothing."""
     return (lambda text: None) if options.is_json else _write_for_people
 
 
 def json_writer_of(options: Options) -> Callable[[str], None] | None:
-    """Return what writes lines of JSON, where these were asked for."""
+    """Return the function that writes lines of JSON, if requested."""
     return write_text if options.is_json else None
 
 
 def write_text(text: str) -> None:
-    """Write text at once, as far as the encoding of the output has its characters."""
+    """Write text immediately, replacing characters that the output's encoding lacks."""
     print(encodable(text, sys.stdout.encoding), flush=True)
 
 
 def _write_for_people(text: str) -> None:
-    """Print sentences; where a terminal would break a line within a word, it ends before the word."""
+    """Print sentences, broken between words."""
     columns = columns_of_terminal()
     if columns is not None:
         text = "\n".join(part for line in text.split("\n") for part in wrapped(line, columns))
@@ -94,7 +94,7 @@ def _write_for_people(text: str) -> None:
 
 
 def ask_anew(question: str) -> str:
-    """Return a person's answer to a question; text that was typed before it is thrown away."""
+    """Return a person's answer to a question; discard text that was typed before it."""
     if termios is not None:
         with suppress(OSError, ValueError, termios.error):
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
@@ -117,12 +117,12 @@ def signals_raised() -> Iterator[None]:
 
 
 _NAMELESS = "player"
-"""The name of a client without a name and without a person to ask."""
+"""The name of a client without a name or a person to ask."""
 _MAX_TYPED_CELLS = 80
 
 
 def first_name(options: Options) -> str:
-    """Return the name to come in with; who can be asked gives one, which is remembered."""
+    """Return the name to log in with; ask a person for one if possible, and remember it."""
     if options.name is not None:
         name = _fitting(options, options.name)
     elif options.bot is not None:
@@ -139,7 +139,7 @@ def first_name(options: Options) -> str:
 
 
 def _fitting(options: Options, name: str) -> str:
-    """Return the name, or the nearest that may be taken; one that belongs to us on that server already stays."""
+    """Return the name, or the nearest allowed one; a name that already belongs to us on the server is kept."""
     if identity.is_known(options.server, name, options.journal):
         return name
     fitting = fitting_name(name)
@@ -151,7 +151,7 @@ def _fitting(options: Options, name: str) -> str:
 
 
 def _fault(name: str) -> str:
-    """Return why that cannot be a name, and what can."""
+    """Return why the text cannot be a name, and the rule for names."""
     try:
         checked_name(name)
     except Refusal as refusal:
@@ -160,7 +160,7 @@ def _fault(name: str) -> str:
 
 
 def identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
-    """Return an identity that no other running client has: a person is asked for a name, all others count up."""
+    """Return an identity that no other running client uses: ask a person for a name, otherwise number it."""
     if not may_ask(options):
         return identity.take_numbered(options.server, name, taken, options.journal)
     while True:
@@ -173,7 +173,7 @@ def identity_for(options: Options, name: str, taken: frozenset[str]) -> identity
 
 
 def another_name(name: str, taken: set[str]) -> str:
-    """Ask for another name, and remember it; the next one after `name` that is not taken is proposed."""
+    """Ask for another name, and remember it; propose the next free one after `name`."""
     proposed = next(candidate for candidate in identity.numbered(name) if candidate not in taken)
     given = _ask("Another name", proposed)
     identity.remember_name(given)
@@ -181,7 +181,7 @@ def another_name(name: str, taken: set[str]) -> str:
 
 
 def _ask(question: str, default: str | None) -> str:
-    """Ask until there is a name; the default is taken with Enter, and no word that was typed before for a match."""
+    """Ask until the answer is a valid name. Enter accepts the default; words typed ahead for a match do not count."""
     ask = ask_anew if default else input
     while True:
         hint = f" [{default}]" if default else ""
@@ -201,24 +201,24 @@ _VERSION_CLASH = (
     f"This is ttt_net {ttt_net.__version__}: install the version that the server has, or play in a browser at {{site}}"
 )
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
-"""Exit codes: fine, a fault of ours, started wrongly, the network, refused by the server."""
+"""Exit codes: success, internal error, wrong usage, network failure, rejected by the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended: the server's farewell if there was one, the last sentence, wins and losses."""
+    """How a session ended: the server's farewell, if any, the last sentence, wins and losses."""
 
     farewell: Farewell | None
     sentence: str = ""
     tally: Tally = field(default_factory=Tally)
     is_going_back: bool = False
-    """Whether the person wants to go somewhere else."""
+    """Whether the person wants to choose another place."""
     is_serving_on: bool = False
     """Whether the player's own server should keep running without them."""
 
 
 def report(options: Options, ending: Ending) -> int:
-    """Say how a session ended, people's words to where people look, and return the exit code."""
+    """Print how a session ended, sentences for people to where people look, and return the exit code."""
     if options.is_json:
         write_text(summary_line(ending.tally))
     elif ending.sentence:
@@ -233,7 +233,7 @@ def _advice(options: Options) -> str:
 
 
 def complain_of(options: Options, farewell: Farewell | None) -> int:
-    """Complain of what kept us from what we came for, if anything did, and return the exit code."""
+    """Print the error that ended the session, if any, and return the exit code."""
     if farewell is None or farewell.why is Parting.DONE:
         return OK
     if farewell.why is Parting.UNREACHABLE:
@@ -253,7 +253,7 @@ _DEEPEST = 32
 
 
 def line_of(frame: str) -> str | None:
-    """Return a frame as one line of ASCII, without the token that it may hold; None if it is no message at all."""
+    """Return a frame as one line of ASCII, without any token; None if it is not a message."""
     try:
         message = json.loads(frame)
     except (ValueError, RecursionError):
@@ -266,7 +266,7 @@ def line_of(frame: str) -> str | None:
 
 
 def line_of_link(event: ConnectionEvent) -> str | None:
-    """Return what happened to the link as a line; None for any other event, and for all tries but the first."""
+    """Return a connection event as a line; None for other events, and for attempts after the first."""
     match event:
         case Lost(reason):
             told = {"type": "lost", "reason": reason}
@@ -280,7 +280,7 @@ def line_of_link(event: ConnectionEvent) -> str | None:
 
 
 def summary_line(tally: Tally) -> str:
-    """Return the last line: how many games there were, and how they ended."""
+    """Return the last line: the number of games, and their results."""
     return json.dumps(
         {"type": "summary", "games": tally.games, "won": tally.won, "drawn": tally.drawn, "lost": tally.lost},
         separators=(",", ":"),
@@ -288,7 +288,7 @@ def summary_line(tally: Tally) -> str:
 
 
 def tap_of(write: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """Return what writes each frame as its line, where lines are written."""
+    """Return the function that writes each frame as a line, if JSON lines are requested."""
     if write is None:
         return None
 
@@ -303,7 +303,7 @@ def tap_of(write: Callable[[str], None] | None) -> Callable[[str], None] | None:
 def delivering(
     write: Callable[[str], None] | None, deliver: Callable[[ConnectionEvent], Awaitable[None]]
 ) -> Callable[[ConnectionEvent], Awaitable[None]]:
-    """Return `deliver`, preceded by the line of an event of the link where lines are written."""
+    """Return `deliver`, preceded by writing connection events as lines if JSON lines are requested."""
 
     async def written(event: ConnectionEvent) -> None:
         if write is not None and (line := line_of_link(event)) is not None:

@@ -1,7 +1,7 @@
-"""Write names, marks, moves, clocks and times the same way everywhere, and the sentences that describe a display.
+"""Format names, marks, moves, clocks and times consistently, and write the sentences that describe a display.
 
-Every renderer uses these words. Text from peers is cleaned here once more: the server does so on the way in, and not
-every server is honest.
+Every renderer uses these words. Text from peers is cleaned here again: servers clean it too, but not every server is
+honest.
 """
 
 import textwrap
@@ -32,16 +32,16 @@ from ttt_net.text import clean, counted
 MAX_MARKS = 4
 MAX_CODE = 12
 MAX_GAMES = 2
-"""Of the games that are sought, so many are named."""
+"""The maximal number of sought games to name."""
 _LATENCIES = ((100, "good"), (300, "fair"))
 TENTHS_BELOW_MS = 10_000
 """A clock shows tenths of a second below this."""
 RATED_OR_CASUAL = "rated or casual"
-"""The kind of a seek that accepts both."""
+"""The kind of a seek that accepts rated and casual matches."""
 
 
 def name_of(player: PlayerInfo) -> str:
-    """Return the name as it may be shown."""
+    """Return the cleaned name."""
     return clean(player.name, MAX_NAME_CELLS) or "?"
 
 
@@ -51,7 +51,7 @@ def label_of(player: PlayerInfo) -> str:
 
 
 def full_label(player: PlayerInfo) -> str:
-    """Return the name with all that is known of its owner: that it is a bot and of which level, and the rating."""
+    """Return the name with the bot mark, the level of a bot, and the rating."""
     label = name_of(player)
     if player.bot is not None:
         label += f" [bot, level {player.level}]" if player.level is not None else " [bot]"
@@ -60,40 +60,40 @@ def full_label(player: PlayerInfo) -> str:
 
 
 def rating(number: int | None, *, is_provisional: bool) -> str:
-    """Return a rating as it is written, with a question mark as long as little stands behind it."""
+    """Return a rating in digits, with a question mark while it is provisional."""
     return "" if number is None else f"{number}{'?' * is_provisional}"
 
 
 def opponent_of(match: Snapshot) -> PlayerInfo:
-    """Return who sits on the other side."""
+    """Return the player on the other side."""
     return match.players[1 - (match.you or 0)]
 
 
 def mark_of(match: Snapshot, side: int) -> str:
-    """Return the mark of a side, one visible character, or those that it may choose from: `X/O`."""
+    """Return the mark of a side as one visible character, or the marks that it may choose from: `X/O`."""
     return "/".join(clean(match.position.marks[side], MAX_MARKS).replace(" ", "")) or "?"
 
 
 def move_name(match: Snapshot, move: int) -> str:
-    """Return how a move is written."""
+    """Return the name of a move."""
     return clean(match.game.move_names[move], 12) or "?"
 
 
 def cell_name(match: Snapshot, cell: int) -> str:
-    """Return how a move in a cell is written, without the mark where a move says that too."""
+    """Return the name of a move in a cell, without the mark if the name includes it."""
     game = match.game
     names = (name for place, name in zip(game.move_cells, game.move_names, strict=True) if place == cell)
     return clean(next(names, ""), 12) or "?"
 
 
 def game_name(name: str) -> str:
-    """Return a game's name as it may be shown."""
+    """Return the cleaned name of a game."""
     return clean(name, 40) or "?"
 
 
 @lru_cache(maxsize=256)
 def title_and_rule(name: str) -> tuple[str, str]:
-    """Return the title and the rule of a game, or its name alone if only a newer server knows it."""
+    """Return the title and the rule of a game, or only its name if this client does not know it."""
     try:
         game = find_game(name)
     except Refusal:
@@ -102,12 +102,12 @@ def title_and_rule(name: str) -> tuple[str, str]:
 
 
 def title_of(name: str) -> str:
-    """Return what people call a game."""
+    """Return the title of a game."""
     return title_and_rule(name)[0]
 
 
 def some_games(names: Sequence[str]) -> str:
-    """Return the first games of a list, and how many more there are."""
+    """Return the first games of a list, and the number of others."""
     shown = ", ".join(map(title_of, names[:MAX_GAMES])) or "any game"
     return shown if len(names) <= MAX_GAMES else f"{shown} and {len(names) - MAX_GAMES} more"
 
@@ -121,7 +121,7 @@ def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
 
 
 def clock_name(time: TimeControl) -> str:
-    """Return a time control as it is typed: minutes and seconds, `3+2`."""
+    """Return a time control as players type it: minutes and seconds, `3+2`."""
     return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
 
 
@@ -134,7 +134,7 @@ def clock_face(left_ms: int) -> str:
 
 
 def duration(ms: int) -> str:
-    """Return how long something has taken or will take: `4 s`, `2 min`, `3 h`, `5 d`."""
+    """Return a duration with a rounded unit: `4 s`, `2 min`, `3 h`, `5 d`."""
     seconds = max(0, ms) // 1000
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size or (unit != "min" and seconds >= size):
@@ -143,7 +143,7 @@ def duration(ms: int) -> str:
 
 
 def latency(latency_ms: int | None) -> str:
-    """Return the way to the server and back as a number and a word; nothing as long as it is not known."""
+    """Return the latency as a number and a word; empty while it is unknown."""
     if latency_ms is None:
         return ""
     word = next((word for limit_ms, word in _LATENCIES if latency_ms < limit_ms), "slow")
@@ -151,11 +151,11 @@ def latency(latency_ms: int | None) -> str:
 
 
 def company_hint(display: Display, width: int) -> list[str]:
-    """Return how to get an opponent when nobody else seeks one, on lines that end between words."""
+    """Return how to get an opponent when nobody else seeks one, broken between words."""
     seek = display.world.seeking
     if display.world.is_hosting:
         lines = ["Friends on this network join with:", f"{PLAY} {typed_address(display)}"]
-    elif seek is not None and display.world.reply(PlayerList) is not None:  # before that, the players are unknown
+    elif seek is not None and display.world.reply(PlayerList) is not None:  # until then, the players are unknown
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
         bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"
         lines = ["No opponent? Seat a bot from another terminal:", bot]
@@ -165,7 +165,7 @@ def company_hint(display: Display, width: int) -> list[str]:
 
 
 def typed_address(display: Display) -> str:
-    """Return the server as others type it after what starts a client, with what makes their client trust it."""
+    """Return the server as others type it after the client's command, with the option for trusting its certificate."""
     address = display.world.reachable or display.world.address
     if display.world.is_secure:
         fingerprint = display.world.trust.fingerprint
@@ -176,22 +176,22 @@ def typed_address(display: Display) -> str:
 
 
 def join_command(display: Display, code: str) -> str:
-    """Return what a friend types to accept an invitation."""
+    """Return the command with which a friend accepts an invitation."""
     return f"{PLAY} {typed_address(display)} --join {clean(code, MAX_CODE)}"
 
 
 def invitation(display: Display, told: InvitationReply) -> str:
-    """Return the code, and what a friend types with it."""
+    """Return the code, and the command with it for a friend."""
     return f"Your code is {clean(told.code, MAX_CODE)}. A friend joins with: {join_command(display, told.code)}"
 
 
 def join_link(display: Display, code: str) -> str:
-    """Return where a friend's browser accepts an invitation."""
+    """Return the link with which a friend accepts an invitation in a browser."""
     return f"{_site(display)}/j#{clean(code, MAX_CODE)}"
 
 
 def match_link(display: Display, match: Snapshot) -> str:
-    """Return where browsers see a match; the link to a private one has its code."""
+    """Return the web link to a match; for a private match, it contains the code."""
     code = f"#{clean(match.code, MAX_CODE)}" if match.code else ""
     return f"{_site(display)}/m/{clean(match.match, 32)}{code}"
 
@@ -208,18 +208,18 @@ _HOW = {
     "forfeit": "{loser} did not move in time",
 }
 FINISH_FIRST = "Finish this match first, or leave it."
-"""The answer to a player who asks for an opponent during a match."""
+"""The reply to a player who seeks an opponent during a match."""
 OPENING_PLIES = 2
-"""A match with fewer moves has just begun, and can be called off."""
+"""Matches with fewer moves can still be aborted."""
 MAX_SENTENCE_CELLS = 160
 MAX_NOTE_CELLS = 80
 MAX_NOTICE_CELLS = 400
-"""A command to join has to be whole, with a fingerprint and a long name in it."""
+"""Enough for a complete command to join, with a fingerprint and a long name."""
 MAX_ABOUT_CELLS = 60
 
 
 def pairing(match: Snapshot) -> str:
-    """Return who plays what against whom; at one keyboard, a player without a name is called by their mark."""
+    """Return who plays whom at which game; at one keyboard, players without names are called by their marks."""
     marks = (mark_of(match, 0), mark_of(match, 1))
     sides = (
         mark if name_of(player) == mark else f"{label_of(player)} ({mark})"
@@ -229,7 +229,7 @@ def pairing(match: Snapshot) -> str:
 
 
 def result(match: Snapshot, *, is_shared: bool = False) -> str:
-    """Return how the match ended, from our side; where two people share a keyboard, from neither's."""
+    """Return how the match ended from our view; if two people share a keyboard, from a neutral view."""
     outcome = match.outcome
     if outcome is None:
         return ""
@@ -262,7 +262,7 @@ def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
 
 
 def _how(match: Snapshot, reason: str, winner: str, loser: str, losers: str) -> str:
-    """Return the sentence of a reason, ours or the game's. A stranger's sentence is never used as a format string."""
+    """Return the sentence of a reason, built-in or of the game. Foreign sentences are never used as format strings."""
     sentence = _HOW.get(reason) or clean((match.game.endings or {}).get(reason, ""), MAX_SENTENCE_CELLS)
     return sentence.replace("{winner}", winner).replace("{losers}", losers).replace("{loser}", loser)
 
@@ -278,7 +278,7 @@ def counters(match: Snapshot) -> list[str]:
 
 
 def demands(match: Snapshot, takeover: str) -> str:
-    """Return what the position demands of the side to move, to append to the prompt.
+    """Return what the position requires of the side to move, as an addition to the prompt.
 
     `takeover` is the key or word for taking over the first move.
     """
@@ -297,9 +297,9 @@ def demands(match: Snapshot, takeover: str) -> str:
 
 
 def status(display: Display, takeover: str = "Tab") -> str:
-    """Return the state of the match in one sentence; nothing where there is none.
+    """Return the state of the match in one sentence; empty without a match.
 
-    `takeover` is the key or word by which the first move is taken over.
+    `takeover` is the key or word for taking over the first move.
     """
     match = display.match
     if match is None:
@@ -315,18 +315,18 @@ def status(display: Display, takeover: str = "Tab") -> str:
         mark = mark_of(match, match.you or 0).replace("/", " or ")
         if display.world.is_shared:
             name = name_of(match.players[match.you or 0])
-            what = "" if name == mark else f": place {mark}"  # a player without a name is called by their mark
+            what = "" if name == mark else f": place {mark}"  # players without names are called by their marks
             return f"{name} to move{what}{demands(match, takeover)}."
         return f"Your turn: place {mark}{demands(match, takeover)}."
     if match.position.to_move is None:
-        return ""  # the last move is here, and the end that it has led to is about to be
+        return ""  # the last move has arrived, and the end is about to follow
     mover = match.players[match.position.to_move]
     where = "" if match.position.takeover is not None else demands(match, takeover)
     return f"{label_of(mover)} is {'thinking' if mover.bot is not None else f'to move{where}'} ..."
 
 
 def banner(display: Display, lost_for_ms: int | None = None) -> str:
-    """Return the trouble of the link, for how long, and what that means for the match; nothing when all is well."""
+    """Return the problem of the connection, its duration, and its meaning for the match; empty without problems."""
     if display.world.link is LinkState.LOST and display.world.trouble == Closing.ENDED.meaning:
         kept = "; your match is kept" if display.is_live else ""
         since = "" if lost_for_ms is None else f", {duration(lost_for_ms)} ago"
@@ -342,12 +342,12 @@ def banner(display: Display, lost_for_ms: int | None = None) -> str:
 
 
 def guests_left(world: World) -> str:
-    """Return the question before leaving one's own server while others are on it."""
+    """Return the question before a player leaves their own server while guests are connected."""
     return f"{counted(world.guests, 'other person is', 'other people are')} here; end the server?"
 
 
 def short_banner(display: Display, lost_for_ms: int | None) -> str:
-    """Return what matters most of a banner, for a narrow window; nothing when all is well."""
+    """Return the most important part of a banner, for a narrow window; empty without problems."""
     if display.world.link is LinkState.CONNECTING and display.world.attempt > 0 and display.world.trouble:
         return f"{_sentence(display.world.trouble)} Try {display.world.attempt}"
     if display.world.link is not LinkState.LOST:
@@ -363,7 +363,7 @@ _OURS = {"takeback": "asked to take a move back"}
 
 
 def offers(match: Snapshot, answer: Callable[[str], str]) -> str:
-    """Return the open offers; `answer` says by the kind of offer what to press or type."""
+    """Return the open offers; `answer` gives the key or word for each kind of offer."""
     said = []
     for offer in match.offers:
         opponent = name_of(match.players[offer.side])
@@ -376,14 +376,14 @@ def offers(match: Snapshot, answer: Callable[[str], str]) -> str:
 
 
 def declined(kind: str) -> str:
-    """Return that the opponent has turned down what we offered or asked for."""
+    """Return that the opponent declined our offer."""
     return "They do not allow take-backs." if kind == "takeback" else f"Your {kind} offer was declined."
 
 
 def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
-    """Return that the opponent is away, and when the match may be claimed; nothing when they are here.
+    """Return that the opponent is away, and when the match may be claimed; empty if they are connected.
 
-    `claim` says what to press or type for it. Without a link nothing is known of them, and nothing can be claimed.
+    `claim` is the key or word for claiming. Without a connection, nothing is known about the opponent.
     """
     is_known = world.link is LinkState.ONLINE and match.you is not None and match.outcome is None
     if not is_known or match.you is None or match.present[1 - match.you]:
@@ -399,17 +399,17 @@ def absence(world: World, match: Snapshot, claim_in_ms: int | None, claim: str) 
 
 
 def begun(match: Snapshot) -> str:
-    """Return that a match of ours has begun while another one is seen."""
+    """Return that a match of ours began while another one is shown."""
     return f"Another match has begun, against {label_of(opponent_of(match))}: {clean(match.game.title, 30)}."
 
 
 def ended(match: Snapshot) -> str:
-    """Return how a match of ours has ended while another one is seen."""
+    """Return how a match of ours ended while another one is shown."""
     return f"The match against {label_of(opponent_of(match))} is over. {result(match)}"
 
 
 def elsewhere(match: Snapshot | None, key: str) -> str:
-    """Return that another match than the one that is seen waits for our move; nothing where none does."""
+    """Return that it is our turn in another match than the shown one; empty if it is not."""
     return "" if match is None else f"It is your turn against {name_of(opponent_of(match))}, too: {key} goes there."
 
 
@@ -428,13 +428,13 @@ def series(match: Snapshot, *, is_shared: bool = False) -> str:
 
 
 def _told_apart(match: Snapshot) -> tuple[str, str]:
-    """Return the marks of the two, or their names where both place either mark."""
+    """Return the marks of the two players, or their names if both place either mark."""
     marks = mark_of(match, 0), mark_of(match, 1)
     return marks if marks[0] != marks[1] else (name_of(match.players[0]), name_of(match.players[1]))
 
 
 def new_ratings(display: Display, match: Snapshot) -> list[str]:
-    """Return what the end of the match did to the ratings, by side; nothing where it did nothing."""
+    """Return how the end of the match changed the ratings, by side; empty if it did not."""
     if display.world.rated is None or display.world.rated.match != match.match:
         return []
     said = []
@@ -445,7 +445,7 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
 
 
 def facts(display: Display, match: Snapshot) -> list[str]:
-    """Return the facts of a match besides its board: the scores, the watchers, the code."""
+    """Return the facts of a match beside its board: the scores, the watchers, the code."""
     said = counters(match)
     is_shared, is_watched = display.world.is_shared, match.you is None
     if any(match.score) or ((is_shared or is_watched) and match.outcome is not None):
@@ -467,7 +467,7 @@ def facts(display: Display, match: Snapshot) -> list[str]:
 
 
 def notice(display: Display) -> str:
-    """Return the last thing worth saying, cleaned."""
+    """Return the latest notice, cleaned."""
     return clean(display.notice, MAX_NOTICE_CELLS)
 
 
@@ -476,7 +476,7 @@ def _sentence(text: str) -> str:
 
 
 def restart(world: World, now_ms: int) -> str:
-    """Return how long it is until the server restarts, and what that means; nothing if it does not."""
+    """Return the time until the server restarts, and what that means; empty if no restart is announced."""
     left_ms = world.restart_in_ms(now_ms)
     if left_ms is None:
         return ""
@@ -485,23 +485,23 @@ def restart(world: World, now_ms: int) -> str:
 
 
 def restarting(world: World) -> str:
-    """Return that the server restarts, and what that means."""
+    """Return that the server is restarting, and what that means."""
     return f"The server restarts; {'your match waits as it is' if world.has_unfinished_match else 'please wait'}."
 
 
 def does_wait(world: World, match: Snapshot) -> bool:
-    """Return whether a match stays as it is if we leave it now: it is adjourned, or the opponent is away, too."""
+    """Tell whether a match continues unchanged if we leave it now: it is adjourned, or the opponent is away too."""
     return match.adjourned or (match.you is not None and not match.present[1 - match.you]) or not world.server_goes_on
 
 
 def claim_after_leaving(match: Snapshot) -> str:
-    """Return when the opponent can claim a match that we leave now without an end."""
+    """Return when the opponent can claim a match that we leave unfinished now."""
     grace_s = grace_ms(match.time, on_purpose=True, earlier=0) // 1000
     return f"{name_of(opponent_of(match))} can claim the win after {grace_s} s at most"
 
 
 def leaving(world: World, match: Snapshot) -> str:
-    """Return the question of whether to leave a live match, and the result of leaving it without an end."""
+    """Return the question whether to leave a live match, and the consequence of leaving it unfinished."""
     if match.tournament is not None:
         return "Resign and leave? Or w: leave; the clock goes on, and you can come back."
     how = "Call it off" if match.position.ply < OPENING_PLIES else "Resign"
@@ -511,7 +511,7 @@ def leaving(world: World, match: Snapshot) -> str:
 
 
 def parting(world: World, command: str) -> str:
-    """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
+    """Return the last sentence of a client that leaves: what happens to the match, and how to return."""
     unfinished = [m for name, m in world.matches.items() if world.has_seat(name) and m.outcome is None]
     if not unfinished:
         return ""
@@ -532,7 +532,7 @@ def challenged(challenge: Challenged) -> str:
 
 
 def challenge_over(challenge: Challenged, reason: str) -> str:
-    """Return what became of a challenge of ours that led to no match."""
+    """Return why a challenge of ours did not start a match."""
     return f"{label_of(challenge.to)} {_DECLINED.get(reason, 'declined')}."
 
 
@@ -560,11 +560,11 @@ def chatted(told: Chatted) -> str:
 
 
 _DELETED = "deleted"
-"""The name that a server shows for players who asked it to forget them."""
+"""The name that a server shows for deleted players."""
 
 
 def renamed(earlier: PlayerInfo, player: PlayerInfo) -> str:
-    """Return that another player has taken a new name, or had theirs deleted."""
+    """Return that another player has changed or deleted their name."""
     if player.name == _DELETED:
         return f"{name_of(earlier)} has deleted their name and ratings here."
     return f"{name_of(earlier)} is called {name_of(player)} now."

@@ -1,6 +1,6 @@
-"""Hold everything that a client knows (the server, the link, matches, the lobby), and update it after an event.
+"""Define the state that a client knows (server, connection, matches, lobby), and update it after an event.
 
-This module knows no screen and no rules of play: legal moves are those that the server listed.
+This module knows no screen and no rules of play: legal moves are the ones listed by the server.
 """
 
 from collections.abc import Container, Mapping
@@ -55,7 +55,7 @@ Reply = TypeVar("Reply", bound=ServerMessage)
 
 
 class LinkState(Enum):
-    """The state of the link to the server."""
+    """The state of the connection to the server."""
 
     CONNECTING = "connecting"
     ONLINE = "online"
@@ -70,13 +70,13 @@ class PendingChallenge:
     heard_at_ms: int
 
     def left_ms(self, now_ms: int) -> int:
-        """Return how long it can still be answered."""
+        """Return the time left to answer it."""
         return max(0, self.challenge.expires_in_ms - (now_ms - self.heard_at_ms))
 
 
 @dataclass(frozen=True, slots=True)
 class LobbyState:
-    """The lobby as it concerns us: challenges, an invitation, and the bots that the server suggests."""
+    """The part of the lobby that concerns us: challenges, an invitation, and the bots that the server suggests."""
 
     is_subscribed: bool = False
     challenges: tuple[PendingChallenge, ...] = ()
@@ -92,62 +92,62 @@ _NEVER: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The state of the link, our matches and the lobby, as far as we know it.
+    """The known state of the connection, our matches and the lobby.
 
     Times are local, in milliseconds, by the clock that `update_world` is given.
     """
 
     address: str = ""
-    """The server as it was typed, or where it runs."""
+    """The server's address, as typed or detected."""
     reachable: str = ""
-    """The address that others on the network type, once it was needed."""
+    """The address that others on the network type, once it has been looked up."""
     trust: Trust = field(default_factory=Trust)
-    """How we trust the server, which friends need to know as well."""
+    """How we trust the server; invitations tell friends."""
     is_secure: bool = False
-    """Whether the link is encrypted."""
+    """Whether the connection is encrypted."""
     is_hosting: bool = False
-    """Whether the server is our own, which friends need to know."""
+    """Whether the server is our own; invitations tell friends."""
     server_goes_on: bool = True
-    """Whether the server keeps running when we leave; one of our own may end with us."""
+    """Whether the server keeps running when we leave; our own may end with us."""
     missed: tuple[str, ...] = ()
-    """Our matches that ended while this player was away, as far as is known here."""
+    """Our matches that ended while this player was away, as far as known."""
     guests: int = 0
-    """How many others are on the server that is our own, as of when we were about to leave."""
+    """The number of guests on our own server when we were about to leave."""
     is_shared: bool = False
-    """Whether two people sit at this keyboard: then our side is the one to move, and "you" is not used."""
+    """Whether two people share this keyboard: then our side is the one to move, and sentences avoid "you"."""
     link: LinkState = LinkState.CONNECTING
     trouble: str = ""
-    """Why the link is lost, or cannot be had."""
+    """Why the connection dropped or failed."""
     attempt: int = 0
-    """Which attempt to connect is under way; 0 before the first has failed."""
+    """The number of the current attempt to connect; 0 before the first has failed."""
     frozen_at_ms: int | None = None
-    """Up to when the clocks ran if the link is lost."""
+    """Until when the clocks ran, if the connection dropped."""
     latency_ms: int | None = None
-    """The way to the server and back, once it is known."""
+    """The round trip to the server, if known."""
     you: PlayerInfo | None = None
-    """Our player, once the server has welcomed us."""
+    """Our player, after the server's welcome."""
     server: str = ""
-    """The name that the server gives itself."""
+    """The server's name for itself."""
     features: tuple[str, ...] = ()
     """The optional features of this server."""
     added_games: tuple[AddedGame, ...] = ()
-    """The games that other packages have added to this server."""
+    """The games that other packages add to this server."""
     may_write: bool = True
     """Whether the server allows chat beyond phrases."""
     restart_at_ms: int | None = None
     """When the server restarts, if announced."""
     unfinished: tuple[str, ...] = ()
-    """The matches that were ours already when we came."""
+    """The matches that were ours when we connected."""
     matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
-    """Our matches and the one that is watched, each as its newest snapshot; ended ones until they are forgotten."""
+    """The latest snapshots of our matches and of the watched one; finished ones stay until they are forgotten."""
     heard_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
-    """When the clock of each match was read."""
+    """When each match's clock was read."""
     away_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
-    """For each match, when the opponent's absence was reported."""
+    """When the opponent's absence was reported, by match."""
     watching: str | None = None
-    """The match that we watch, or have asked to watch."""
+    """The match that we watch or have requested to watch."""
     watch_code: str | None = None
-    """The code that it was asked for with."""
+    """The code in the request to watch it."""
     entered: str = ""
     """The code of the tournament that we play in; empty if there is none."""
     joined: str = ""
@@ -155,27 +155,27 @@ class World:
     tournament_at_ms: int = 0
     """When the newest state of a tournament arrived, for its countdown."""
     seeking: SeekRequest | None = None
-    """The search that stands, or was asked for."""
+    """Our open or requested seek."""
     lobby: LobbyState = field(default_factory=LobbyState)
     replies: Mapping[type[ServerMessage], ServerMessage] = field(default_factory=lambda: _NO_REPLIES)
-    """The newest message of each type that a screen shows as it is: lists of the lobby, answers to questions."""
+    """The latest message of each type that screens show unchanged: lists of the lobby, and replies."""
     rated: Rated | None = None
     """The change of ratings by the end of the last match."""
     tally: Tally = field(default_factory=Tally)
     farewell: Farewell | None = None
-    """The last event of the connection, once it has come."""
+    """The last event of the connection, once it has arrived."""
 
     def reply(self, kind: type[Reply]) -> Reply | None:
-        """Return the newest message of a type; None if there was none since its screen was opened."""
+        """Return the latest message of a type; None if none arrived since its screen opened."""
         found = self.replies.get(kind)
         return found if isinstance(found, kind) else None
 
     def with_reply(self, reply: ServerMessage) -> "World":
-        """Return the world with the newest message of its type."""
+        """Return the world with a message as the latest of its type."""
         return replace(self, replies=MappingProxyType({**self.replies, type(reply): reply}))
 
     def without_replies(self, kinds: Container[type[ServerMessage]]) -> "World":
-        """Return the world before any message of these types."""
+        """Return the world without messages of these types."""
         kept = {kind: reply for kind, reply in self.replies.items() if kind not in kinds}
         return replace(self, replies=MappingProxyType(kept))
 
@@ -186,7 +186,7 @@ class World:
         return next((each for each in challenges if self.you is None or each.by.name != self.you.name), None)
 
     def has_seat(self, name: str) -> bool:
-        """Tell whether a match is one of those that we play."""
+        """Tell whether we play a match."""
         match = self.matches.get(name)
         return match is not None and match.you is not None
 
@@ -196,7 +196,7 @@ class World:
         return any(self.has_seat(name) and match.outcome is None for name, match in self.matches.items())
 
     def left_ms(self, name: str, side: int, now_ms: int) -> int | None:
-        """Return the time left to `side` on the clock of a match that is known, or None without a clock."""
+        """Return the time left to `side` on the clock of a known match, or None without a clock."""
         match = self.matches[name]
         if match.clock is None:
             return None
@@ -206,7 +206,7 @@ class World:
         return max(0, match.clock.remaining_ms[side] - spent_ms)
 
     def lost_for_ms(self, now_ms: int) -> int | None:
-        """Return for how long the link has been gone, or None while it stands."""
+        """Return how long ago the connection dropped, or None while connected."""
         if self.link is not LinkState.LOST or self.frozen_at_ms is None:
             return None
         return max(0, now_ms - self.frozen_at_ms)
@@ -216,7 +216,7 @@ class World:
         return max(0, self.restart_at_ms - now_ms) if self.restart_at_ms is not None else None
 
     def with_match(self, snapshot: Snapshot) -> "World":
-        """Return the world with the newest snapshot of a match."""
+        """Return the world with the latest snapshot of a match."""
         return replace(self, matches=MappingProxyType({**self.matches, snapshot.match: snapshot}))
 
     def without_match(self, name: str) -> "World":
@@ -226,7 +226,7 @@ class World:
         return replace(self, matches=MappingProxyType(matches), watching=watching)
 
     def without_ended(self, but: str | None) -> "World":
-        """Return the world without the matches that are over; `but` names one to keep."""
+        """Return the world without finished matches; `but` names one to keep."""
         matches = {name: match for name, match in self.matches.items() if name == but or match.outcome is None}
         if len(matches) == len(self.matches):
             return self
@@ -241,11 +241,11 @@ LobbyEvent = Suggestion | Challenged | ChallengeAccepted | ChallengeOver | Invit
 
 MAX_CHALLENGES = 20
 MAX_ADDED_GAMES = 100
-"""Challenges that are kept; of more, the oldest are forgotten."""
+"""The maximal number of challenges to keep; the oldest are dropped first."""
 
 
 def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
-    """Return the world after the event; `now_ms` is the local time. Matches that end stay until they are forgotten."""
+    """Return the world after the event; `now_ms` is the local time. Finished matches stay until they are forgotten."""
     match event:
         case Welcome():
             return _welcomed(world, event)
@@ -322,7 +322,7 @@ def _welcomed(world: World, welcome: Welcome) -> World:
 
 
 def _with_snapshot(world: World, snapshot: Snapshot, now_ms: int) -> World:
-    """Take a match of ours, or the one that was asked for; any other is ignored."""
+    """Store a match of ours, or the requested one; ignore others."""
     if snapshot.you is None and snapshot.match != world.watching:
         return world
     before = world.matches.get(snapshot.match)
@@ -337,15 +337,15 @@ def _with_snapshot(world: World, snapshot: Snapshot, now_ms: int) -> World:
 
 
 def without_accepted(lobby: LobbyState, match: Snapshot) -> LobbyState:
-    """Return the lobby without the invitation that has led to a match of ours."""
+    """Return the lobby without the invitation that started a match of ours."""
     invitation = lobby.invitation
     if invitation is not None and match.private and match.code in (None, invitation.code):
-        invitation = None  # while another match is played its code stays good
+        invitation = None  # during another match, its code stays valid
     return replace(lobby, invitation=invitation)
 
 
 def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
-    """Take an event of a match that is known; one that is in its snapshot already changes nothing."""
+    """Apply an event of a known match; ignore one that the snapshot already includes."""
     before = world.matches.get(event.match)
     if before is None or event.seq <= before.seq:
         return world
@@ -359,7 +359,7 @@ def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
 
 
 def _counted(world: World, before: Snapshot | None, after: Snapshot) -> World:
-    """Count the result when this is the moment in which a match of ours ended; of two who share it, the first's."""
+    """Count the result when a match of ours ends; for two people at one keyboard, that of the first."""
     tally = world.tally.counting(before, after, 0 if world.is_shared else None)
     return world if tally is world.tally else replace(world, tally=tally)
 
@@ -373,9 +373,9 @@ def _with_presence(world: World, event: Presence, now_ms: int) -> World:
 
 
 def _refused(world: World, request: Request, refusal: Refused) -> World:
-    """Undo what was only requested."""
+    """Undo what was requested but rejected."""
     match request:
-        case SeekRequest() if refusal.code != Code.NOT_SEEKING:  # one that was cancelled, by a newer one perhaps
+        case SeekRequest() if refusal.code != Code.NOT_SEEKING:  # it was cancelled, perhaps by a newer one
             return replace(world, seeking=None)
         case WatchRequest(match=name) if name == world.watching:
             return replace(world, watching=None) if world.has_seat(name) else world.without_match(name)
@@ -386,7 +386,7 @@ def _refused(world: World, request: Request, refusal: Refused) -> World:
 
 
 def _update_lobby(lobby: LobbyState, event: LobbyEvent, now_ms: int) -> LobbyState:
-    """Return the pending matters between us and others after an event."""
+    """Return the state of the lobby after an event."""
     match event:
         case Suggestion():
             return replace(lobby, suggestion=event)
@@ -402,7 +402,7 @@ def _update_lobby(lobby: LobbyState, event: LobbyEvent, now_ms: int) -> LobbySta
 
 
 def _replaces(event: Challenged, earlier: Challenged) -> bool:
-    """Tell whether it takes the place of an earlier one: there is one at most from one player to another."""
+    """Tell whether a challenge replaces an earlier one: each player has at most one open challenge to another."""
     return (event.by.name, event.to.name) == (earlier.by.name, earlier.to.name)
 
 

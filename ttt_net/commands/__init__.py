@@ -1,1 +1,1 @@
-"""The verbs of `python -m ttt_net`; `__main__` says which module has which."""
+"""The verbs of `python -m ttt_net`; `__main__` maps them to these modules."""

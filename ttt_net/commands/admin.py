@@ -1,7 +1,7 @@
-"""`admin`: look after a server that runs on this machine, over the listener that its data folder names.
+"""`admin`: administer a server on this machine through the admin listener named in its data folder.
 
-Replies are shown as lines and tables; `admin top` shows the figures once a second, as a screen
-in a terminal or as lines in a pipe.
+Replies are printed as lines and tables. `admin top` shows statistics every second, as a screen in a terminal or as
+lines in a pipe.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class AdminConnection:
         self._connection = connection
 
     def ask(self, question: protocol.AnyAdminRequest) -> protocol.AnyAdminReply:
-        """Return the server's answer. Raises `ConfigurationError` if it says no."""
+        """Return the server's reply. Raises `ConfigurationError` if the server rejects the request."""
         try:
             self._connection.send(protocol.encode(question).decode())
             patience_s = _BACKUP_S if isinstance(question, protocol.Backup) else _TIMEOUT_S
@@ -54,7 +54,7 @@ class AdminConnection:
 
 
 def _read_address(folder: Path, address: str | None, token_file: Path | None) -> tuple[str, str]:
-    """Return the address of the server, and the token for it; those of the folder where none are given."""
+    """Return the address of the server and its token, by default from the data folder."""
     try:
         address = address or (folder / ADDRESS_FILE).read_text(encoding="utf-8").strip()
         return address, (token_file or folder / TOKEN_FILE).read_text(encoding="utf-8").strip()
@@ -68,9 +68,9 @@ def _read_address(folder: Path, address: str | None, token_file: Path | None) ->
 
 @contextmanager
 def reached(folder: Path, at: str | None = None, token_file: Path | None = None) -> Iterator[AdminConnection]:
-    """Connect to the server whose data are in the folder, or the one at an address, as the host or a moderator.
+    """Connect to the server of a data folder, or the one at an address, as the host or a moderator.
 
-    Raises `ConfigurationError` if that cannot be.
+    Raises `ConfigurationError` if that is impossible.
     """
     address, token = _read_address(folder, at, token_file)
     try:
@@ -178,7 +178,7 @@ def _moderator_request(args: argparse.Namespace) -> protocol.AnyAdminRequest:
 
 
 def _stretch(text: str) -> int:
-    """Return the seconds that a stretch of time such as `90m` has."""
+    """Return the seconds of a duration such as `90m`."""
     unit = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}.get(text[-1:])
     if unit is None or not text[:-1].isdecimal() or not int(text[:-1]):
         raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 30m, 12h, 7d")
@@ -205,7 +205,7 @@ QUESTIONS: dict[str, Callable[[argparse.Namespace], protocol.AnyAdminRequest]] =
 
 
 def run_admin(args: argparse.Namespace) -> int:
-    """Ask, and print the answer."""
+    """Send the request, and print the reply."""
     connecting = reached(args.data, args.at, args.token_file)
     if args.act == "top":
         with connecting as connection:
@@ -217,7 +217,7 @@ def run_admin(args: argparse.Namespace) -> int:
 
 
 def as_text(answer: protocol.AnyAdminReply) -> str:
-    """Return the answer for people."""
+    """Return the reply as text for people."""
     match answer:
         case protocol.Report():
             return _report(answer)
@@ -246,7 +246,7 @@ def as_text(answer: protocol.AnyAdminReply) -> str:
                 for each in answer.sanctions
             ]
             return columns(("act", "whom", "since", "until", "by", "reason"), sanctions)
-        case protocol.TournamentRows() | protocol.TournamentSheet():  # which `tournament` shows in its own way
+        case protocol.TournamentRows() | protocol.TournamentSheet():  # `tournament` has its own output
             return msgspec.json.encode(answer).decode()
         case protocol.AuditRows():
             acts = [(moment(each.at_ms), each.by, each.act, each.what) for each in answer.acts]
@@ -275,7 +275,7 @@ def as_text(answer: protocol.AnyAdminReply) -> str:
 
 
 def moment(at_ms: int | None) -> str:
-    """Return a moment as date and time, UTC; of an end that never comes, that."""
+    """Return a moment as date and time in UTC, or that it never comes."""
     if at_ms is None:
         return "for good"
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
@@ -341,7 +341,7 @@ def _report(report: protocol.Report) -> str:
 
 
 def _questions(report: protocol.Report) -> list[tuple[str, str]]:
-    """Return the row of questions about the past; none from a server of an older release."""
+    """Return the row about queries of past matches; empty for a server of an older release."""
     if report.answer_s is None:
         return []
     answered = f"{sum(report.answer_s.counts):,}; {times(report.answer_s)}"
@@ -354,12 +354,12 @@ def who_is_here(report: protocol.Report) -> str:
 
 
 def waiting(report: protocol.Report) -> str:
-    """Return what waits for clients and for the disk."""
+    """Return the lengths of the queues for clients and for the disk."""
     return f"{counted(report.queue_bytes, 'byte')} for clients, {counted(report.jobs, 'job')} for the disk"
 
 
 def cluster_rows(figures: NodeFigures | None) -> list[tuple[str, str]]:
-    """Return the state of a node in its cluster; nothing for a single server."""
+    """Return the state of a node in its cluster; empty for a single server."""
     if figures is None:
         return []
     role = "steward" if figures.is_steward else "member" if figures.is_member else "no member now"
@@ -374,14 +374,14 @@ def cluster_rows(figures: NodeFigures | None) -> list[tuple[str, str]]:
 
 
 def state(report: protocol.Report) -> str:
-    """Return in words whether all is well."""
+    """Return the health of the server in words."""
     if report.restart_in_s is not None:
         return f"restarts in {spoken(report.restart_in_s)}"
     return report.unready or "ready"
 
 
 def times(timing: protocol.Timing, before: protocol.Timing | None = None) -> str:
-    """Return half and 99 % of the values, as bounds, those since `before`."""
+    """Return the median and the 99th percentile of the values since `before`, as upper bounds."""
     added = timing.since(before)
     half, most = added.quantile(0.5), added.quantile(0.99)
     return "none yet" if half is None or most is None else f"half within {_ms(half)}, 99 % within {_ms(most)}"
@@ -397,7 +397,7 @@ def _by_reason(counts: dict[str, int]) -> str:
 
 
 def columns(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Return a table as lines, its columns as wide as they need to be; the last one may be a sentence."""
+    """Return a table as lines with minimal column widths; the last column may be a sentence."""
     cleaned = ((*(clean(cell, 60) for cell in row[:-1]), clean(row[-1], 240)) for row in rows)
     table: list[tuple[str, ...]] = [headings, *cleaned]
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
@@ -407,7 +407,7 @@ def columns(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 _EVERY_S = 1.0
 _ABOVE_TABLE = 10
-"""Rows of the screen that are not matches, nor of a cluster."""
+"""The rows of the screen other than those of matches and of a cluster."""
 
 
 Ask = Callable[[protocol.AnyAdminRequest], protocol.AnyAdminReply]
@@ -415,7 +415,7 @@ Ask = Callable[[protocol.AnyAdminRequest], protocol.AnyAdminReply]
 
 
 def watch(ask: Ask, output: TextIO, rounds: int | None = None) -> int:
-    """Show until Ctrl-C, or for that many rounds; return the exit code."""
+    """Show the statistics until Ctrl-C, or for a number of rounds; return the exit code."""
     console = Console(file=output, highlight=False)
     before: protocol.Report | None = None
     try:
@@ -451,7 +451,7 @@ def _write_line(console: Console, ask: Ask, before: protocol.Report | None) -> p
 
 
 def one_line(report: protocol.Report, before: protocol.Report | None) -> Text:
-    """Return the moment as one line."""
+    """Return the statistics as one line."""
     return Text(
         f"{state(report)}; {who_is_here(report)}, {report.live} live,"
         f" {rate(report, before):.0f} moves/s, {times(report.move_s, before.move_s if before else None)}"

@@ -54,7 +54,7 @@ from ttt_net.strategies.tictactoe import Magic, subtraction
 from ttt_net.text import counted
 
 MOST_ROWS = 25
-"""Moves of which each has a row; those below them share one, so that the board is still on the screen."""
+"""The number of moves with a row of their own; worse moves share a row, so that the board stays on the screen."""
 
 
 class Compared(NamedTuple):
@@ -65,18 +65,18 @@ class Compared(NamedTuple):
 
 
 def written(game: Game[Any], moves: Iterable[Move]) -> str:
-    """Return moves as text, parted by spaces."""
+    """Return moves as text, separated by spaces."""
     return " ".join(game.move_names[move] for move in moves)
 
 
 def mark_of(game: Game[S], state: S, side: Side) -> str:
-    """Return the mark that a side places; X for the first and O for the second where it may choose."""
+    """Return the mark that a side places; X for the first and O for the second side if it may choose."""
     mark = game.marks(state)[side]
     return mark if len(mark) == 1 else "XO"[side]
 
 
 def in_words(verdict: Verdict) -> str:
-    """Return a verdict as people say it: `win in 5`, `win in 9 at most`, `draw`, `looks lost`, or an estimate."""
+    """Return a verdict in words: `win in 5`, `win in 9 at most`, `draw`, `looks lost`, or an estimate."""
     if verdict.plies is not None:
         end = f"{verdict.plies}{'' if verdict.exact else ' at most'}"
         return f"{'win' if verdict.result == 1 else 'loss'} in {end}" if verdict.plies else "over"
@@ -102,7 +102,7 @@ def show_position(console: Console, game: Game[S], state: S) -> None:
 
 
 def show_analysis(console: Console, game: Game[S], state: S, analysis: Analysis) -> None:
-    """Print the board, every move with its value, the recommended moves and the play that follows."""
+    """Print the board, every move with its value, the recommended moves and their continuation."""
     show_position(console, game, state)
     if not analysis.moves:
         return
@@ -121,7 +121,7 @@ def show_analysis(console: Console, game: Game[S], state: S, analysis: Analysis)
 
 
 def show_choice(console: Console, game: Game[S], state: S, choice: Choice, sums: str | None = None) -> None:
-    """Print the board, and what one strategy chose; `sums` is how it came to that by numbers."""
+    """Print the board, and the choice of one strategy; `sums` explains the choice in numbers."""
     show_position(console, game, state)
     console.print(f"Move: {game.move_names[choice.move]} ({judged(choice)})")
     if sums is not None:
@@ -132,14 +132,14 @@ def show_choice(console: Console, game: Game[S], state: S, choice: Choice, sums:
 
 
 def judged(choice: Choice) -> str:
-    """Return what a strategy thinks of its choice, in words."""
+    """Return a strategy's evaluation of its choice, in words."""
     if choice.value is None:
         return "not judged"
     return in_words(Verdict(choice.value, choice.exact, choice.line))
 
 
 def cost(counts: Counts) -> str:
-    """Return what a search cost, in a sentence."""
+    """Return the cost of a search, in a sentence."""
     return (
         f"{counted(counts.nodes, 'node')}, {counted(counts.results, 'move')} made, "
         f"{counted(counts.tests, 'test')} for an end, {counted(counts.cuts, 'cut')}, "
@@ -163,7 +163,7 @@ def comparison(game: Game[Any], rows: Iterable[Compared]) -> Table:
 
 
 def search_tree(game: Game[Any], root: TreeNode[Any]) -> Tree:
-    """Return the tree to print: each position with its value for X, and where branches were cut, and why."""
+    """Return the tree to print: each position with its value for X, and the reason of each cutoff."""
     tree = Tree(f"{escape(write_position(game, root.state))} = {root.value:+d}")
 
     def add(branch: Tree, node: TreeNode[Any]) -> None:
@@ -185,10 +185,10 @@ def search_tree(game: Game[Any], root: TreeNode[Any]) -> Tree:
 
 
 def trace(game: Game[Any], root: TreeNode[Any]) -> Iterator[str]:
-    """Yield the boards in the order visited, ended ones with their utility, and at last the move and its utility.
+    """Yield the boards in the order visited, terminal ones with their utility, and finally the move and its utility.
 
-    A board that was visited before, by other moves, says where: a search without a table looks at it again.
-    Utilities are from the view of the side to move at the root, as the program that searches sees them.
+    A board that was visited before, by other moves, refers to that visit: a search without a table searches it again.
+    Utilities are from the view of the side to move at the root, who runs the search.
     """
     side = game.to_move(root.state)
     seen: dict[str, int] = {}
@@ -211,7 +211,7 @@ def states(game: Game[Any], root: TreeNode[Any]) -> Iterator[str]:
 
 
 MOST_SHOWN = 5_000
-"""Positions of a tree that is drawn; a larger one is no longer looked at by anyone."""
+"""The maximal number of positions in a drawn tree."""
 
 
 def add_analyse_arguments(parser: argparse.ArgumentParser) -> None:
@@ -244,7 +244,7 @@ def add_analyse_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_analyse(args: argparse.Namespace) -> int:
-    """Answer the question that the options ask; return the exit status."""
+    """Answer the question of the options; return the exit status."""
     game, limit = find_game(args.game), limit_of(args)
     if args.match is None and (args.number is not None or args.data is not None):
         raise ConfigurationError("--number and --data say which match; they go with --match")
@@ -288,7 +288,7 @@ def answer_question(args: argparse.Namespace, game: Game[Any], limit: Limit) -> 
 
 
 def after_moves(game: Game[S], text: str) -> S:
-    """Return the position after the moves in a text, parted by spaces. Raises `Refusal` if one is bad."""
+    """Return the position after the moves in a text, separated by spaces. Raises `Refusal` if a move is illegal."""
     state = game.initial
     for word in text.split():
         state = game.result(state, read_move(game, state, word))
@@ -311,7 +311,7 @@ def answer_lines(game: Game[Any], lines: Iterable[str], limit: Limit) -> int:
 
 
 def answer(game: Game[S], state: S, limit: Limit) -> dict[str, object]:
-    """Return the analysis of a position as JSON holds it; `value` and `score` are from the side to move."""
+    """Return the analysis of a position for JSON; `value` and `score` are from the view of the side to move."""
     analysis = analyse(game, state, limit)
 
     def judged(verdict: Verdict) -> dict[str, object]:
@@ -354,18 +354,18 @@ def show_tree(args: argparse.Namespace, game: Game[S], state: S) -> None:
 
 
 def ranks_asked(args: argparse.Namespace, game: Game[Any]) -> list[float] | None:
-    """Return the ranks of moves that `--order` asks for, or None."""
+    """Return the ranks of moves for `--order`, or None."""
     return None if args.order is None else ranks_of(game, args.order, random.Random(args.seed))
 
 
 def line_ups(game: Game[Any]) -> Callable[[Any], int]:
-    """Return the line-up value to X of a position of the game."""
+    """Return the function that values the lines of a position for X."""
     assert is_line_game(game)
     return lambda state: line_up_value(game, state, 0)
 
 
 def compare(game: Game[S], state: S, limit: Limit, seed: int | None) -> Iterator[Compared]:
-    """Yield what each strategy that plays the game chooses, and what that costs it."""
+    """Yield the choice of each strategy that plays the game, and its cost."""
     for name in NAMES:
         strategy = find_strategy(name, seed=seed)
         if strategy.objection(game) is None:
@@ -376,9 +376,9 @@ def compare(game: Game[S], state: S, limit: Limit, seed: int | None) -> Iterator
 
 
 def compare_orders(args: argparse.Namespace, game: Game[S], state: S) -> Iterator[Compared]:
-    """Yield what alpha-beta without a table chooses and costs: by the order of the cells, and by the one asked for.
+    """Yield the choice and cost of alpha-beta without a table: in the order of cells, and in the requested order.
 
-    Of a win it knows no more than that it comes before the board is full.
+    It does not know the distance of a win, only that it comes before the board is full.
     """
     if game.is_terminal(state):
         return
@@ -395,11 +395,11 @@ def compare_orders(args: argparse.Namespace, game: Game[S], state: S) -> Iterato
 
 
 CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}
-"""The mark of each outcome in the chart: right if X wins, left if O wins, in the middle for a draw."""
+"""The mark of each outcome in the chart: right if X wins, left if O wins, middle for a draw."""
 
 
 def show_match(args: argparse.Namespace, limit: Limit) -> None:
-    """Print the match's moves with their grades, and the lesson: first what can be seen without a search."""
+    """Print the match's moves with their grades, and the lesson: first the one that needs no search."""
     record = one_record(args)
     game, console = find_game(record.game), Console()
     moves, start = [made.move for made in record.moves], first_position(game, record.start)
@@ -447,7 +447,7 @@ def one_record(args: argparse.Namespace) -> Record:
 
 
 def winner_in(game: Game[Any], record: Record) -> Side | None:
-    """Return the winner of a match, by its rules or by its record; None for nobody."""
+    """Return the winner of a match, by its rules or by its record; None without a winner."""
     if record.outcome is not None:
         return record.outcome.winner
     state = first_position(game, record.start)
@@ -474,7 +474,7 @@ def show_moves(console: Console, game: Game[Any], record: Record, reviewed: Sequ
 
 
 def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
-    """Return a move as JSON holds it; values are from the view of who made it, null where they are not known."""
+    """Return a move for JSON; values are from the view of the side that moved, null if unknown."""
     return {
         "type": "move",
         "ply": each.ply,
@@ -494,18 +494,18 @@ def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
 
 
 def chart(result: int | None, mark: str) -> str:
-    """Return where the game stands after a move, by its result for who made it and has that mark now."""
+    """Return the chart cell after a move, by the result for the side that made it and has this mark."""
     return CHART[result if result is None or mark == "X" else -result]
 
 
 def better(game: Game[Any], each: Reviewed) -> str:
-    """Return the best moves with their values, if the actual move was none of them."""
+    """Return the best moves with their values, if the actual move was not one of them."""
     is_worse = each.move not in each.best and (each.sign or each.could.result is not None)
     return f"{named(game, each.best)} ({in_words(each.could)})" if is_worse else ""
 
 
 def summary(game: Game[Any], reviewed: Sequence[Reviewed], lesson: Lesson) -> Iterator[str]:
-    """Yield in sentences the lesson, where else the match turned, and how much of it is not known."""
+    """Yield sentences about the lesson, the other turning points, and the moves that could not be judged."""
     if lesson.ply is not None:
         yield lesson.in_words(game)
     for each in reviewed:

@@ -1,4 +1,4 @@
-"""`demo`: two bots play over a real server, each in its own process; the server is killed in mid-match."""
+"""`demo`: two bots play over a real server, each in its own process, and the server is killed during the match."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 
 BOTS = (("Mia", "6"), ("Leo", "4"))
-"""The players' names and levels: far enough apart that a line is completed."""
+"""The players' names and levels, far enough apart for a decided match."""
 PACE_MS, PLAIN_PACE_MS = 150, 40
 """How long the bots wait before each move, in a terminal and elsewhere."""
 WAYS_IN = (
@@ -41,7 +41,7 @@ WAYS_IN = (
 )
 """The commands to try next."""
 _ROWS_AROUND = 5
-"""The lines of a picture besides its board, and the cursor's."""
+"""The lines of a picture other than its board, including the cursor's."""
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_demo(args: argparse.Namespace) -> int:
-    """Show one match from the first position to how to join in; return 0 if it was played to its end."""
+    """Show one match from the first position to the commands to try next; return 0 if it was played to its end."""
     find_game(args.game)
     console = Console(markup=False, highlight=False, emoji=False)
     is_moving = console.is_terminal and not console.is_dumb_terminal
@@ -84,7 +84,7 @@ def run_demo(args: argparse.Namespace) -> int:
 def _shown(
     console: Console, bot: subprocess.Popen[str], server: "_Server", *, is_moving: bool
 ) -> tuple[wire.Snapshot | None, str]:
-    """Show the match in the terminal, or print its positions one after the other; return its end, and the proof."""
+    """Show the match in the terminal, or print its positions one by one; return its end, and the proof."""
     glyphs, rows = glyphs_for(console.encoding, is_ascii=False), console.height - _ROWS_AROUND
     glyphs = replace(glyphs, theme=theme_for(None, Depth(console.color_system if not console.no_color else None)))
     if not is_moving:
@@ -119,7 +119,7 @@ def _output(process: subprocess.Popen[str]) -> IO[str]:
 
 
 class _Server:
-    """The server of the demo, which is killed and comes back on its port, with its journal."""
+    """The server of the demo, which is killed and restarted on the same port with the same journal."""
 
     def __init__(self, folder: str, processes: ExitStack) -> None:
         self._folder = folder
@@ -128,12 +128,12 @@ class _Server:
         self.url = self._first_line()
 
     def kill(self) -> None:
-        """End it as a power cut does, without a word."""
+        """Kill the server without warning, as a power cut does."""
         self._process.kill()
         self._process.wait()
 
     def restart(self) -> None:
-        """Start it again where it was, and wait until it listens."""
+        """Start the server again, and wait until it listens."""
         self._process = self._started(self.url.rpartition(":")[2])
         self._first_line()
 
@@ -149,19 +149,19 @@ class _Server:
 
 
 KILLED_AT_PLY = 6
-"""The server is killed once so many moves are made; a shorter match of another game is played without that."""
+"""The server is killed after this many moves; in other games, a shorter match is not interrupted."""
 FRAME_S = 0.03
-"""How long a falling mark is seen in each row."""
+"""How long a falling mark is visible in each row."""
 PAUSE_S = 1.2
-"""How long a sentence stays that has to be read."""
+"""How long a sentence stays so that people can read it."""
 FLASHES = 3
 FLASH_S = 0.25
 SIZE = (60, 30)
-"""The columns and rows that a board has at most."""
+"""The maximal columns and rows of a board."""
 
 
 class DemoStage:
-    """Draws a match from its events; `show` is called with each picture and its shortest time in seconds."""
+    """Draws a match from its events; `show` is called with each picture and its minimal duration in seconds."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class DemoStage:
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self.proof = ""
-        """One sentence on how the server and the moves fared; empty until the server is back."""
+        """One sentence about the restart and the moves that survived it; empty until the server is back."""
         self._clock_s = clock_s
         self._show = show
         self._glyphs = glyphs
@@ -182,7 +182,7 @@ class DemoStage:
         self._display = Display()
 
     def play(self, lines: Iterable[str], kill: Callable[[], None], restart: Callable[[], None]) -> wire.Snapshot | None:
-        """Show the match that a bot's lines of JSON tell of, and kill the server in the middle; return its end."""
+        """Show the match that a bot's lines of JSON describe, and kill the server in the middle; return its end."""
         is_killed, kept, gone_s = False, -1, 0.0
         for line in _read_ahead(lines, kill):
             heard = _heard(line)
@@ -244,7 +244,7 @@ class DemoStage:
 
 
 def result_of(match: wire.Snapshot) -> str:
-    """Return how the match ended, as a watcher reads it."""
+    """Return how the match ended, in a watcher's words."""
     return words.result(structs.replace(match, you=None))
 
 
@@ -255,9 +255,9 @@ def _last_move(match: wire.Snapshot) -> str:
 
 
 def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]:
-    """Yield the lines, and kill the server as the first is read after which it is to be: pictures may be late by then.
+    """Yield the lines, and kill the server as soon as the right line is read, even if pictures lag behind.
 
-    On a busy machine the bots would else have played to the end of the match before half of it is drawn.
+    Otherwise, on a busy machine, the bots would finish the match before half of it is drawn.
     """
     read: SimpleQueue[str | None] = SimpleQueue()
 
@@ -270,7 +270,7 @@ def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]
                     kill()
                 read.put(line)
         except ValueError:
-            pass  # they are closed: the demo is over, and the bot has not ended yet
+            pass  # the demo is over and has closed the lines, but the bot still runs
         finally:
             read.put(None)
 
@@ -280,7 +280,7 @@ def _read_ahead(lines: Iterable[str], kill: Callable[[], None]) -> Iterator[str]
 
 
 def _is_moment(heard: wire.AnyServerMessage | None) -> bool:
-    """Return whether to kill the server now: after enough moves, in a live match."""
+    """Tell whether to kill the server now: after enough moves, in a live match."""
     if not isinstance(heard, wire.Played) or heard.position is None:
         return False
     return heard.ply >= KILLED_AT_PLY and heard.position.to_move is not None
@@ -290,4 +290,4 @@ def _heard(line: str) -> wire.AnyServerMessage | None:
     try:
         return wire.decode_server_message(line)
     except Refusal:
-        return None  # the summary at the end is no message
+        return None  # the final summary is not a message

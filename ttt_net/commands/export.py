@@ -1,7 +1,7 @@
-"""`export`: write recorded matches as text, JSON Lines, CSV or Parquet, from files, this machine's journal or a server.
+"""`export`: write recorded matches as text, JSON Lines, CSV or Parquet, from files, the journal or a server.
 
-Matches are read and written one after the other, so that a million of them need no more memory than one page. From a
-server they come over its HTTP API, whose answers are checked like all that comes from a stranger.
+Matches are read and written one by one, so that a million of them need no more memory than one page. A server sends
+them over its HTTP API; its answers are validated like all data from strangers.
 """
 
 import argparse
@@ -40,18 +40,18 @@ from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.text import clean, counted, name_key
 
 BATCH = 1_000
-"""Matches in one row group of a Parquet file."""
+"""The number of matches in a row group of a Parquet file."""
 TRIES = 6
-"""How often a page is asked for before the export gives up; the waits between double from one second."""
+"""How often to request a page before giving up; the waits between double from one second."""
 MOST_WAIT_S = 60
-"""The longest wait that a server's `Retry-After` is given."""
+"""The longest accepted `Retry-After` of a server."""
 MOST_REFUSALS = 100
-"""Pages in a row that are refused with `Retry-After` before the export gives up."""
+"""The number of consecutive `Retry-After` answers before the export gives up."""
 ANSWER_S = 30.0
-"""How long a server may take for one page."""
+"""The time limit for one page."""
 MAX_PAGE_BYTES = 16_000_000
 MOST_EMPTY = 10_000
-"""Pages in a row without a match that is wanted; a server looks through 2,000 matches for each."""
+"""The maximal number of consecutive pages without a wanted match; a server searches 2,000 matches for each."""
 _NEXT = re.compile(r'<(/api/[!-;=?-~]{1,600})>; rel="next"', re.ASCII)
 _CURSOR = re.compile(r"[0-9]{1,18}-[0-9A-Za-z-]{0,32}", re.ASCII)
 Exported = MatchData | Record
@@ -60,23 +60,23 @@ Write = Callable[[BinaryIO, Iterable[Exported]], int]
 
 
 class Filter(NamedTuple):
-    """The matches that are wanted."""
+    """Which matches to export."""
 
     game: str | None
     player: str | None
     since: datetime.date | None
-    """The earliest day on which a match may have ended."""
+    """The first day of matches by their end."""
     is_rated: bool | None
 
     @property
     def since_ms(self) -> int:
-        """The same in milliseconds since 1970."""
+        """The first day in milliseconds since 1970."""
         if self.since is None:
             return 0
         return round(datetime.datetime.combine(self.since, datetime.time(), datetime.UTC).timestamp() * 1000)
 
     def has(self, match: Exported) -> bool:
-        """Tell whether a match is wanted; records say nothing of ratings, so they are casual ones."""
+        """Tell whether to export a match; records do not mention ratings, so they count as casual."""
         names = {name_key(player.name) for player in match.players}
         if isinstance(match, Record):
             is_late = self.since is None or (match.date is not None and match.date >= self.since)
@@ -121,7 +121,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the matches, in the order of the sources; a file appears only once it is whole."""
+    """Write the matches in the order of the sources; a file appears only when it is complete."""
     if bool(args.sources or args.all) == bool(args.server):
         raise ConfigurationError("name files or matches to export, or --all, or --server with an address")
     if args.after is not None and (not args.server or not _CURSOR.fullmatch(args.after)):
@@ -149,7 +149,7 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 class _Text:
-    """A text stream as one of bytes, where the standard output has no bytes below."""
+    """A binary stream over a text stream, for a standard output without a buffer."""
 
     def __init__(self, stream: io.TextIOBase) -> None:
         self._stream = stream
@@ -160,7 +160,7 @@ class _Text:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a file beside that of the path, and put it into its place at the end."""
+    """Write a temporary file, and move it to the path at the end."""
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
@@ -174,7 +174,7 @@ def _new_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _game_name(name: str) -> str:
-    """Return the name of a game as matches have it; one that is not installed here is taken as it is."""
+    """Return the canonical name of a game; the name of a game that is not installed is returned unchanged."""
     try:
         return game_name(name)
     except Refusal:
@@ -192,7 +192,7 @@ def _read_day(text: str | None) -> datetime.date | None:
 
 
 def _from_sources(sources: list[str], data: Path) -> Iterator[Exported]:
-    """Yield the matches of files and of the journal's. Raises `ConfigurationError` if one cannot be read."""
+    """Yield the matches of files and of the journal. Raises `ConfigurationError` if one cannot be read."""
     for source in sources:
         if source != "-" and not Path(source).exists() and MATCH_ID.fullmatch(source):
             yield _by_id(data, source)
@@ -201,14 +201,14 @@ def _from_sources(sources: list[str], data: Path) -> Iterator[Exported]:
 
 
 def _of_this_machine(data: Path, wanted: Filter, form: str) -> Iterator[Exported]:
-    """Yield all matches of the journal, then those of this keyboard, which have no times, if they go into the format.
+    """Yield the matches of the journal, then those of this keyboard if the format allows matches without times.
 
     Raises `ConfigurationError` if there are none, or they cannot be read.
     """
     journal, local = data / JOURNAL_FILE, records_file()
     count = 0
     if journal.exists() or data != DEFAULT_DATA:
-        for count, match in enumerate(_finished(data, wanted), 1):  # noqa: B007 - counted for what follows
+        for count, match in enumerate(_finished(data, wanted), 1):  # noqa: B007 - the count is used below
             yield match
     records = load_records(LOCAL, data) if local.exists() else []
     if form == "text":
@@ -248,7 +248,7 @@ def _finished(data: Path, wanted: Filter) -> Iterator[MatchData]:
 
 
 def _from_server(args: argparse.Namespace, wanted: Filter) -> Iterator[MatchData]:
-    """Yield all finished public matches of a server that are wanted, in the order of their ends."""
+    """Yield the wanted finished public matches of a server, in the order of their ends."""
     url = read_address(args.server).url
     fields = {"game": wanted.game, "since_ms": wanted.since_ms or None, "after": args.after}
     if wanted.is_rated is not None:
@@ -290,14 +290,14 @@ class _Page(NamedTuple):
 
 
 class _ApiReader:
-    """A connection to the HTTP API of a server, over which pages are asked for one after the other."""
+    """A connection to the HTTP API of a server, which requests pages one by one."""
 
     def __init__(self, url: str, fingerprint: str | None) -> None:
         parts = urlsplit(url)
         self.server = server_at(url)
         self._is_encrypted = parts.scheme == "wss"
         pinned = pinned_fingerprint(self.server) if self._is_encrypted else None
-        self._trust = trust_of(url, fingerprint or pinned, is_insecure=True)  # nothing secret is sent
+        self._trust = trust_of(url, fingerprint or pinned, is_insecure=True)  # the request contains no secrets
         host, port = parts.hostname or "", parts.port or (443 if self._is_encrypted else 80)
         context = self._trust.context(url)
         self._connection = (
@@ -311,7 +311,7 @@ class _ApiReader:
         self._connection.close()
 
     def page(self, address: str) -> _Page:
-        """Return a page, after waits if the server asks for them. Raises `ConfigurationError` if there is none."""
+        """Return a page, after waiting as the server requests. Raises `ConfigurationError` if the server sends none."""
         failures = refusals = 0
         while True:
             try:
@@ -341,7 +341,7 @@ class _ApiReader:
         self._connection.request("GET", address, headers={"Accept-Encoding": "gzip"})
         response = self._connection.getresponse()
         data = response.read(MAX_PAGE_BYTES + 1)
-        if response.length and len(data) <= MAX_PAGE_BYTES:  # of a part nobody would know that it is one
+        if response.length and len(data) <= MAX_PAGE_BYTES:  # an incomplete answer could not be recognized
             raise http.client.IncompleteRead(data, response.length)
         if response.will_close:
             self._connection.close()
@@ -378,7 +378,7 @@ def _are_parallel(match: MatchData) -> bool:
 
 
 def _sentence(status: int, data: bytes) -> str:
-    """Return the server's message in place of a page."""
+    """Return the server's error message."""
     try:
         return clean(msgspec.json.decode(data, type=Refused).message, 200)
     except msgspec.MsgspecError:
@@ -404,7 +404,7 @@ def _write_json(file: BinaryIO, matches: Iterable[Exported]) -> int:
 
 
 def _with_times(match: Exported) -> MatchData:
-    """Return a match of which all is known that the columns name. Raises `ConfigurationError` if it is a record."""
+    """Return a match if it has values for all columns. Raises `ConfigurationError` if it is a record, without times."""
     if isinstance(match, Record):
         raise ConfigurationError("a record has no time for each move; export it with --format text")
     return match
@@ -414,7 +414,7 @@ COLUMNS = (
     "match", "game", "started", "ended", "first", "first_bot", "first_rating", "second", "second_bot", "second_rating",
     "winner", "reason", "rated", "time", "start", "previous", "moves", "written", "times_ms", "clocks_ms",
 )  # fmt: skip
-"""The columns of CSV and Parquet files; times of day are in UTC, lists are in one cell."""
+"""The columns of CSV and Parquet files; times are in UTC, and a list is one cell."""
 
 
 def _row(match: MatchData) -> tuple[Any, ...]:

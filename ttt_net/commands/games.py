@@ -1,4 +1,4 @@
-"""`games`: the catalogue as a table; knows rich, and no rules."""
+"""`games`: print the catalogue as a table."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""Run a server inside a client, for everybody."""
+"""Run a server inside a client, open to everybody."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ _MAX_LOG_BYTES = 1_000_000
 
 @contextmanager
 def serve(options: Options) -> Iterator[Served]:
-    """Run the server like `server.py`, with the same output, except that its log goes into a file."""
+    """Run the server like `server.py`, with the same output, but with its log in a file."""
     try:
         yield from _served(options)
     except ConfigurationError as error:
@@ -31,7 +31,7 @@ def serve(options: Options) -> Iterator[Served]:
 
 
 def _without_flags(sentence: str) -> str:
-    """Return an error of the server that names variables of the environment in place of flags that a client lacks."""
+    """Return a server's error with environment variables in place of flags that a client lacks."""
     flag = r"\bwith --(data|admin|host)\b( or TTT_NET_\w+)?"
     return re.sub(flag, lambda found: f"with the variable TTT_NET_{found[1].upper()}", sentence)
 

@@ -1,6 +1,6 @@
 """`backup`, `restore` and `cluster`: copy a journal, restore a copy, and restart a lost log of a cluster.
 
-A copy may be made while a server runs, and is checked before it is restored.
+A backup can be made while the server runs. It is checked before it is restored.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def add_backup_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_backup(args: argparse.Namespace) -> int:
-    """Copy, and say how large the copy is."""
+    """Make a backup, and print its size."""
     size = back_up(args.data / JOURNAL_FILE, args.file)
     print(f"{args.file}: {size:,} bytes")
     return 0
@@ -38,7 +38,7 @@ def add_restore_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_restore(args: argparse.Namespace) -> int:
-    """Check the backup, put it back, and report its contents."""
+    """Check the backup, restore it, and print a summary."""
     if args.verify:
         print(f"{args.file} is whole: {verify(args.file)}")
         return 0
@@ -69,7 +69,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_cluster(args: argparse.Namespace) -> int:
-    """Explain the effect, and carry it out if confirmed."""
+    """Explain the effect, and reseed the log if confirmed."""
     journal = args.data / JOURNAL_FILE
     if not journal.exists():
         raise ConfigurationError(f"there is no {journal}")
@@ -104,9 +104,9 @@ async def _reseed(args: argparse.Namespace, replica: Replica) -> None:
 
 
 async def reseed(stream: Log, replica: Replica) -> None:
-    """Begin an empty log with a snapshot of the tables, whose place in it is 1.
+    """Begin an empty log with a snapshot of the tables at position 1.
 
-    Raises `ConfigurationError` if the log is not empty, or does not answer.
+    Raises `ConfigurationError` if the log is not empty or does not answer.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Position | None] = loop.create_future()
@@ -116,7 +116,7 @@ async def reseed(stream: Log, replica: Replica) -> None:
             "the log does not answer" if end is None else f"the log is not lost: it ends at place {end}"
         )
     published: asyncio.Future[Position | None] = loop.create_future()
-    stream.publish(encode_batch(Batch("reseed", 0, 0, 0, "", ())), published.set_result)  # of nobody: it is skipped
+    stream.publish(encode_batch(Batch("reseed", 0, 0, 0, "", ())), published.set_result)  # skipped
     if await published != 1:
         raise ConfigurationError("the log did not take its first place; look after its servers, and try again")
     replica.move_to(1)

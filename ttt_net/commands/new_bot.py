@@ -1,6 +1,7 @@
-"""`new-bot` and `sandbox`: begin the project of a bot in some language, and run it on a server of its own.
+"""`new-bot` and `sandbox`: create a bot project in a language, and run a bot on a server of its own.
 
-The projects are whole and working: `examples/bots` in a clone, a part of the package where it is installed.
+The projects are complete and work as they are. They come from `examples/bots` in a clone, or from the installed
+package.
 """
 
 import argparse
@@ -22,7 +23,7 @@ PROJECTS = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[2] / "e
 NAME = "my-bot"
 """The name of the bot in all projects."""
 TRIALS = {"python": "pytest", "node": "npm test", "go": "go mod tidy && go test", "c": "make test"}
-"""By language, the command that tries a project."""
+"""The command that tries a project, by language."""
 
 
 def add_new_bot_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: Options) -> AbstractContextManager[Served]:
-    from ttt_net.commands import host  # to join a server elsewhere does not take all that one needs
+    from ttt_net.commands import host  # joining a remote server needs fewer modules than hosting
 
     return host.serve(options)

@@ -1,4 +1,4 @@
-"""Find recorded matches for other verbs: in files of records, and in the journal of a server on this machine."""
+"""Load recorded matches for other verbs, from files of records or the journal of a server on this machine."""
 
 import argparse
 import contextlib
@@ -16,21 +16,21 @@ from ttt_net.server.journal import JOURNAL_FILE, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 
 MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
-"""The form of the ids of matches."""
+"""The form of match ids."""
 MAX_FILE_BYTES = 20_000_000
 LOCAL = "local"
 """The source name for the file of matches played at this keyboard."""
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where the server keeps its journal."""
+    """Add the option for the folder of the server's journal."""
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the server's folder (default %(default)s)")
 
 
 def load_records(source: str, data: Path) -> list[Record]:
-    """Return the matches in the file `source`, or the one of that id in the journal of the folder `data`.
+    """Return the matches in the file `source`, or the match with this id in the journal of the folder `data`.
 
-    A `source` of `-` is the standard input. Raises `ConfigurationError` if anything cannot be found or read.
+    `-` is standard input. Raises `ConfigurationError` if anything cannot be found or read.
     """
     records = load_each(source, data)
     for each in records:
@@ -40,7 +40,7 @@ def load_records(source: str, data: Path) -> list[Record]:
 
 
 def load_each(source: str, data: Path) -> list[Record | Refusal]:
-    """Return the same, and in place of a record that cannot be read the refusal that says why."""
+    """Return the same matches, with a refusal in place of each record that cannot be read."""
     path = records_file() if source == LOCAL else Path(source)
     if source != "-" and not path.exists() and MATCH_ID.fullmatch(source):
         return [*_from_journal(data, [source])]
@@ -66,9 +66,9 @@ def load_each(source: str, data: Path) -> list[Record | Refusal]:
 
 
 def chosen(records: list[Record], number: int | None, source: str) -> Record:
-    """Return the record of that number, counted from 1, or the only one; of the matches of a keyboard the newest.
+    """Return the record with a number, counted from 1; without a number, the only one, or the newest at this keyboard.
 
-    Raises `ConfigurationError` if it is anything else.
+    Raises `ConfigurationError` if no such record exists.
     """
     if number is None and source == LOCAL:
         number = len(records)

@@ -1,4 +1,4 @@
-"""`replay`: steps through a recorded match; one position, all of them, by keys in a terminal, or as a film for one."""
+"""`replay`: show one position or all positions of a recorded match, step through it by keys, or record a film of it."""
 
 import argparse
 import asyncio
@@ -30,11 +30,11 @@ _LAST = (Keys.End, "G")
 _QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
 _STYLES = {"X": "bold blue", "O": "bold yellow", EMPTY: "dim"}
 _STEP_S, _HOLD_S = 0.8, 3.0
-"""How long each position of a film stays to be seen, and the last."""
+"""How long a film shows each position, and the last one."""
 _ANEW = "\x1b[H\x1b[2J"
-"""Clears the screen, from its upper left corner."""
+"""The control sequence that clears the screen and moves to its upper left corner."""
 _LEAST = (40, 8)
-"""Columns and rows of the smallest film."""
+"""The minimal columns and rows of a film."""
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
@@ -50,7 +50,7 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_replay(args: argparse.Namespace) -> int:
-    """Show the match: the position at `--at`, or as a film, or by keys in a terminal, or every position."""
+    """Show the match: the position at `--at`, a film, by keys in a terminal, or every position."""
     record = chosen(load_records(args.source, args.data), args.number, args.source)
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
@@ -142,9 +142,9 @@ def _coloured(row: str) -> Text:
 
 
 def asciicast(title: str, pictures: Sequence[Text]) -> Iterator[str]:
-    """Yield the lines of an asciicast, version 2, which players of terminal recordings show as a film.
+    """Yield the lines of an asciicast, version 2, a format of terminal recordings.
 
-    A head has the size of the largest picture; then each picture has the second at which it is shown.
+    The header has the size of the largest picture; each picture follows with its time in seconds.
     """
     width = max(_LEAST[0], *(line.cell_len for picture in pictures for line in picture.split()))
     height = max(_LEAST[1], *(len(picture.split()) + 1 for picture in pictures))

@@ -1,4 +1,4 @@
-"""Share what searching verbs need: options for limits, the engine, tables of figures; and `compile`."""
+"""Provide what all searching verbs need (options for limits, the engine, tables of numbers), and the verb `compile`."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ from ttt_net.strategies.engine import compile_all, is_cold, is_installed, load, 
 from ttt_net.strategies.strategy import Effort, Limit
 
 _GAPS = (2, 1)
-"""How many blanks part two columns of a table: fewer where there is no room for more."""
+"""How many blanks separate two columns of a table: fewer if there is no room."""
 _NO_LIMIT = 1_000
 
 
@@ -31,25 +31,25 @@ def add_limits(parser: argparse.ArgumentParser, *, move_time: int) -> None:
 
 
 def limit_of(args: argparse.Namespace) -> Limit:
-    """Return the limit that the options give."""
+    """Return the limit of the options."""
     return Limit(depth=args.depth, nodes=args.nodes, ms=args.move_time)
 
 
 def positive(text: str) -> int:
-    """Return the number that a text holds, which must be a whole one of at least 1."""
+    """Return the positive whole number of a text."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
 def load_engine(game: Game[Any]) -> None:
-    """Return when what searches of the game need has been loaded; on a terminal, say what takes so long."""
+    """Load what searches of the game need; on a terminal, say why it takes long."""
     with _said():
         load(game)
 
 
 def load_engine_for_review(game: Game[Any], plies: int) -> None:
-    """Return when what a review of so many moves needs has been loaded; on a terminal, say what takes so long."""
+    """Load what a review of this many moves needs; on a terminal, say why it takes long."""
     with _said():
         load_for_review(game, plies)
 
@@ -59,14 +59,14 @@ def _said() -> Status:
 
 
 def new_table(first: str, *, title: str = "", caption: str = "") -> Table:
-    """Return a table whose first column, of names, has that heading; a line break in a heading makes it narrower."""
+    """Return a table with a heading for its first column, of names; a line break in a heading makes it narrower."""
     table = Table(title=title or None, caption=caption or None, box=None, pad_edge=False)
     table.add_column(first, no_wrap=True, vertical="bottom")
     return table
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table. In a terminal, wide rows are wrapped; in a pipe they are not."""
+    """Print a table, wrapping wide rows only on a terminal."""
     for gap in _GAPS:
         table.padding = (0, gap, 0, 0)
         needed = Measurement.get(console, console.options.update(max_width=_NO_LIMIT), table).maximum

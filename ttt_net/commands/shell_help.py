@@ -1,4 +1,4 @@
-"""`completion` and `man`: shell scripts that complete verbs and options, and the manual page, read from the parsers."""
+"""`completion` and `man`: generate completion scripts for shells, and the manual page, from the parsers."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from ttt_net.strategies import NAMES as STRATEGIES
 _OF_GAMES = ("game", "leaderboard", "names")
 _OF_STRATEGIES = ("bot", "x", "o", "strategy", "strategies")
 _FILES = ("FILE", "FOLDER", "PATH", "FILE|ID")
-"""Values that are paths, as help calls them."""
+"""The help's names for values that are paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class OptionUsage:
     """The name of its value in help; empty if it takes none."""
     help: str
     values: tuple[str, ...] = ()
-    """The values to choose from, where they are known."""
+    """The values to choose from, if known."""
     is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class VerbUsage:
-    """One verb, or a word behind one: `path` is how it is typed after `ttt_net`."""
+    """One verb, or a word after one: `path` is what users type after `ttt_net`."""
 
     path: tuple[str, ...]
     help: str
@@ -41,16 +41,16 @@ class VerbUsage:
     """Positional arguments; `flags` holds their name."""
     options: tuple[OptionUsage, ...]
     verbs: tuple[str, ...] = ()
-    """The words that lead on from here."""
+    """The words that may follow."""
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that may be typed here and are not options."""
+        """The words, other than options, that users may type here."""
         return (*self.verbs, *(value for each in self.arguments for value in each.values))
 
 
 def verb_usages() -> list[VerbUsage]:
-    """Return the whole command first, with its verbs, then each verb, and the words behind it."""
+    """Return the whole command with its verbs, then each verb, and the words after it."""
     parsers = {"serve": server.make_parser(is_whole=True), "play": client.make_parser()}
     found = [_usage((), "", make_parser(None))]
     for verb, (_, what) in PROGRAMS.items():
@@ -100,7 +100,7 @@ def _option(action: argparse.Action) -> OptionUsage:
 
 
 def _help(action: argparse.Action) -> str:
-    """Return the help as printed, without defaults that are folders of this machine."""
+    """Return the printed help, without defaults that are folders on this machine."""
     text = action.help or ""
     if isinstance(action.default, Path):
         text = text.replace(" (default %(default)s)", "")
@@ -112,7 +112,7 @@ _INSTALL = {
     "zsh": "a folder of $fpath, as _ttt_net",
     "fish": "~/.config/fish/completions/ttt_net.fish",
 }
-"""Where each shell looks for it."""
+"""Where each shell looks for the script."""
 
 
 def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +128,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def bash_script(usages: Sequence[VerbUsage]) -> str:
-    """Return what bash reads."""
+    """Return the script for bash."""
     by_value = [
         *(
             f"    {_at(usage, flag)}) words={_quoted(' '.join(option.values))} ;;"
@@ -160,7 +160,7 @@ def bash_script(usages: Sequence[VerbUsage]) -> str:
 
 
 def zsh_script(usages: Sequence[VerbUsage]) -> str:
-    """Return what zsh reads."""
+    """Return the script for zsh."""
     by_value = [
         *(
             f"    {_at(usage, flag)}) compadd -- {' '.join(option.values)}; return ;;"
@@ -193,7 +193,7 @@ def zsh_script(usages: Sequence[VerbUsage]) -> str:
 
 
 def fish_script(usages: Sequence[VerbUsage]) -> str:
-    """Return what fish reads."""
+    """Return the script for fish."""
     known = " ".join(_quoted(" ".join(usage.path)) for usage in usages if usage.path)
     lines = [
         _head("fish"),
@@ -230,7 +230,7 @@ def _head(shell: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return the text in quotes that keep all of it as it is."""
+    """Return the text in quotes that escape everything in it."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -239,7 +239,7 @@ def _place(usage: VerbUsage) -> str:
 
 
 def _at(usage: VerbUsage, flag: str) -> str:
-    """Return how the shells see that the last word is the option of a verb."""
+    """Return the shell pattern for the option of a verb as the last word."""
     return _quoted("".join(f" {word}" for word in usage.path) + f" {flag}")
 
 
@@ -260,17 +260,17 @@ def _options(usages: Sequence[VerbUsage]) -> Iterator[tuple[VerbUsage, OptionUsa
 
 
 def _valued(usages: Sequence[VerbUsage]) -> list[tuple[VerbUsage, OptionUsage, str]]:
-    """Return the options whose values are known."""
+    """Return the options with known values."""
     return [each for each in _options(usages) if each[1].values]
 
 
 def _files(usages: Sequence[VerbUsage]) -> list[list[str]]:
-    """Return where a path is typed; all of it as one list, or none."""
+    """Return the options whose values are paths, as one list, or an empty one."""
     return _one([_at(usage, flag) for usage, option, flag in _options(usages) if option.is_file])
 
 
 def _unknown(usages: Sequence[VerbUsage]) -> list[list[str]]:
-    """Return where something is typed that only the person knows."""
+    """Return the options with values that cannot be completed."""
     return _one([_at(u, flag) for u, option, flag in _options(usages) if not option.is_file and not option.values])
 
 
@@ -279,7 +279,7 @@ def _one(places: list[str]) -> list[list[str]]:
 
 
 def _described(usage: VerbUsage, usages: Sequence[VerbUsage]) -> Iterator[str]:
-    """Return each word and option with its help, as zsh tells them beside one another."""
+    """Return each word and option with its help, in zsh's form."""
     helps = {each.path: each.help for each in usages}
     for word in usage.words:
         yield _quoted(_with_help(word, helps.get((*usage.path, word), "")))
@@ -342,7 +342,7 @@ def run_man(args: argparse.Namespace) -> int:
 
 
 def manual(usages: Sequence[VerbUsage]) -> str:
-    """Return the page as `man` reads it."""
+    """Return the page in the format of `man`."""
     lines = [
         '.TH TTT_NET 1 "" "ttt_net" "User Commands"',
         ".SH NAME",
@@ -389,6 +389,6 @@ def _term(term: str, text: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return the text so that nothing in it is a command of the page."""
+    """Return the text with everything escaped that would be a command of the page."""
     lines = text.replace("\\", r"\e").replace("-", r"\-").split("\n")
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in lines)

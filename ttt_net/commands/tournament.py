@@ -99,7 +99,7 @@ def _add_step(
 
 
 def run_tournament(args: argparse.Namespace) -> int:
-    """Carry out one step and print what comes of it."""
+    """Carry out one step and print its result."""
     with reached(args.data) as server:
         if args.step == "list":
             _print_list(server)
@@ -229,5 +229,5 @@ def _print_table(rows: Sequence[Sequence[str]], form: str) -> None:
 
 
 def guarded(row: Iterable[str]) -> list[str]:
-    """Return a row that no spreadsheet takes for formulas: names come from strangers."""
+    """Return a row whose cells no spreadsheet interprets as formulas: names come from strangers."""
     return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for cell in row]

@@ -1,1 +1,1 @@
-"""Programs of others as players: started, held to limits, asked for moves by lines of text, and never trusted."""
+"""External programs as players: start them, enforce limits, exchange lines of text, and never trust them."""

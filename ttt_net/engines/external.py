@@ -1,9 +1,9 @@
-"""An engine as a strategy: `(game, state, limit) -> choice`, so it plays wherever one of ours does.
+"""An external engine as a strategy, `(game, state, limit) -> choice`, which plays wherever built-in ones do.
 
-A dialect asks one started program one question after the other: ours for every game, or that of Gomocup and Piskvork
-for five in a row. The answers are checked: only a legal move is ever returned, and a bounded number of other lines is
-ignored. An engine that crashes, hangs or sends nonsense is restarted and asked once more. If that fails too,
-`EngineError` says why, and its side resigns.
+A dialect exchanges lines with a running program: ours for every game, or that of Gomocup and Piskvork for five in a
+row. The answers are validated: only legal moves are returned, and a bounded number of other lines is ignored. An engine
+that crashes, hangs or sends nonsense is restarted and asked again. If that fails too, `EngineError` gives the reason,
+and its side resigns.
 
 Sources: docs/engines.md for our dialect; "Gomoku AI protocol" (Petr Laštovička, plastovicka.github.io/protocl2en.htm).
 """
@@ -35,11 +35,11 @@ VERSION = "tti 1"
 """The first line sent to an engine that speaks our dialect."""
 _SHOWN_CELLS = 60
 _UNTIMED_MS = 1000
-"""How long an engine without a time limit may think."""
+"""The thinking time of an engine if the match has no limit."""
 _NO_LIMIT = 2_147_483_647
 """Piskvork's value for unlimited time."""
 _FARTHEST = 9_999
-"""Plies to an end that an engine may tell; and ten times that is the largest estimate."""
+"""The maximal number of plies to an end in an evaluation; ten times that is the largest estimate."""
 
 T = TypeVar("T")
 
@@ -52,32 +52,32 @@ class Told(NamedTuple):
 
 
 class Dialect(Protocol):
-    """How one started program is spoken to."""
+    """The protocol with one running program."""
 
     farewell: str
     """The last line sent to the engine."""
 
     def greet(self) -> None:
-        """Return when it is ready. Raises `EngineError` if it will not be."""
+        """Wait until the program is ready. Raises `EngineError` if it fails to start."""
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return why it does not play a game, or None if it does."""
+        """Return why the program cannot play a game, or None if it can."""
 
     def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
-        """Return the move that it chooses. Raises `EngineError` if it chooses none."""
+        """Return the program's move. Raises `EngineError` if it sends none."""
 
 
 class _Conversation:
-    """Reads lines until there is an answer, within its time limit."""
+    """Reads lines until one is the answer, within a time limit."""
 
     def __init__(self, program: EngineProgram, settings: EngineSettings) -> None:
         self.program = program
         self.settings = settings
 
     def answer(self, understand: Callable[[str], T | None], ms: int, what: str) -> T:
-        """Return the result of `understand` for the first line that it understands.
+        """Return the first result of `understand` that is not None.
 
-        Raises `EngineError` if there is none within `ms`.
+        Raises `EngineError` if none arrives within `ms`.
         """
         deadline_s = time.monotonic() + ms / 1000
         for _ in range(MAX_LINES_PER_ANSWER):
@@ -91,7 +91,7 @@ class _Conversation:
 
 
 class LineDialect:
-    """Our own: the position, the legal moves and the time in three lines, and `bestmove` in answer."""
+    """Our dialect: the position, the legal moves and the time in three lines, and `bestmove` as the answer."""
 
     farewell = "quit"
 
@@ -101,7 +101,7 @@ class LineDialect:
         self._last: str | None = None
 
     def greet(self) -> None:
-        """Wait for `ttiok`; its games are known then."""
+        """Wait for `ttiok`; the games are listed before it."""
 
         def understand(line: str) -> bool | None:
             word, _, rest = line.partition(" ")
@@ -115,12 +115,12 @@ class LineDialect:
         self._talk.answer(understand, self._talk.settings.start_ms, "ttiok")
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return why it does not play the game, from its list; `mnk` and `connect` there stand for every size."""
+        """Return why the program cannot play the game, by its list; `mnk` and `connect` in it mean every size."""
         known = {game.name, game.name.partition(":")[0]}
         return None if not self._games or known & set(self._games) else f"it does not play {game.name}"
 
     def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
-        """Return the move of its `bestmove`."""
+        """Return the move of the program's `bestmove`."""
         say, ms = self._talk.program.say, limit.ms or _UNTIMED_MS
         if game.name != self._last:
             say("newgame")
@@ -169,7 +169,7 @@ _CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})", re.ASCII)
 
 
 class PiskvorkDialect:
-    """That of Gomocup: five or more in a row on a flat board; cells are `x,y` from the upper left, counted from 0."""
+    """The dialect of Gomocup: five or more in a row on a flat board; cells are `x,y` from the upper left, from 0."""
 
     farewell = "END"
 
@@ -177,18 +177,18 @@ class PiskvorkDialect:
         self._talk = _Conversation(program, settings)
         self._shape: tuple[int, ...] | None = None
         self._board = ""
-        """The position on its board, as `Game.board` writes it."""
+        """The position on the program's board, as `Game.board` writes it."""
 
     def greet(self) -> None:
-        """Do nothing: a brain is ready when it has answered the size of a board."""
+        """Do nothing: a brain is ready once it has answered the size of a board."""
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return that it plays only five in a row, if the game is another."""
+        """Return that the program plays only five in a row, if the game is another."""
         is_five = is_line_game(game) and len(game.shape) == 2 and game.k == 5 and not game.gravity
         return None if is_five else "a Piskvork brain plays five in a row, on a flat board"
 
     def ask(self, game: Game[S], state: S, limit: Limit) -> Told:
-        """Return the cell that it names. It gets one move if it knows the rest, otherwise the whole board."""
+        """Return the program's cell. Send it one move if it knows the rest, otherwise the whole board."""
         ms, board, width = limit.ms or _UNTIMED_MS, game.board(state), game.shape[1]
         if game.shape != self._shape:
             self._start(game.shape)
@@ -198,7 +198,7 @@ class PiskvorkDialect:
             self._talk.program.say(f"TURN {new[0] % width},{new[0] // width}")
         else:
             self._show(game, state)
-        self._board = ""  # whatever goes wrong from here on, nothing is known of its board
+        self._board = ""  # if anything fails from here on, the program's board is unknown
         move = self._talk.answer(
             lambda line: self._cell(game, state, line), ms + self._talk.settings.overtime_ms, "move"
         )
@@ -219,7 +219,7 @@ class PiskvorkDialect:
             self._talk.program.say(f"INFO {key} {value}")
 
     def _show(self, game: Game[S], state: S) -> None:
-        """Show it the whole board; an empty one is a match to begin."""
+        """Send the program the whole board; an empty one begins a match."""
         if self._board.strip(EMPTY) or not self._board:
             self._expect_ok("RESTART")
         board, width = game.board(state), game.shape[1]
@@ -256,15 +256,15 @@ class PiskvorkDialect:
 
 
 ENGINE = "engine:"
-"""The prefix of a command, or of settings as JSON, where a strategy's name is expected."""
+"""The prefix of a command, or of settings as JSON, in place of a strategy's name."""
 _STARTS = 2
-"""How often an engine is asked for one move."""
+"""The number of attempts to get one move from an engine."""
 
 
 class ExternalEngine:
-    """A program of others; it is started when it is first needed, and ends with this object or this process.
+    """An external program; it starts when it is first needed, and ends with this object or this process.
 
-    Where a first move may be taken over, and it does not say that it knows that rule, `alphabeta` makes that choice.
+    If the pie rule applies and the program does not support it, `alphabeta` decides whether to take over the move.
     """
 
     def __init__(self, settings: EngineSettings, rng: random.Random) -> None:
@@ -278,7 +278,10 @@ class ExternalEngine:
         self._end: weakref.finalize[..., Any] | None = None
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return why it does not play a game; it is started for that. Raises `ConfigurationError` if it cannot be."""
+        """Start the program, and return why it cannot play a game.
+
+        Raises `ConfigurationError` if it cannot be started.
+        """
         if not plays(self._settings, game):
             return f"{self.name} is not to play {game.name}"
         try:
@@ -290,7 +293,7 @@ class ExternalEngine:
         return None if reason is None else f"{self.name}: {reason}"
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return its choice, from its openings if it has the position there. Raises `EngineError` if it has none."""
+        """Return the program's choice, or one of its openings. Raises `EngineError` if it makes none."""
         require_playable(self, game, state)
         begun_s = time.monotonic()
         if moves := self._openings.get((game.name, state)):
@@ -306,7 +309,7 @@ class ExternalEngine:
         return Choice(told.move, told.value, (told.move,), counts)
 
     def close(self) -> None:
-        """End its program; a later question starts it again."""
+        """End the program; a later question restarts it."""
         if self._end is not None:
             self._end()
         self._running = None
@@ -326,7 +329,7 @@ class ExternalEngine:
         raise EngineError(f"the engine {self.name} {'; started again, it '.join(faults)}")
 
     def _knows(self, game: Game[Any]) -> bool:
-        """Tell whether it plays the very game, its swap included; one that cannot be asked does not."""
+        """Tell whether the program plays this exact game, including swap; one that fails to start does not."""
         try:
             return self._dialect().objection(game) is None
         except EngineError:
@@ -334,7 +337,7 @@ class ExternalEngine:
             return False
 
     def _dialect(self) -> Dialect:
-        """Return how to speak with the running engine, which is started if it is not."""
+        """Return the dialect of the running engine; start the program if necessary."""
         if self._running is None:
             program = EngineProgram(self._settings, self._log)
             speaks: type[LineDialect | PiskvorkDialect] = (
@@ -357,7 +360,7 @@ class ExternalEngine:
 
 
 def _openings(settings: EngineSettings) -> dict[tuple[str, Hashable], list[Move]]:
-    """Return the moves of all lines of opening, by game and position."""
+    """Return the moves of all opening lines, by game and position."""
     known: dict[tuple[str, Hashable], list[Move]] = {}
     for line in settings.openings:
         game, moves = opening_of(line)
@@ -369,12 +372,12 @@ def _openings(settings: EngineSettings) -> dict[tuple[str, Hashable], list[Move]
 
 
 def as_word(settings: EngineSettings) -> str:
-    """Return the word for an engine where a strategy's name stands."""
+    """Return the word that stands for an engine in place of a strategy's name."""
     return ENGINE + json.dumps(msgspec.to_builtins(settings))
 
 
 def settings_of(word: str) -> EngineSettings:
-    """Return the settings that such a word holds, or those of a bare command."""
+    """Return the settings in such a word, or those of a bare command."""
     text = word.removeprefix(ENGINE).strip()
     try:
         if text.startswith("{"):
@@ -385,7 +388,7 @@ def settings_of(word: str) -> EngineSettings:
 
 
 def find_player(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
-    """Return the strategy of that name, or the engine that `engine:COMMAND` starts.
+    """Return the strategy with this name, or the engine that `engine:COMMAND` starts.
 
     Raises `ConfigurationError` if it is neither.
     """

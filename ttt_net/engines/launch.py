@@ -1,7 +1,7 @@
-"""Become an engine, within limits: `launch.py MEMORY_MB CPUS COMMAND...`; imports nothing of ours.
+"""Set limits and become an engine: `launch.py MEMORY_MB CPUS COMMAND...`. Imports nothing from this package.
 
-A separate process sets them, so that nothing of ours runs between fork and exec: memory, file sizes, no core dumps, the
-allowed cores, a lower priority, and its end with that of its parent (where the kernel supports it).
+A separate process sets the limits, so that none of our code runs between fork and exec: memory, file sizes, no core
+dumps, the allowed cores, a lower priority, and, if the kernel supports it, its end when the parent ends.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(memory_mb: str, cpus: str, *command: str) -> int:
-    """Set the limits and become the command; return 127 if there is no such program."""
+    """Set the limits and become the command; return 127 if the program does not exist."""
     if os.name == "posix":
         _limit(int(memory_mb) << 20, int(cpus))
     try:
-        os.execvp(command[0], command)  # noqa: S606 - the command that the user has named
+        os.execvp(command[0], command)  # noqa: S606 - the user's command
     except OSError as error:
         print(f"cannot start {command[0]}: {error.strerror}", file=sys.stderr)
         return 127
@@ -40,7 +40,7 @@ def _limit(memory_bytes: int, cpus: int) -> None:
         resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
     }
     for limit, most in wanted.items():
-        with contextlib.suppress(OSError, ValueError):  # a lower limit is set already, or a system knows it not
+        with contextlib.suppress(OSError, ValueError):  # a lower limit is already set, or the system lacks this limit
             resource.setrlimit(limit, (most, most))
     with contextlib.suppress(OSError):
         os.nice(_NICE)

@@ -1,8 +1,7 @@
-"""Run a program of others as a child: lines to it, lines from it, within bounds of length, number and time.
+"""Run an external program as a child process, and exchange lines within bounds of length, number and time.
 
-Between questions it is stopped by a signal, with all that it has started, so it takes no processor time of anybody;
-where there are no such signals it is trusted to wait. Its standard error is kept for the log and for the
-error message if it fails.
+Between questions a signal stops the program and its children, so that it uses no processor time; systems without such
+signals rely on it to wait. Its standard error is kept for the log, and for the error message if it fails.
 """
 
 import contextlib
@@ -22,9 +21,9 @@ from ttt_net.errors import EngineError
 from ttt_net.text import clean
 
 MAX_LINE_BYTES = 4096
-"""A longer line is cut."""
+"""The maximal length of a line; longer ones are cut."""
 MAX_QUEUED_LINES = 256
-"""Unread lines of output; beyond them its pipe fills up, and it waits."""
+"""The maximal number of unread lines of output; beyond that, the pipe fills up and the program waits."""
 MAX_LINES_PER_ANSWER = 10_000
 """An engine that sends more lines than this before an answer counts as broken."""
 MAX_LOG_BYTES = 4 << 20
@@ -32,24 +31,24 @@ MAX_LOG_BYTES = 4 << 20
 _LAUNCH = Path(__file__).with_name("launch.py")
 _SHOWN_CELLS = 160
 _LEAVE_S = 1.0
-"""How long it may take to leave by itself."""
+"""How long the program may take to exit by itself."""
 _IS_POSIX = os.name == "posix"
 
 
 class EngineLog:
-    """Keeps the dialogue with an engine, with the time; text of strangers is made safe to look at."""
+    """Logs the dialogue with an engine, with times; foreign text is sanitized."""
 
     def __init__(self, path: str | None) -> None:
         self._path = None if path is None else Path(path)
         self._lock = threading.Lock()
 
     def write(self, sign: str, text: str) -> None:
-        """Add a line: `>` sent to it, `<` sent by it, `!` its standard error, `#` its state."""
+        """Add a line: `>` for sent lines, `<` for received lines, `!` for standard error, `#` for changes of state."""
         if self._path is None:
             return
         now = time.time()
         stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}"
-        with self._lock, contextlib.suppress(OSError):  # a full disk is no reason to lose a match
+        with self._lock, contextlib.suppress(OSError):  # a full disk must not lose the match
             if self._path.exists() and self._path.stat().st_size > MAX_LOG_BYTES:
                 self._path.replace(self._path.with_name(f"{self._path.name}.1"))
             with self._path.open("a", encoding="utf-8") as file:
@@ -57,17 +56,17 @@ class EngineLog:
 
 
 class EngineProgram:
-    """One start of an engine; `stop` ends it, whatever it does."""
+    """One run of an engine; `stop` ends it in any case."""
 
     def __init__(self, settings: EngineSettings, log: EngineLog) -> None:
-        """Start it. Raises `EngineError` if the system cannot."""
+        """Start the program. Raises `EngineError` if the system fails to."""
         self._log = log
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_QUEUED_LINES)
         self._last_error = ""
         self._has_ended = False
         command = [sys.executable, "-I", "-S", str(_LAUNCH), str(settings.memory_mb), str(settings.cpus)]
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the command that the user has named; no shell
+            self._process = subprocess.Popen(  # noqa: S603 - the user's command, without a shell
                 [*command, *settings.words] if _IS_POSIX else settings.words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -90,9 +89,9 @@ class EngineProgram:
             reader.start()
 
     def say(self, line: str) -> None:
-        """Send it one line. Raises `EngineError` if it has ended.
+        """Send one line. Raises `EngineError` if the program has ended.
 
-        This never waits long: everything sent before an answer fits a pipe, and a program that does not answer is
+        This never blocks long: everything sent before an answer fits into a pipe, and a program that does not answer is
         stopped.
         """
         assert self._process.stdin is not None
@@ -103,29 +102,29 @@ class EngineProgram:
             raise self._gone() from None
 
     def hear(self, deadline_s: float) -> str | None:
-        """Return its next nonempty line, or None if the monotonic clock reaches `deadline_s` first.
+        """Return the next nonempty line, or None if the monotonic clock reaches `deadline_s` first.
 
-        Raises `EngineError` if it has ended.
+        Raises `EngineError` if the program has ended.
         """
         try:
             line = self._lines.get(timeout=max(0.0, deadline_s - time.monotonic()))
         except queue.Empty:
             return None
         if line is None:
-            self._lines.put(None)  # for the next question as well
+            self._lines.put(None)  # also for the next question
             raise self._gone()
         return line
 
     def rest(self) -> None:
-        """Stop it, and all that it has started, until `wake`."""
+        """Suspend the program and its children until `wake`."""
         self._signal("SIGSTOP")
 
     def wake(self) -> None:
-        """Let it continue."""
+        """Resume the program and its children."""
         self._signal("SIGCONT")
 
     def stop(self, farewell: str = "") -> None:
-        """End it: with a last line, if it listens, or else without asking."""
+        """End the program: with a last line, or else by force."""
         if self._has_ended:
             return
         self._has_ended = True
@@ -143,7 +142,7 @@ class EngineProgram:
         self._log.write("#", f"ended with {self._process.returncode}")
         for reader in self._readers:
             self._drain()
-            reader.join(_LEAVE_S)  # one whose pipe somebody else still holds is left behind
+            reader.join(_LEAVE_S)  # a thread whose pipe another process still holds is abandoned
 
     def _drain(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -164,7 +163,7 @@ class EngineProgram:
         return EngineError(f"{how}: {self._last_error}" if self._last_error else how)
 
     def _read(self, stream: IO[bytes], is_error: bool) -> None:
-        """Split its output into lines; a line too long is truncated, and empty ones are skipped."""
+        """Split the output into lines; overlong lines are cut, and empty ones are skipped."""
         rest = b""
         with stream:
             while chunk := stream.read(65536):

@@ -1,6 +1,6 @@
-"""Settings of an engine: how it starts, its protocol and limits, its opponents; and files of many engines.
+"""Settings of an engine (command, protocol, limits, opponents), and files of several engines.
 
-A file is TOML, with a table `[[engine]]` for each. Raises `ConfigurationError` with the place if anything is wrong.
+A file is TOML, with a table `[[engine]]` for each. Raises `ConfigurationError` with the place if the file is invalid.
 """
 
 import shlex
@@ -18,11 +18,11 @@ from ttt_net.games.notation import read_move
 from ttt_net.games.swap import SwapGame
 
 MAX_FILE_BYTES = 1_000_000
-"""A longer file of engines is none."""
+"""The maximal size of a file of engines."""
 MAX_ENGINES = 32
-"""As many as one process seats."""
+"""The maximal number of engines in one process."""
 PISKVORK_PREFIX = "pbrain-"
-"""How the names of programs begin that speak the protocol of Gomocup and Piskvork."""
+"""The prefix of the file names of programs with the protocol of Gomocup and Piskvork."""
 
 Protocol = Literal["tti", "piskvork"]
 Milliseconds = Annotated[int, Meta(ge=1, le=600_000)]
@@ -32,27 +32,27 @@ class Seat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How an engine plays on a server, and with whom."""
 
     about: Annotated[str, Meta(max_length=80)] | None = None
-    """A line on how it plays, for the list of players."""
+    """A line about its style, for the list of players."""
     level: Annotated[int, Meta(ge=1, le=8)] | None = None
-    """Weaker than it is, from 1 to 7."""
+    """A reduced level, from 1 to 7."""
     places: Annotated[int, Meta(ge=1, le=20)] = 1
-    """Matches at once; it thinks about one after the other."""
+    """Simultaneous matches; it thinks about one after the other."""
     reserve: Annotated[int, Meta(ge=0, le=20)] = 0
-    """How many of these are for people."""
+    """How many of these are reserved for people."""
     move_ms: Milliseconds = 1000
-    """How long it may think about a move; less where its clock is short."""
+    """The thinking time per move; less if its clock is short."""
     pace_ms: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    """How long it waits before each move."""
+    """The wait before each move."""
     opponents: Literal["any", "people", "bots"] = "people"
     time: str | None = None
-    """The clock that it seeks, as `3+2`; without one it seeks none."""
+    """The clock of its seeks, as `3+2`; None: no clock."""
     shortest: str | None = None
     """The fastest clock of a challenge that it accepts, as the time of a side for forty moves."""
     longest: str | None = None
     untimed: bool = True
-    """Whether it takes challenges without a clock."""
+    """Whether it accepts challenges without a clock."""
     rated: bool | None = None
-    """Whether it takes only rated challenges, or only casual ones."""
+    """Whether it accepts only rated challenges, or only casual ones."""
     lowest_rating: Annotated[int, Meta(ge=0, le=5000)] = 0
     highest_rating: Annotated[int, Meta(ge=0, le=5000)] = 5000
     """The highest rating of accepted challengers; unrated ones are welcome."""
@@ -70,26 +70,26 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """One engine."""
 
     command: Annotated[str, Meta(min_length=1, max_length=4000)]
-    """How it is started, as a shell would split it; no shell is."""
+    """The command, split into words as in a shell; it runs without a shell."""
     name: Annotated[str, Meta(max_length=40)] = ""
     protocol: Protocol | None = None
-    """Its dialect; by default Piskvork's if the file name begins with pbrain-..., else ours."""
+    """Its dialect; by default Piskvork's if the file name begins with pbrain-, else ours."""
     directory: str | None = None
-    """Where it runs; unsaid, where its file of settings is, or where we are."""
+    """Its working directory; by default the folder of its settings file, or the current one."""
     games: list[Annotated[str, Meta(max_length=40)]] = []
     """The games it plays; empty means all that it can play."""
     memory_mb: Annotated[int, Meta(ge=16, le=1_000_000)] = 1024
-    """Address space that each of its processes may have."""
+    """The maximal address space of each of its processes."""
     cpus: Annotated[int, Meta(ge=1, le=256)] = 1
-    """Cores that it may run on; it runs on none while it is not asked."""
+    """The number of cores that it may use; it is suspended between questions."""
     start_ms: Milliseconds = 10_000
-    """How long it may take to be ready."""
+    """How long it may take to start."""
     overtime_ms: Milliseconds = 1000
-    """How long after its time an answer may come, before the engine counts as hung."""
+    """How long after its thinking time an answer may arrive before the engine counts as hung."""
     openings: list[Annotated[str, Meta(max_length=4000)]] = []
-    """Lines that it follows without being asked, as `gomoku: h8 i9 g9`."""
+    """Opening lines that it plays without thinking, as `gomoku: h8 i9 g9`."""
     log: str | None = None
-    """The file for every line sent to it and by it."""
+    """The file that logs every line sent to it and by it."""
     seat: Seat = Seat()
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 def opening_of(line: str) -> tuple[Game[object], list[int]]:
-    """Return the game and the moves of `GAME: move move ...`. Raises `Refusal` if there is no such line of play."""
+    """Return the game and the moves of `GAME: move move ...`. Raises `Refusal` if the moves are illegal."""
     name, _, moves = line.partition(": ")
     game = find_game(name.strip())
     state, played = game.initial, []
@@ -136,13 +136,13 @@ def opening_of(line: str) -> tuple[Game[object], list[int]]:
 
 
 def plays(settings: EngineSettings, game: Game[object]) -> bool:
-    """Tell whether an engine is to play a game: it is named, or its game without swap is, or none is."""
+    """Tell whether an engine plays a game: the settings name it, or its game without swap, or no game at all."""
     names = {game.name} | ({game.base.name} if isinstance(game, SwapGame) else set())
     return not settings.games or any(find_game(each).name in names for each in settings.games)
 
 
 def forty_moves_ms(time: TimeControl) -> int:
-    """Return the time of a side for forty moves, by which clocks are compared."""
+    """Return a side's time for forty moves, for comparing clocks."""
     return time.initial_ms * 40 if time.per_move else time.initial_ms + 40 * time.increment_ms
 
 

@@ -1,6 +1,6 @@
 """The rules of every game of the family; knows no match, no message and no clock.
 
-Authors of games find all they need here and in `ttt_net.errors`: see docs/own_games.md.
+Authors of games need only this package and `ttt_net.errors`; see docs/own_games.md.
 """
 
 from ttt_net.games.catalogue import find_game, game_name

@@ -1,6 +1,6 @@
-"""The available games, by name. A game of the family is an entry of a few lines here.
+"""The available games, by name. A line game is an entry of a few lines here.
 
-Games of other packages are looked up at the first unknown name: see `outside`.
+Games of other packages are loaded when an unknown name is first looked up; see `outside`.
 """
 
 import re
@@ -19,10 +19,10 @@ from ttt_net.games.wild import WildGame
 
 MAX_SIDE = 19
 MAX_NAME = 40
-"""More characters than any name has."""
+"""More than the length of any name."""
 _MOST_SHOWN = 40
 _NEAR = 0.8
-"""How like a name another has to be for one to be meant by the other, from 0 to 1."""
+"""The minimal similarity of names for suggestions, from 0 to 1."""
 
 _NAMED: tuple[Game[Any], ...] = (
     LineGame("tictactoe", "Tic-tac-toe", "three in a row on a 3×3 board wins", (3, 3), 3, gravity=False),
@@ -44,22 +44,22 @@ _NAMED: tuple[Game[Any], ...] = (
 NAMES = tuple(game.name for game in _NAMED)
 """The named games of this package."""
 PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
-"""How the games of a size are named: width, height and how many in a row."""
+"""The form of the names of games by size: width, height and length of a line."""
 SWAP = "+swap"
 """The suffix of a game's name that adds the pie rule."""
 SWAPPABLE = (*PATTERNS, "gomoku", "connect4", "tictactoe3d", "qubic", "scorefour")
-"""The games that may be played with swap: those in which it is an advantage to begin."""
+"""The games that may be played with swap, because the first move is an advantage."""
 
 _BY_NAME = {game.name: game for game in _NAMED}
 
 
 def names() -> tuple[str, ...]:
-    """Return the named games, those of other packages last."""
+    """Return the names of all named games, those of other packages last."""
     return (*NAMES, *(name for name in outside() if not name.endswith(SWAP)))
 
 
 def may_swap(name: str) -> bool:
-    """Return whether the named game may be played with the pie rule."""
+    """Tell whether the named game may be played with the pie rule."""
     return name in SWAPPABLE or (name not in _BY_NAME and name + SWAP in outside())
 
 
@@ -73,10 +73,10 @@ def outside() -> Mapping[str, Game[Any]]:
 _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 
 
-# Any connected player may name any of some ten thousand games, so the cache is bounded.
+# Any connected player may name any of about ten thousand games, so the cache is bounded.
 @lru_cache(maxsize=64)
 def sized_game(kind: str, width: int, height: int, k: int) -> Game[Any]:
-    """Return the game of k in a row on a board of that size; `kind` is `mnk`, or `connect` with gravity."""
+    """Return the game of k in a row on a board of this size; `kind` is `mnk`, or `connect` with gravity."""
     name = f"{kind}:{width}x{height},{k}"
     if kind == "mnk":
         return LineGame(
@@ -88,12 +88,12 @@ def sized_game(kind: str, width: int, height: int, k: int) -> Game[Any]:
 
 @lru_cache(maxsize=64)
 def game_with_swap(name: str) -> Game[Any]:
-    """Return the game of that name with the pie rule."""
+    """Return the named game with the pie rule."""
     return SwapGame(find_game(name))
 
 
 def game_name(name: str) -> str:
-    """Return the canonical form of a game's name without building the game, which for a large board takes milliseconds.
+    """Return the canonical form of a game's name without creating the game, which takes milliseconds for a large board.
 
     Raises `Refusal` if the name or size is unknown, and says what is allowed.
     """
@@ -120,7 +120,7 @@ def game_name(name: str) -> str:
 
 
 def find_game(name: str) -> Game[Any]:
-    """Return the game of that name. Raises `Refusal` if the name or size is unknown, with the allowed ones."""
+    """Return the game with this name. Raises `Refusal`, with the allowed names, if the name or size is unknown."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     name = game_name(name)

@@ -1,4 +1,4 @@
-"""Declare the interface of a game: four questions over an immutable position, and all a stranger needs to draw it.
+"""Declare the interface of a game: four questions over an immutable position, and everything needed to draw it.
 
 A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A move is a number
 too: an index into `Game.move_cells` and `Game.move_names`; in most games move n marks cell n.
@@ -19,13 +19,13 @@ Move = int
 Side = int
 
 EMPTY = "."
-"""How an empty cell is written in `Game.board`."""
+"""The character of an empty cell in `Game.board`."""
 _MOST_NAMED = 12
-"""Legal moves that a refusal lists before it only counts the rest."""
+"""The number of legal moves that a refusal lists before it only counts the rest."""
 
 
 class Reason(StrEnum):
-    """Why a play ended. Rules use the first two, or their own; the others happen in a match."""
+    """Why a match ended. Rules use the first two, or their own reasons; a match adds the others."""
 
     LINE = "line"
     DRAW = "draw"
@@ -41,7 +41,7 @@ _BY_WORD: Mapping[str, Reason] = {reason.value: reason for reason in Reason}
 
 
 def reason_of(word: str) -> str:
-    """Return the reason of that word: a `Reason` if it is one of ours, else the word of a game."""
+    """Return the reason for a word: a `Reason` if it is a standard one, else the game's own word."""
     return _BY_WORD.get(word, word)
 
 
@@ -53,37 +53,37 @@ class Outcome(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The small board that a move must be made in: its number from 0, row by row, and where it is in words."""
+    """The small board in which a move must be made: its number from 0, row by row, and its place in words."""
 
     block: int
     name: str
 
 
 class Special(NamedTuple):
-    """Special rules of the next move, beside which moves are legal; none in most games."""
+    """Special rules of the next move, in addition to the legal moves; none in most games."""
 
     vanishing: int | None = None
-    """The cell whose mark it takes away; None where marks stay."""
+    """The cell whose mark the move removes; None if marks stay."""
     target: Target | None = None
-    """The small board that it must be made in; None if it is free."""
+    """The small board in which the move must be made; None if any board is allowed."""
     takeover: Move | None = None
-    """The move by which the side to move may take over the first move; None if it may not."""
+    """The move with which the side to move may take over the first move; None if it may not."""
 
 
 _NOTHING_SPECIAL = Special()
 
 
 class Geometry(NamedTuple):
-    """Where the cells of a board lie that is not made of rows and columns of squares."""
+    """The positions of cells on a board that does not consist of rows and columns of squares."""
 
     runs: tuple[tuple[int, int, int, int], ...]
     """Runs of cells along x: (layer, y, x of the first cell, number of cells). Cells are numbered run by run."""
     cell: Literal["square", "hexagon", "point"] = "square"
     """The shape of a cell; stones stand on points."""
     step: int = 1
-    """How far neighbours of a run lie apart in x; with 2, a run can begin half a cell to the right."""
+    """The distance in x between neighbours in a run; with 2, a run can begin half a cell further right."""
     edges: Mapping[str, str] = MappingProxyType({})
-    """The mark whose player owns an edge, by edge: `top`, `bottom`, `left` or `right`."""
+    """The mark of the player who owns an edge, by edge: `top`, `bottom`, `left` or `right`."""
 
 
 class Piece(NamedTuple):
@@ -98,10 +98,11 @@ class Piece(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something to show in a position: marked cells, a sentence about the next move, or both.
+    """An annotation of a position: marked cells, a sentence about the next move, or both.
 
-    Clients draw four kinds in special ways: `win` (cells that decided the play), `leaves` (cells that the next move
-    empties), `within` (the next move must be one of these cells) and `pass`. They mark the cells of any other kind.
+    Clients draw four kinds in special ways: `win` (cells that decided the match), `leaves` (cells that the next move
+    empties), `within` (the next move must be one of these cells) and `pass`. For any other kind, they only mark the
+    cells.
     """
 
     kind: str
@@ -110,7 +111,7 @@ class Note(NamedTuple):
 
 
 class Counter(NamedTuple):
-    """A number beside the board, such as captured pairs, of one side or (None) of both; `goal` wins."""
+    """A number beside the board, such as captured pairs, of one side or (None) of both; reaching `goal` wins."""
 
     name: str
     value: int
@@ -127,38 +128,38 @@ class Annotations(NamedTuple):
 
 @dataclass(frozen=True)
 class RulePage:
-    """The rules of one game in the words of a page that fits a screen of 80 by 24; every text is whole sentences."""
+    """The rules of one game as a page that fits a screen of 80 by 24; every text consists of complete sentences."""
 
     goal: str
     """How to win."""
     special: str
     """The rules that set this game apart, and its notation if that is unusual."""
     tips: tuple[str, str]
-    """Two things to look out for."""
+    """Two pieces of advice."""
     example: str = ""
-    """The moves of a short play that ends by a win, as they are written; empty where no play does."""
+    """The names of the moves of a short match that ends in a win; empty if none does."""
     caption: str = ""
     """A description of the end of the example, for people who cannot see the drawing."""
 
 
 class Face(NamedTuple):
-    """How a game is drawn and explained, the same for all its positions."""
+    """How to draw and explain a game; the same for all its positions."""
 
     geometry: Geometry | None = None
-    """None for rows and columns of squares, as `Game.shape` says."""
+    """None for rows and columns of squares, as in `Game.shape`."""
     pieces: tuple[Piece, ...] = ()
-    """The marks of the board; none for X and O."""
+    """The marks of the board; empty for X and O."""
     endings: Mapping[str, str] = MappingProxyType({})
     """The sentence for each reason of the game's own, such as `{winner} captured five pairs`.
 
     `{winner}`, `{loser}` and `{losers}` (the loser's) stand for the players.
     """
     page: RulePage | None = None
-    """The page of rules; None for the games that `rules` explains."""
+    """The page of rules; None for games whose page the module `rules` generates."""
     version: int = 1
-    """The version of the rules. A match that began by another version cannot be continued or replayed."""
+    """The version of the rules. A match that began with another version cannot be continued or replayed."""
     may_swap: bool = False
-    """Whether it may be played with `+swap`, because it is an advantage to begin."""
+    """Whether it may be played with `+swap`, because the first move is an advantage."""
 
 
 _PLAIN_FACE = Face()
@@ -167,14 +168,14 @@ S = TypeVar("S")
 
 
 class Game(ABC, Generic[S]):
-    """The rules of one game over positions of type `S`; immutable, and shared by all its plays.
+    """The rules of one game over positions of type `S`; immutable, and shared by all its matches.
 
     Positions are small hashable values. `actions`, `result`, `is_terminal` and `utility` are the four questions
     of the standard textbook (Russell and Norvig, "Artificial Intelligence", chapter 6); searches need no others.
     """
 
     name: str
-    """The name by which `find_game` gives this very game, options included."""
+    """The name for which `find_game` returns this game, including options."""
     title: str
     """The name for people."""
     rule: str
@@ -182,29 +183,29 @@ class Game(ABC, Generic[S]):
     shape: tuple[int, ...]
     """(height, width), or (layers, height, width)."""
     block: tuple[int, int] | None = None
-    """(height, width) of the small boards that a flat board consists of, if it does."""
+    """(height, width) of the small boards that make up a flat board, if any."""
     gravity: bool = False
-    """Whether a mark falls: down its column, or in space to the lowest empty layer, layer 0 being the ground."""
+    """Whether marks fall: down their column, or in 3-D games to the lowest empty layer; layer 0 is the bottom."""
     line_count: int = 0
-    """The number of lines that decide the game; 0 if lines do not."""
+    """The number of winning lines; 0 if lines do not decide the game."""
     face: Face = _PLAIN_FACE
-    """How the game is drawn and explained, if `shape` and `rules` do not say it."""
+    """How to draw and explain the game, if `shape` and `rules` are not enough."""
     only_adds_marks: bool = False
-    """Whether move n puts the mover's mark in cell n and changes nothing else: `X` for side 0, `O` for side 1.
+    """Whether move n only puts the mover's mark into cell n: `X` for side 0, `O` for side 1.
 
-    Then a position that is not terminal has a board, legal moves, and nothing of what `Position` may have besides.
+    Then a position that is not terminal has a board and legal moves, and none of the other fields of `Position`.
     """
     move_cells: tuple[int, ...]
-    """The cell that each move marks, by move; -1 for a move that is not in a cell."""
+    """The cell that each move marks; -1 for a move without a cell."""
     move_names: tuple[str, ...]
-    """How each move is written, by move; no two legal moves of one position share a name."""
+    """The name of each move; no two legal moves of one position share a name."""
 
     initial: S
     """The position before the first move."""
 
     @cached_property
     def moves_by_name(self) -> Mapping[str, tuple[Move, ...]]:
-        """The moves that each name may mean, by the name in lower case."""
+        """The possible moves of each name, by the name in lower case."""
         moves: dict[str, tuple[Move, ...]] = {}
         for move, name in enumerate(self.move_names):
             moves[name.lower()] = (*moves.get(name.lower(), ()), move)
@@ -212,26 +213,27 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def to_move(self, state: S) -> Side:
-        """Return the side whose turn it is; of a terminal position, the side that would move."""
+        """Return the side to move; in a terminal position, the side that would move next."""
 
     @abstractmethod
     def actions(self, state: S) -> Sequence[Move]:
-        """Return the legal moves, ascending; none in a terminal position.
+        """Return the legal moves, ascending; empty in a terminal position.
 
-        In whatever sequence is quickest to make; ask it only for numbers from 0 to below `len(move_names)`.
+        The type of the sequence is the fastest to create; test it only for numbers from 0 up to `len(move_names)`,
+        exclusive.
         """
 
     @abstractmethod
     def result(self, state: S, move: Move) -> S:
-        """Return the position after a move. Raises `Refusal` if it is illegal, with the legal ones."""
+        """Return the position after a move. Raises `Refusal`, listing the legal moves, if the move is illegal."""
 
     def advance(self, state: S, move: Move) -> S:
-        """Return the position after a move of a match, as `result` does; games of other packages are checked here."""
+        """Return the position after a move of a match, like `result`, but also validate games of other packages."""
         return self.result(state, move)
 
     @abstractmethod
     def is_terminal(self, state: S) -> bool:
-        """Tell whether the play is over by the rules."""
+        """Tell whether the match is over by the rules."""
 
     @abstractmethod
     def utility(self, state: S, side: Side) -> int:
@@ -239,7 +241,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def outcome(self, state: S) -> Outcome | None:
-        """Return how the play ended by the rules, or None if it has not."""
+        """Return how the match ended by the rules, or None if it is not over."""
 
     @abstractmethod
     def board(self, state: S) -> str:
@@ -247,10 +249,10 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def line(self, state: S) -> tuple[int, ...]:
-        """Return the cells of the straight line that ended the play, ascending; none if no line did."""
+        """Return the cells of the straight line that ended the match, ascending; empty if no line did."""
 
     def line_side(self, state: S) -> Side | None:
-        """Return the side that completed the line that ended the play, None if no line did; in misère it has lost."""
+        """Return the side that completed the line that ended the match, None if no line did; in misère, it has lost."""
         outcome = self.outcome(state)
         return outcome.winner if outcome is not None and outcome.reason is Reason.LINE else None
 
@@ -267,31 +269,31 @@ class Game(ABC, Generic[S]):
         return ("X", "O")
 
     def blocks(self, state: S) -> str:
-        """Return one character per small board, row by row: who won it, `=` if nobody can, `.` while it is open.
+        """Return one character per small board, row by row: its winner, `=` if nobody can win it, `.` while it is open.
 
         Empty in games without small boards.
         """
         return ""
 
     def details(self, state: S) -> str:
-        """Return what the board does not show of the position, as words of text; empty in most games."""
+        """Return, as words, the part of the position that the board does not show; empty in most games."""
         return ""
 
     @abstractmethod
     def place(self, board: str, details: str) -> S:
-        """Return the position for which `board` and `details` were written. Raises `Refusal` if no play leads to it.
+        """Return the position that `board` and `details` describe. Raises `Refusal` if it is unreachable.
 
         `board` has the right number of cells, each `X`, `O` or `.`; `details` is in lower case, and begins with `after`
         or `next` if it is not empty.
         """
 
     def refuse_details(self, details: str) -> None:
-        """Raise `Refusal` if there are words after a board that needs none."""
+        """Raise `Refusal` if words follow a board that needs none."""
         if details:
             raise Refusal(Code.BAD_NOTATION, f"{details[:40]!r} after the board; {self.name} needs no words there")
 
     def refuse(self, state: S, move: Move, *, taken: bool) -> Refusal:
-        """Return the refusal of an illegal move, which names that and the legal ones."""
+        """Return the refusal of an illegal move, which names the move and the legal ones."""
         moves = self.actions(state)
         legal = ", ".join(self.move_names[m] for m in moves[:_MOST_NAMED]) or "nothing, the game is over"
         if len(moves) > _MOST_NAMED:

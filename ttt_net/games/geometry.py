@@ -1,7 +1,7 @@
-"""Number and name the cells of boards of any shape, and list their lines as bitboards; knows no rules.
+"""Number and name the cells of boards of any shape, and list their lines as bitboards, independent of rules.
 
 A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A set of cells is a bitboard:
-an int whose bit n stands for cell n.
+an int whose bit n represents cell n.
 """
 
 from functools import lru_cache
@@ -13,23 +13,23 @@ Shape = tuple[int, ...]
 _ZERO_ONE = bytes.maketrans(b"01", b"\0\1")
 _MARKS = str.maketrans("012", ".XO")
 _CELLS = tuple(range(1024))
-"""More numbers than any board has cells."""
+"""More than the cells of any board."""
 
 
 class Direction(NamedTuple):
-    """All lines of `k` cells that lead the same way through a board."""
+    """All lines of `k` cells with the same direction on a board."""
 
     stride: int
-    """The number to add to a cell to get the next one of its line; at least 1."""
+    """The difference between neighbouring cells of a line; at least 1."""
     line: int
-    """The line from cell 0 on, as a bitboard; shifted by its lowest cell it is any of the others."""
+    """The line from cell 0, as a bitboard; shifting it by a lowest cell gives each other line."""
     starts: int
     """The lowest cells of the lines, as a bitboard."""
 
 
 @lru_cache(maxsize=64)
 def directions(shape: Shape, k: int) -> tuple[Direction, ...]:
-    """Return the directions of a board of `shape` in which it has lines of `k` cells; of a single cell, one."""
+    """Return the directions in which a board of `shape` has lines of `k` cells; exactly one if `k` is 1."""
     strides = [1]
     for size in reversed(shape[1:]):
         strides.insert(0, strides[0] * size)
@@ -42,10 +42,10 @@ def directions(shape: Shape, k: int) -> tuple[Direction, ...]:
         for size, d, t in zip(reversed(shape), reversed(step), reversed(strides), strict=True):
             starts = sum(starts << start * t for start in _starts(size, d * (k - 1)))
         if starts:
-            # the step is positive in its first non-zero axis, so the start has the lowest cell of the line
+            # the step is positive in its first nonzero axis, so the start is the lowest cell of the line
             found.append(Direction(stride, sum(1 << i * stride for i in range(k)), starts))
             if k == 1:
-                break  # a line of one cell leads nowhere
+                break  # a line of one cell has no direction
     return tuple(found)
 
 
@@ -54,17 +54,17 @@ def _starts(size: int, reach: int) -> range:
 
 
 def winning_lines(shape: Shape, k: int) -> tuple[int, ...]:
-    """Return every straight line of `k` cells in a board of `shape`, as bitboards, in no promised order."""
+    """Return every straight line of `k` cells on a board of `shape`, as bitboards, in unspecified order."""
     return tuple(way.line << start for way in directions(shape, k) for start in list_cells(way.starts))
 
 
 def count_lines(shape: Shape, k: int) -> int:
-    """Return how many straight lines of `k` cells there are, without making them."""
+    """Return the number of straight lines of `k` cells without creating them."""
     return sum(way.starts.bit_count() for way in directions(shape, k))
 
 
 def lines_through(shape: Shape, k: int, cell: int) -> tuple[tuple[int, ...], ...]:
-    """Return the lines of `k` cells that a cell is part of, by direction; a direction without any is left out."""
+    """Return the lines of `k` cells through a cell, by direction; directions without lines are omitted."""
     by_direction = []
     for way in directions(shape, k):
         starts = range(cell, max(-1, cell - k * way.stride), -way.stride)
@@ -75,7 +75,7 @@ def lines_through(shape: Shape, k: int, cell: int) -> tuple[tuple[int, ...], ...
 
 
 def complete_lines(shape: Shape, k: int, own: int) -> list[int]:
-    """Return the lines of `k` cells that lie wholly in the cells `own`."""
+    """Return the lines of `k` cells that lie completely in the cells `own`."""
     found: list[int] = []
     for way in directions(shape, k):
         starts = own & way.starts
@@ -86,7 +86,7 @@ def complete_lines(shape: Shape, k: int, own: int) -> list[int]:
 
 
 def symmetries(shape: Shape) -> tuple[tuple[int, ...], ...]:
-    """Return the turns and reflections that leave a board as it is, each as the cell that every cell comes to."""
+    """Return the rotations and reflections of a board, each as the image of every cell."""
     cells = {place: cell for cell, place in enumerate(product(*map(range, shape)))}
     images: dict[tuple[int, ...], None] = {}
     for axes in permutations(range(len(shape))):
@@ -98,12 +98,12 @@ def symmetries(shape: Shape) -> tuple[tuple[int, ...], ...]:
 
 
 def list_cells(bits: int) -> tuple[int, ...]:
-    """Return the numbers of the bits that are set, ascending; at most 1,024 bits."""
+    """Return the numbers of the set bits, ascending; at most 1,024 bits."""
     return tuple(compress(_CELLS, bin(bits)[:1:-1].encode().translate(_ZERO_ONE)))
 
 
-# Small boards and the few legal cells of games with gravity come back again and again. The bound keeps
-# strangers, who choose the positions, from filling the memory.
+# Small boards and the few legal cells of games with gravity recur often. The cache is bounded, because strangers choose
+# the positions.
 cells_of = lru_cache(maxsize=4096)(list_cells)
 
 
@@ -115,14 +115,14 @@ def bits_of(board: str, mark: str) -> int:
 def draw_bits(first: int, second: int, size: int) -> str:
     """Return a board of `size` cells with `X` in the cells of `first`, `O` in those of `second` and `.` elsewhere.
 
-    The two share no cell. Each bit becomes a hexadecimal digit, so that one addition lays the boards over each other.
+    The two sets are disjoint. Each bit becomes a hexadecimal digit, so that one addition combines the boards.
     """
     digits = int(f"{first:b}", 16) + 2 * int(f"{second:b}", 16)
     return hex(digits)[:1:-1].ljust(size, "0").translate(_MARKS)
 
 
 def cell_name(shape: Shape, cell: int) -> str:
-    """Return how people write a cell: `b2` is column b, row 2 from below; in 3-D `2:b3` is b3 of layer 2."""
+    """Return the name of a cell: `b2` is column b, row 2 from the bottom; in 3-D, `2:b3` is b3 of layer 2."""
     height, width = shape[-2:]
     z, place = divmod(cell, height * width)
     y, x = divmod(place, width)

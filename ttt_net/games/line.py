@@ -1,4 +1,4 @@
-"""The line games: a board, k in a row, perhaps gravity. Tic-tac-toe, Connect Four and Qubic are data for it."""
+"""The line games: k in a row on a board, with or without gravity, such as tic-tac-toe, Connect Four and Qubic."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -22,14 +22,14 @@ from ttt_net.games.geometry import (
 )
 
 _TABLE_CELLS = 10
-"""Boards of up to so many cells have a table of all sets of cells, which says whether one contains a line."""
+"""Boards with at most this many cells have a table that says of every set of cells whether it contains a line."""
 _LISTED_CELLS = 16
-"""Boards of more cells than this have too many sets of empty cells for a cache to meet one again."""
+"""Boards with more cells have so many sets of empty cells that a cache would hardly ever hit."""
 _BYTE = tuple(bytes([cell]) for cell in range(256))
-"""Cells, each as a byte. Boards with fewer cells list them as `bytes`: no sequence of numbers is copied as quickly."""
+"""All cells as bytes. Boards with fewer cells list them as `bytes`, the sequence of numbers that is fastest to copy."""
 
 _new = tuple.__new__
-"""Makes a `LineState` in half the time of calling it."""
+"""Creates a `LineState` in half the time of a constructor call."""
 
 
 class LineState(NamedTuple):
@@ -44,8 +44,8 @@ class LineState(NamedTuple):
 class LineGame(Game[LineState]):
     """K in a row on a flat board or in space, with or without gravity.
 
-    With gravity marks fall down the rows of a flat board, and in space down the layers to layer 0. In misère play
-    the side that completes a line has lost.
+    With gravity, marks fall down the rows of a flat board, or in 3-D down the layers to layer 0. In misère, the side
+    that completes a line loses.
     """
 
     only_adds_marks = True
@@ -59,7 +59,7 @@ class LineGame(Game[LineState]):
         self.size = prod(shape)
         self.full = (1 << self.size) - 1
         self.fall = width if len(shape) == 2 else -height * width
-        """The number to add to a cell to get the cell below it."""
+        """The difference from a cell to the cell below it."""
         self._floor = self.full ^ (self.full >> width) if self.fall > 0 else (1 << height * width) - 1
         self.line_count = count_lines(shape, k)
         self._bits = tuple(1 << n for n in range(self.size))
@@ -74,12 +74,12 @@ class LineGame(Game[LineState]):
 
     @cached_property
     def lines(self) -> tuple[int, ...]:
-        """Every line, as bitboards; made when first asked for, which takes milliseconds for a large board."""
+        """Every line, as bitboards; computed on first use, which takes milliseconds for a large board."""
         return winning_lines(self.shape, self.k)
 
     @cached_property
     def lines_through(self) -> tuple[tuple[int, ...], ...]:
-        """The lines that each cell is part of, by cell; made when first asked for."""
+        """The lines through each cell; computed on first use."""
         return tuple(tuple(chain.from_iterable(lines_through(self.shape, self.k, cell))) for cell in range(self.size))
 
     def _name(self, cell: int) -> str:
@@ -89,11 +89,11 @@ class LineGame(Game[LineState]):
         return str(cell % width + 1) if len(self.shape) == 2 else cell_name((height, width), cell % (height * width))
 
     def to_move(self, state: LineState) -> Side:
-        """Return the side whose turn it is: the sides alternate."""
+        """Return the side to move: the sides alternate."""
         return state.ply & 1
 
     def actions(self, state: LineState) -> Sequence[Move]:
-        """Return the empty cells, or with gravity the ones that have support."""
+        """Return the empty cells, or with gravity the supported ones."""
         first, second, _, has_line = state
         if has_line:
             return ()
@@ -102,8 +102,8 @@ class LineGame(Game[LineState]):
             return cells_of((self.full ^ taken) & self._support(taken))
         if self.size <= _LISTED_CELLS:
             return cells_of(self.full ^ taken)
-        # A walk through a game asks for one cell less than the last time. Leaving a byte out of the last answer
-        # takes a small part of the time of listing a 15x15 board anew.
+        # A walk through a game needs one cell less each time. Removing a byte from the last result takes a fraction of
+        # the time of listing a 15x15 board again.
         last, cells = self._listed
         gone = taken ^ last
         if gone:
@@ -135,7 +135,7 @@ class LineGame(Game[LineState]):
             own = first = first | bit
         if self._has_line:
             return _new(LineState, (first, second, ply + 1, self._has_line[own]))
-        # Counting the marks in reach of the cell, then in each direction, spares most positions the look at every line.
+        # Counting the marks in reach of the cell, then in each direction, avoids testing every line in most positions.
         reach, rays = self._near[move]
         if (own & reach).bit_count() >= self.k:
             for ray, lines in rays:
@@ -150,11 +150,11 @@ class LineGame(Game[LineState]):
         return self.refuse(state, move, taken=bool(taken))
 
     def is_terminal(self, state: LineState) -> bool:
-        """Tell whether there is a line or no room."""
+        """Tell whether a line is complete or the board is full."""
         return state.has_line or state.ply == self.size
 
     def utility(self, state: LineState, side: Side) -> int:
-        """Return 1 to the side that made the line, -1 to the other, 0 to both without one; in misère the reverse."""
+        """Return 1 for the side that completed the line, -1 for the other, 0 without a line; in misère the reverse."""
         if not state.has_line:
             return 0
         return -1 if (state.ply & 1 == side) != self.misere else 1
@@ -170,7 +170,7 @@ class LineGame(Game[LineState]):
         return draw_bits(state.first, state.second, self.size)
 
     def line(self, state: LineState) -> tuple[int, ...]:
-        """Return every cell of the lines that the last mover has completed."""
+        """Return every cell of the lines that the last mover completed."""
         if not state.has_line:
             return ()
         return list_cells(_union(self.complete_lines(state.first if state.ply & 1 else state.second)))
@@ -180,11 +180,11 @@ class LineGame(Game[LineState]):
         return 1 - (state.ply & 1) if state.has_line else None
 
     def complete_lines(self, own: int) -> list[int]:
-        """Return the lines that lie wholly in the cells `own`."""
+        """Return the lines that lie completely in the cells `own`."""
         return complete_lines(self.shape, self.k, own)
 
     def place(self, board: str, details: str) -> LineState:
-        """Return the position of that board. Raises `Refusal` with the reason if no play leads to it."""
+        """Return the position of a board. Raises `Refusal` with the reason if it is unreachable."""
         self.refuse_details(details)
         first, second = bits_of(board, "X"), bits_of(board, "O")
         ply = (first | second).bit_count()
@@ -218,7 +218,7 @@ class LineGame(Game[LineState]):
 
 
 def last_cells(complete: list[int], own: int) -> int:
-    """Return the cells of `own` that may have been marked last: without them none of the lines is complete."""
+    """Return the cells of `own` that may have been marked last: without any of them, no line is complete."""
     for line in complete:
         own &= line
     return own
@@ -238,7 +238,7 @@ _Rays = tuple[tuple[int, tuple[int, ...]], ...]
 class _Near(dict[int, tuple[int, _Rays]]):
     """The cells in reach of a cell in all directions and in each, by cell; made at the first move there.
 
-    A board of 19 by 19 has 361 of them: to make them all takes 10 ms, as often as a stranger names another such board.
+    A board of 19 by 19 has 361 of them. Creating all would take 10 ms each time a stranger names another such board.
     """
 
     def __init__(self, shape: tuple[int, ...], k: int) -> None:
@@ -252,20 +252,23 @@ class _Near(dict[int, tuple[int, _Rays]]):
 
 @lru_cache(maxsize=256)
 def _lines_table(shape: tuple[int, ...], k: int) -> tuple[bool, ...]:
-    """Return whether there is a line in each set of the cells of a small board."""
+    """Return whether each set of cells of a small board contains a line."""
     lines = winning_lines(shape, k)
     return tuple(any(own & line == line for line in lines) for own in range(1 << prod(shape)))
 
 
 _MAX_VISITS = 20_000
-"""Positions tried before giving up; boards from play need a few hundred at most, made-up ones could need all."""
+"""The number of positions to try before giving up.
+
+Boards from play need at most a few hundred; invented ones could need any number.
+"""
 
 
 def has_order(columns: list[list[int]], first: int, last: int) -> bool:
-    """Tell whether the marks can be taken off by turns, the last mover's first, starting with one of `last`.
+    """Tell whether the marks can be removed in alternation, beginning with one of `last`.
 
-    `columns` holds the taken cells of each column from the floor up, `first` the cells of the first side,
-    `last` the cells that the play may have ended in. The search gives up (False) after 20,000 positions.
+    `columns` holds the marked cells of each column from the bottom up, `first` the cells of the first side, `last` the
+    possible cells of the last move. The search gives up (False) after 20,000 positions.
     """
     signs = [[1 if first >> cell & 1 else 0 for cell in column] for column in columns]
     start = tuple(map(len, columns))
@@ -280,7 +283,7 @@ def has_order(columns: list[list[int]], first: int, last: int) -> bool:
         if left == 0:
             return True
         mark = left & 1  # the first side made the odd moves
-        # The highest column is tried first (it is popped last in, first out): it holds the most back.
+        # Try the highest column first, since it blocks the most cells; the stack is last in, first out.
         for n in sorted(range(len(heights)), key=heights.__getitem__):
             if heights[n] and signs[n][heights[n] - 1] == mark:
                 lower = _without(heights, n)

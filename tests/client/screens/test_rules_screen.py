@@ -79,7 +79,7 @@ def test_a_server_that_tells_no_rules_leaves_the_board_as_it_is() -> None:
     display, (request,) = pressed(lobby(snapshot("connect4", opponent=BEN)), "?")
     display = update(display, Answered(request, Refused(1, Code.BAD_MESSAGE, "Invalid value 'rules'")), 0)
     assert display.page.screen == "match"
-    assert "This server tells no rules." in drawn(display)
+    assert "This server has no rules for games." in drawn(display)
 
 
 def test_nothing_on_the_page_reaches_the_terminal_as_a_command() -> None:

@@ -1,6 +1,6 @@
 """Choose a game, clock and kind of match: to find an opponent, challenge a player or invite a friend by a code.
 
-The lobby offers people who wait, free bots and challenges; terms are typed as in `connect4 3+2 rated`.
+The lobby offers waiting people, free bots and challenges; players type terms such as `connect4 3+2 rated`.
 """
 
 import re
@@ -70,11 +70,11 @@ from ttt_net.messages import (
 from ttt_net.text import clean
 
 AT_ITS_BEST = 9
-"""Where a bot stands that says no level and plays as well as it can: behind all that do."""
+"""The sort key of a bot without a level, which plays as well as it can: after all levels."""
 
 
 MAX_ID = 32
-"""The longest id of a match."""
+"""The maximal length of a match id."""
 
 
 def waiting_people(display: Display) -> list[SeekInfo]:
@@ -86,14 +86,14 @@ def waiting_people(display: Display) -> list[SeekInfo]:
 
 
 def live_of_others(display: Display) -> list[LiveMatch]:
-    """Return the matches that can be watched: ours are not among them, for we have a seat there."""
+    """Return the matches that we can watch: all except our own."""
     told = display.world.reply(LiveList)
     live = told.matches if told is not None else []
     return [each for each in live if not display.world.has_seat(each.match)]
 
 
 def own_match(match: Snapshot) -> Row:
-    """Return the way back to a match of ours, with what waits for us there."""
+    """Return the row that leads back to a match of ours, and says whether we have something to do there."""
     if match.outcome is not None:
         state = "it is over"
     elif match.adjourned:
@@ -106,10 +106,10 @@ def own_match(match: Snapshot) -> Row:
 
 
 def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
-    """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
+    """Return the free bots for a person's seek of a single game, weakest first.
 
-    Where a level is asked for, one that plays at it as a rule comes before those that play at any. The list of players
-    has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
+    If the seek has a level, bots that usually play at it come before bots that play at any. The list of players is up
+    to date, but only a part of a large crowd, so the server's suggestions are used too.
     """
     players, suggestion, met = display.world.reply(PlayerList), display.world.lobby.suggestion, _just_met(display)
     bots = [each for each in players.players if _plays(each, seek, met)] if players is not None else []
@@ -121,7 +121,7 @@ def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
 
 
 def _just_met(display: Display) -> tuple[str, str] | None:
-    """Return the opponent and the game of our match that is over: a bot may be about to look for the next one."""
+    """Return the opponent and the game of our finished match: a bot may be about to seek its next one."""
     match = display.match
     if match is None or match.you is None or match.outcome is None:
         return None
@@ -137,15 +137,15 @@ def _plays(player: ListedPlayer, seek: SeekRequest, met: tuple[str, str] | None)
 
 
 def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
-    """Return the challenge of a bot to the game that is sought."""
+    """Return the challenge that asks a bot for the game of the seek."""
     level = seek.level if bot.any_level and seek.level != bot.level else None
-    # a level that is asked for is never rated, and what is played with bots is played with hints, unless one says more
+    # matches at a chosen level are never rated, and matches with bots have hints by default
     rated = seek.rated and not seek.or_casual and level is None
     return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=rated, level=level)
 
 
 def live_match(match: LiveMatch) -> Row:
-    """Return a match of others, to look on."""
+    """Return the row of another people's match, to watch."""
     first, second = (words.full_label(structs.replace(each, level=None)) for each in match.players)
     facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:
@@ -157,16 +157,16 @@ def live_match(match: LiveMatch) -> Row:
 
 
 def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
-    """Return the challenges that stand, those that we made or those that wait for our answer; the oldest first."""
+    """Return the open challenges, either ours or those to us; the oldest first."""
     ours = display.world.you.name if display.world.you is not None else None
     standing = (each.challenge for each in display.world.lobby.challenges)
     return [each for each in standing if (each.by.name == ours) is is_ours]
 
 
 def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
-    """Return the chosen bot, or else the one that the server suggests, or the first that plays the games of the seek.
+    """Return the chosen bot, or else the server's suggestion, or the first bot that plays the games of the seek.
 
-    Where a level is asked for, one that plays at it as a rule comes before one that plays at any.
+    If the seek has a level, a bot that usually plays at it comes before one that plays at any.
     """
     bots = free_bots(display, seek)
     chosen = (bot for bot in bots if display.page.row in (f"bot:{bot.name}", f"player:{bot.name}"))
@@ -175,7 +175,7 @@ def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
 
 
 def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
-    """Return the first bot of the server's suggestion, the nearest in strength, if it is free still."""
+    """Return the first bot of the server's suggestion, which is the nearest in strength, if it is still free."""
     suggestion = display.world.lobby.suggestion
     names = [bot.name for bot in suggestion.bots] if suggestion is not None else []
     free = {bot.name: bot for bot in free_bots(display, seek)}
@@ -183,7 +183,7 @@ def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
 
 
 def no_bot(seek: SeekRequest) -> str:
-    """Return that no bot is free for the games that are sought, at the level if one is asked for."""
+    """Return the sentence that no bot is free for the games and level of the seek."""
     if seek.level is not None:
         return f"No bot is free at level {seek.level} now."
     return f"No bot is free for {words.some_games(seek.games)} now."
@@ -203,16 +203,16 @@ LEVELS = "12345678"
 _LEVEL = re.compile(r"(?:^|\s)level ?(\w+)", re.IGNORECASE)
 _MAX_GAME_CELLS = 40
 A_RATED_GAME = "connect4"
-"""The game that is meant where none was named or sought."""
+"""The game to use if none was named or sought."""
 
 
 def page_about(screen: str) -> Callable[[Display, SeekRequest, str], Meaning]:
-    """Return what a word with a player's name behind it means: the page of a screen about them."""
+    """Return the command of a word followed by a player's name: open the screen about that player."""
     return lambda display, wanted, rest: Open(Page(screen, about=clean(rest, MAX_NAME_CELLS)))
 
 
 def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
-    """Return a request with the terms that are named: game, clock, kind, `level 3` of a bot; the others stay."""
+    """Return a request with the named terms: game, clock, kind, `level 3` of a bot; other terms stay unchanged."""
     names = []
     asked = _LEVEL.search(terms)
     if asked is not None and not isinstance(request, InviteRequest):
@@ -240,9 +240,9 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
 
 
 def by_default(request: SeekRequest) -> SeekRequest:
-    """Return a seek with the default for ratings: rated if the other player wants that too.
+    """Return a seek with the default kind: rated if the other player wants that too.
 
-    That makes sense between people, in a rated game; matches with bots have hints instead.
+    This applies to people in games with ratings; matches with bots have hints instead.
     """
     is_for_people = request.opponents == "people" and request.level is None
     may_be_rated = is_for_people and bool(request.games) and not any(map(is_always_casual, request.games))
@@ -250,14 +250,14 @@ def by_default(request: SeekRequest) -> SeekRequest:
 
 
 def as_understood(request: Request, features: Collection[str]) -> Request:
-    """Return a request as this server knows it: an older one refuses `or_casual`, and is asked for a casual match."""
+    """Return a request that this server understands: older ones reject `or_casual`, so ask them for a casual match."""
     if isinstance(request, SeekRequest | ChallengeRequest) and request.or_casual and "or_casual" not in features:
         return structs.replace(request, rated=False, or_casual=False)
     return request
 
 
 def game_named(text: str) -> str:
-    """Return the game that is meant by its name, its title or its number; any other text stays as it is."""
+    """Return the game of a name, title or number; return any other text unchanged."""
     if text.isdecimal() and text.isascii() and 1 <= int(text) <= len(NAMES):
         return NAMES[int(text) - 1]
     known = {_folded(called): name for name in NAMES for called in (name, title_of(name))}
@@ -269,7 +269,7 @@ def _folded(text: str) -> str:
 
 
 def _nearly(game: str) -> str | None:
-    """Return the game whose name was nearly typed; None for a name that is a game, if only on the server."""
+    """Return the game with a similar name; None if the text is the name of a game, here or on the server."""
     try:
         find_game(game)
     except Refusal:
@@ -278,7 +278,7 @@ def _nearly(game: str) -> str | None:
 
 
 def game_of(wanted: SeekRequest) -> str:
-    """Return the game that was sought last."""
+    """Return the game of the last seek."""
     return wanted.games[0] if wanted.games else A_RATED_GAME
 
 
@@ -303,7 +303,7 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def _large_code(code: str) -> list[str]:
-    """Return an invitation code to be read out from across the room."""
+    """Return an invitation code in large letters."""
     letters = clean(code, words.MAX_CODE)
     rule = "+---" * len(letters) + "+"
     return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
@@ -341,7 +341,7 @@ def _status(display: Display) -> str:
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
-    """Return the games to choose from, and last the way to name another one."""
+    """Return the rows of games to choose from, and finally the row for naming another one."""
     page = display.page
     rows = []
     added = {clean(game.name, _MAX_GAME_CELLS): game for game in display.world.added_games}
@@ -356,7 +356,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def request_for(page: Page, game: str) -> Request:
-    """Return what choosing that game on the page asks for."""
+    """Return the request that choosing this game on the page sends."""
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
@@ -370,7 +370,7 @@ def request_for(page: Page, game: str) -> Request:
 
 
 def _prepared(page: Page, seek: SeekRequest) -> Page:
-    """Choose the last options again, with the game that the page names, if any."""
+    """Choose the last options again, with the game of the page, if it has one."""
     time = TIMES.index(seek.time) if seek.time in TIMES else 0
     row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
     return replace(page, row=row, time=time, opponents=seek.opponents)
@@ -392,7 +392,7 @@ def _numbered(display: Display, *, digit: str) -> AnyCommand | None:
 
 
 NEXT_CLOCK = Change(partial(_with_clock, by=1))
-"""The command that chooses the next clock."""
+"""The command that switches to the next clock."""
 _KEYS: dict[str, KeyMeaning] = {
     "t": NEXT_CLOCK,
     "right": NEXT_CLOCK,
@@ -431,7 +431,7 @@ def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _name_and_terms(display: Display, rest: str) -> tuple[str, str]:
-    """Return the name at the beginning, and the rest. In quotes, or of a connected player, it may contain spaces."""
+    """Return the leading name, and the rest. Names in quotes, and names of connected players, may contain spaces."""
     if rest.startswith('"') and '"' in rest[1:]:
         name, _, terms = rest[1:].partition('"')
         return name.strip(), terms.strip()

@@ -73,7 +73,7 @@ _REASONS: tuple[tuple[ReportReason, str], ...] = (
 
 
 def report(display: Display) -> AnyCommand:
-    """Return the command that opens the screen from a match: of the opponent, or where one watches, of nobody yet."""
+    """Return the command that opens the screen from a match: about the opponent, or for a watcher, about nobody yet."""
     match = display.match
     about = match.players[1 - match.you].name if match is not None and match.you is not None else ""
     return Open(Page("report", about=about))
@@ -106,14 +106,14 @@ def _has_blocks(display: Display) -> bool:
 
 
 def _block(name: str, *, on: bool = True, match: str | None = None, side: Side | None = None) -> Row:
-    """Return the way to block a player, by their seat if it is known, or to end that."""
+    """Return the row that blocks or unblocks a player, by their seat if it is known."""
     said = "Block them: no challenges, no pairing, no chat" if on else "Unblock them"
     seat = match if side is not None else None
     return Row((said,), "block", Send(BlockRequest(0, name=name, on=on, match=seat, side=side)))
 
 
 def when_blocked(display: Display, request: BlockRequest | MuteRequest) -> Display:
-    """Show what a request to block or mute has led to, in a profile and in the list of blocked players too."""
+    """Show the result of a request to block or mute, also in a profile and in the list of blocked players."""
     name, world = clean(request.name or "", MAX_NAME_CELLS), display.world
     profile, listed = world.reply(ProfileReply), world.reply(BlockList)
     is_block = isinstance(request, BlockRequest)
@@ -135,7 +135,7 @@ def when_blocked(display: Display, request: BlockRequest | MuteRequest) -> Displ
 
 
 def _blocks_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return the blocked and muted players; a row ends that."""
+    """Return the rows of blocked and muted players; choosing a row unblocks or unmutes."""
     told = display.world.reply(BlockList)
     if told is None:
         return WAITING
@@ -198,7 +198,7 @@ REPORT = Screen(
 
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_PAST = 20
-"""Matches whose ratings are drawn."""
+"""The number of matches whose ratings are drawn."""
 
 
 def _profile_title(display: Display) -> str:
@@ -207,7 +207,7 @@ def _profile_title(display: Display) -> str:
 
 
 def _profile_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return who a player is, and what can be done with them."""
+    """Return the rows of a profile: facts about the player, and actions."""
     told = display.world.reply(ProfileReply)
     if told is None:
         return WAITING
@@ -230,7 +230,7 @@ def _profile_rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def _achieved(achieved: Achievements) -> Iterable[str]:
-    """Yield the puzzles that were solved and the levels of bots that were beaten, as sentences."""
+    """Yield sentences about solved puzzles and beaten levels of bots."""
     if achieved.solved:
         days = achieved.streak(achieved.solved[-1])
         yield f"Puzzles: {counted(len(achieved.solved), 'day')} solved, {days} in a row up to {achieved.solved[-1]}."
@@ -240,7 +240,7 @@ def _achieved(achieved: Achievements) -> Iterable[str]:
 
 
 def _played_now(display: Display, name: str) -> Row:
-    """Return the way to a match: back to one of ours, or to look on; all that is known of some is the id."""
+    """Return the row of a running match: back to our own, or to watch; of some only the id is known."""
     if display.world.has_seat(name):
         return own_match(display.world.matches[name])
     known = next((match for match in live_of_others(display) if match.match == name), None)
@@ -280,13 +280,13 @@ def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> l
 
 
 def sparkline(numbers: Sequence[int]) -> str:
-    """Return numbers as bars beside one another, the least and the most of them a whole bar apart."""
+    """Return numbers as a row of bars, scaled so that the smallest and the largest are a full bar apart."""
     least, most = min(numbers, default=0), max(numbers, default=0)
     return "".join(_BARS[(number - least) * (len(_BARS) - 1) // max(1, most - least)] for number in numbers)
 
 
 def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...]:
-    """Return the question for the matches by which a rating has changed, once a profile is there that has one."""
+    """Return the request for the matches that changed a rating, once a profile with ratings has arrived."""
     has_rating = isinstance(reply, ProfileReply) and bool(reply.ratings)
     return (HistoryRequest(0, name=display.page.about or None),) if has_rating else ()
 
@@ -319,7 +319,7 @@ def _history_title(display: Display) -> str:
 
 
 def _history_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return the finished matches of a player, and how to come to the older ones."""
+    """Return the rows of a player's finished matches, and the row that leads to older ones."""
     told = display.world.reply(HistoryReply)
     if told is None:
         return WAITING
@@ -368,7 +368,7 @@ def _status(display: Display) -> str:
 
 
 def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
-    """Return the best at a game and speed, and how to come to the other pages."""
+    """Return the rows of the best players of a game and speed, and the rows that lead to other pages."""
     told = display.world.reply(LeaderboardReply)
     if told is None:
         return WAITING
@@ -398,7 +398,7 @@ def _requests(page: Page) -> tuple[Request, ...]:
 
 
 def _refused(display: Display, request: Request) -> Display:
-    """Show that nobody has a rating there."""
+    """Show the sentence that nobody has a rating there."""
     if not isinstance(request, LeaderboardRequest):
         return display
     nobody = LeaderboardReply(request.game, request.speed, 1, 1, [], None)
@@ -427,7 +427,7 @@ _HINTS = (KeyHint("Enter", "profile", "c-m"), BACK, KeyHint("t", "speed", "t"), 
 
 
 def _from_lobby(display: Display) -> AnyCommand:
-    """Return how to see the best at the game that was last sought."""
+    """Return the command that opens the leaderboard of the game of the last seek."""
     games = display.world.seeking.games if display.world.seeking is not None else []
     return Open(Page("leaders", about=games[0] if games else A_RATED_GAME))
 

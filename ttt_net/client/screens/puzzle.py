@@ -1,4 +1,4 @@
-"""Show the puzzle of the day: a position with one good move, found by playing it."""
+"""Show the puzzle of the day: a position with a single good move, which the player has to make."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -40,7 +40,7 @@ def _told(display: Display) -> PuzzleReply | None:
 
 
 def seen_at(display: Display) -> Display:
-    """Return the display with the puzzle as a match that waits for our move."""
+    """Return the display with the puzzle as a match in which it is our turn."""
     puzzle = _told(display)
     if puzzle is None:
         return replace(display, shown=None)
@@ -52,7 +52,7 @@ def seen_at(display: Display) -> Display:
 
 
 def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
-    """Return a match that is where the puzzle is; once it is solved, with the move that solves it."""
+    """Return a match at the puzzle's position, including the solution once the puzzle is solved."""
     side = puzzle.position.to_move or 0
     they = PlayerInfo("The puzzle")
     players = (you, they) if side == 0 else (they, you)
@@ -77,13 +77,13 @@ def question(puzzle: PuzzleReply) -> str:
 
 
 def heading(puzzle: PuzzleReply) -> str:
-    """Return of which day and game the puzzle is, and how hard."""
+    """Return the heading of the puzzle: its day, game and difficulty."""
     grade = _GRADES[puzzle.grade] if 0 < puzzle.grade < len(_GRADES) else ""
     return f"Puzzle of {clean(puzzle.day, _MAX_DAY)}: {clean(puzzle.game.title, 30)}{f', {grade}' if grade else ''}"
 
 
 def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
-    """Return the result of an answer, and the number of days in a row with a solved puzzle."""
+    """Return the result of an answer, and the number of consecutive days with a solved puzzle."""
     text = clean(puzzle.text, _MAX_TEXT)
     if puzzle.right:
         days = achieved.streak(puzzle.day)
@@ -120,7 +120,7 @@ def _command(key: str, display: Display) -> AnyCommand | None:
 
 
 def _act(display: Display, command: AnyCommand) -> Effect | None:
-    """Play a move of the puzzle: it is an answer."""
+    """Answer the puzzle with a move."""
     puzzle = _told(display)
     if puzzle is None or command in (Command.BACK, Command.LEAVE):
         return None
@@ -157,7 +157,7 @@ def _ask(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    """Return the answer to the current puzzle."""
+    """Return the request that answers the current puzzle."""
     puzzle = _told(display)
     if puzzle is None:
         return "Type puzzle first."

@@ -1,4 +1,4 @@
-"""List the screens, and find what the one that is seen says and does: the one place to add another."""
+"""List all screens, and delegate to the visible one. Add new screens here."""
 
 from ttt_net.client.display import AnyCommand, Display
 from ttt_net.client.screens.lobby_screen import LINES_HELP, lobby_screen
@@ -31,16 +31,16 @@ ALSO = f"Of the lobby: who, matches, watch, {_ASKING}; choose and a number takes
 
 
 def screen_of(display: Display) -> Screen:
-    """Return the screen that is seen."""
+    """Return the visible screen."""
     return SCREENS[display.page.screen]
 
 
 def rows_of(display: Display, now_ms: int) -> list[Row]:
-    """Return the rows of the screen that is seen; none for one that is no list."""
+    """Return the rows of the visible screen; empty if it is not a list."""
     return screen_of(display).rows(display, now_ms)
 
 
 def command_on_screen(key: str, display: Display) -> AnyCommand | None:
-    """Return what a key means on the screen that is seen, or None when it means nothing."""
+    """Return the command of a key on the visible screen, or None."""
     screen = screen_of(display)
     return screen.command(key, display) if screen.command is not None else command_on_list(key, display, screen.keys)

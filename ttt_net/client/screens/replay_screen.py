@@ -1,4 +1,4 @@
-"""Step through a finished match, with the verdict of an engine on each move; list what can be asked of such a match."""
+"""Step through a finished match with an engine's verdict on each move, and list the requests about such a match."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -46,11 +46,11 @@ REPLAY_WORDS: dict[str, AnyCommand] = {
 """The words of a replay in lines mode."""
 
 _PAGE = 32
-"""Positions that the server tells at a time."""
+"""The number of positions in one reply of the server."""
 
 
 def _replay(display: Display) -> Effect:
-    """Open the finished match that is on the screen where its lesson is, or else at its beginning."""
+    """Open the shown finished match at its lesson, or else at its beginning."""
     match = display.match
     if match is None or match.outcome is None:
         return replace(display, notice="Only a match that is over can be stepped through."), ()
@@ -64,7 +64,7 @@ def _replay(display: Display) -> Effect:
 
 
 def _with_positions(display: Display, event: ServerMessage) -> Display:
-    """Put positions where they belong; what does not fit the match that is stepped through is left out."""
+    """Store received positions; ignore those that do not fit the match of the replay."""
     state = display.replay
     if state is None or not isinstance(event, ReplayReply) or event.match != state.match.match:
         return display
@@ -80,7 +80,7 @@ def _with_positions(display: Display, event: ServerMessage) -> Display:
 
 
 def stepped(display: Display, by: int) -> tuple[Display, tuple[Request, ...]]:
-    """Go so many moves forward (or back), at most to the end, and ask for the positions there if they are missing."""
+    """Step forward or back, at most to the end, and request missing positions there."""
     replayed, page = display.replay, display.page
     if replayed is None:
         return display, ()
@@ -133,7 +133,7 @@ def _status(display: Display) -> str:
 
 
 def step(display: Display, match: Snapshot) -> str:
-    """Return where a replay is: which move, and how it ended if it is the last."""
+    """Return the position of a replay: the move, and after the last one the result."""
     replayed = display.replay
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
@@ -180,11 +180,11 @@ STEP_THROUGH = MatchAction(
     reply=ReplayReply,
     heard=_with_positions,
 )
-"""Begin to step through the match on the screen."""
+"""Begin to step through the shown match."""
 
 
 def _save(display: Display) -> Effect:
-    """Ask for the record, which the loop writes into a file."""
+    """Request the record, which the loop saves in a file."""
     if display.match is None or display.match.outcome is None:
         return replace(display, notice="Only a match that is over can be saved."), ()
     return display, (RecordRequest(0, match=display.match.match),)
@@ -192,8 +192,8 @@ def _save(display: Display) -> Effect:
 
 SAVE = MatchAction(word="save", key="w", command=Change(_save), request=RecordRequest, reply=RecordReply)
 ACTIONS: tuple[MatchAction, ...] = (STEP_THROUGH, advice.ANALYSE, SAVE)
-"""In the order in which hints and help name them."""
+"""The actions, in the order in which hints and help list them."""
 WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
 """The words for lines mode."""
 LINES_HELP = f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again."
-"""How the help for lines tells these words."""
+"""How the help for lines mode lists these words."""

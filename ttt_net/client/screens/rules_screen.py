@@ -1,6 +1,6 @@
-"""Explain a game: its page of rules as the server tells it, on a screen or in lines. `?` opens it at a board.
+"""Explain a game: its page of rules from the server, on a screen or in lines. `?` opens it at a board.
 
-The drawn example stands beside the text where there is room for both.
+The drawn example is placed beside the text if there is room for both.
 """
 
 import textwrap
@@ -19,14 +19,14 @@ _MAX_TIPS = 4
 _NARROWEST = 36
 _GAP = 3
 _LEAST_TEXT = 38
-"""With fewer columns than this beside the example, the text stands above and below it."""
+"""With fewer columns than this beside the example, the text goes above and below it."""
 _INDENT = 2
 AT_BOARD = ("match", "replay", "puzzle")
 """The screens with a board, where `?` shows the rules before the keys."""
 
 
 def game_to_explain(display: Display, seek: SeekRequest) -> str:
-    """Return the game to explain: that of the puzzle, match or row, otherwise that of the last seek."""
+    """Return the game to explain: that of the puzzle, match or row, or else that of the last seek."""
     puzzle = display.world.reply(PuzzleReply)
     if display.page.screen == "puzzle" and puzzle is not None:
         return puzzle.game.name
@@ -39,7 +39,7 @@ def game_to_explain(display: Display, seek: SeekRequest) -> str:
 
 
 def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
-    """Return the help behind `?`: at a board the rules, then the keys; elsewhere the keys, then the rules."""
+    """Return what `?` opens: at a board the rules, then the keys; elsewhere the keys, then the rules."""
     if display.page.screen == "rules":
         return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP), ()
     is_at_board = display.page.screen in AT_BOARD
@@ -49,7 +49,7 @@ def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
 
 
 def told(reply: RulesReply, *, has_drawing: bool) -> str:
-    """Return the page in lines; for the ear without its drawing, whose caption says what can be seen."""
+    """Return the page for lines mode; for screen readers without its drawing, which the caption describes."""
     lines = [f"{_title_of(reply)}. {_text(reply.goal)}"]
     if reply.example is not None:
         lines += _drawn(reply.example) if has_drawing else []
@@ -67,7 +67,7 @@ def _title_of(reply: RulesReply) -> str:
 
 
 def _drawn(example: RuleExample) -> list[str]:
-    """Return the drawing with all left out that is not plain ASCII: blanks in it mean something."""
+    """Return the drawing with only its ASCII characters; blanks in it are significant."""
     rows = (row[:_MAX_ROW_CELLS] for row in example.rows[:_MAX_ROWS])
     return ["".join(each for each in row if " " <= each <= "~").rstrip() for row in rows]
 
@@ -79,7 +79,7 @@ def _title(display: Display) -> str:
 
 def _status(display: Display) -> str:
     if display.is_live:
-        return words.status(display)  # time may run
+        return words.status(display)  # clocks may be running
     return "" if display.world.reply(RulesReply) is not None else default_status(display)
 
 
@@ -121,7 +121,7 @@ def _listed(texts: list[str], width: int) -> list[str]:
 
 
 def _joined(parts: list[list[str]]) -> list[str]:
-    """Return the parts with an empty line between each two."""
+    """Return the parts, separated by empty lines."""
     joined: list[str] = []
     for part in filter(None, parts):
         joined += ["", *part] if joined else part
@@ -129,7 +129,7 @@ def _joined(parts: list[list[str]]) -> list[str]:
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
-    return [Row((line,)) for line in lines(display, _NARROWEST)]  # as far as can be scrolled at any width
+    return [Row((line,)) for line in lines(display, _NARROWEST)]  # enough to scroll to the end at any width
 
 
 def _closed(display: Display, command: AnyCommand) -> Effect | None:
@@ -138,12 +138,12 @@ def _closed(display: Display, command: AnyCommand) -> Effect | None:
 
 
 def _unknown(display: Display, request: Request) -> Display:
-    """Close the page at a server that has none."""
+    """Close the page if the server has no rules."""
     return replace(display, pages=display.pages[:-1]) if len(display.pages) > 1 else display
 
 
 def asked_for(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    """Return the question for the rules of the game that was typed, or of the one that is played or sought."""
+    """Return the request for the rules of the typed game, or of the one that is played or sought."""
     game = clean(rest, _MAX_TITLE_CELLS).lower() or game_to_explain(display, wanted)
     return Send(RulesRequest(0, game=game))
 

@@ -1,4 +1,4 @@
-"""Declare what a screen is made of, so that a terminal, plain lines and a screen reader can render any of them."""
+"""Declare the parts of a screen, so that a terminal, plain lines and a screen reader can render every screen."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from ttt_net.client.world import LinkState
 from ttt_net.messages import Request, SeekRequest, ServerMessage, Snapshot
 
 Effect = tuple[Display, tuple[Request, ...]]
-"""The display after a command, and what to say to the server."""
+"""The display after a command, and the requests to send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class KeyHint:
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """The key of the lobby that opens a screen, what the hint and the help say of it, and the command."""
+    """The lobby's key that opens a screen, its texts in the hints and the help, and the command."""
 
     key: str
     label: str
@@ -53,10 +53,10 @@ class Entrance:
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """A typed request for a list: the rows of a page with keys of these kinds (none: all), or its first one at once.
+    """A typed request for a list: the rows of a page with keys of these kinds (empty: all), or only its first row.
 
-    `text` must be in the row. `seek` is what bots are to play, if it is not the last seek. `otherwise` is printed for
-    an empty list, `hint` after the list.
+    The row must contain `text`. `seek` gives the terms for bots, if they differ from the last seek. `otherwise` is
+    printed for an empty list, `hint` after the list.
     """
 
     page: Page
@@ -69,11 +69,11 @@ class ListQuery:
 
 
 Meaning = AnyCommand | ListQuery | str | None
-"""The meaning of a typed line: a command, a list, a sentence that says why it means nothing now, or nothing."""
+"""The meaning of a typed line: a command, a list, a sentence that says why it is impossible now, or None."""
 Word = Callable[[Display, SeekRequest, str], Meaning]
-"""Returns the meaning of a typed word, given the last search and the rest of the line."""
+"""Returns the meaning of a typed word, given the last seek and the rest of the line."""
 KeyMeaning = AnyCommand | Callable[[Display], AnyCommand | None]
-"""A command, or what finds it where it depends on the display."""
+"""A command, or a function that finds it if it depends on the display."""
 
 
 def _nothing(display: Display) -> str:
@@ -109,7 +109,7 @@ def _not_taken(display: Display, typed: str) -> Effect:
 
 
 def default_status(display: Display) -> str:
-    """Return the search that stands, or that we are connecting."""
+    """Return the open seek in words, or that we are connecting."""
     if display.world.seeking is not None:
         return words.sought(display.world.seeking)
     is_connecting = display.world.link is LinkState.CONNECTING
@@ -117,17 +117,17 @@ def default_status(display: Display) -> str:
 
 
 def default_prompt(display: Display, now_ms: int) -> str:
-    """Return the newest notice, and the countdown to a restart."""
+    """Return the latest notice, and the countdown to a restart."""
     return " ".join(filter(None, [words.notice(display), words.restart(display.world, now_ms)]))
 
 
 def page_before(display: Display, request: Request) -> Display:
-    """Return the display with the page closed that has nothing to show."""
+    """Return the display after closing a page that has nothing to show."""
     return replace(display, pages=display.pages[:-1]) if len(display.pages) > 1 else display
 
 
 def day(at_ms: int) -> str:
-    """Return the day by UTC; a dash for a number that is no time."""
+    """Return the day in UTC; a dash for an invalid time."""
     try:
         return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
     except (OverflowError, OSError, ValueError):
@@ -135,7 +135,7 @@ def day(at_ms: int) -> str:
 
 
 WAITING = [Row(("The server is looking it up ...",))]
-"""The rows of a list that is not here yet."""
+"""The rows of a list that has not arrived yet."""
 LEAVE, HELP = KeyHint("q", "leave", "q"), KeyHint("?", "keys", "?")
 RULES = KeyHint("?", "rules", "?")
 BACK, CHOOSE = KeyHint("Esc", "back", "escape"), KeyHint("Enter", "choose", "c-m")
@@ -152,60 +152,60 @@ class Screen:
     """One screen, as functions of the display; all of them are pure."""
 
     name: str
-    """By which pages and the registry know it."""
+    """The name of the screen in pages and in the registry."""
     title: Callable[[Display], str] = _nothing
     subtitle: Callable[[Display], str] = _nothing
-    """The text behind the title, where there is room."""
+    """The text after the title, if there is room."""
     status: Callable[[Display], str] = default_status
     """One sentence under the title."""
     rows: Callable[[Display, int], list[Row]] = _no_rows
     lines: Callable[[Display, int], list[str]] | None = None
-    """Lines to read in place of the rows, of at most so many columns, where it makes them itself."""
+    """Lines to show instead of rows, for a number of columns, if the screen lays them out itself."""
     prompt: Callable[[Display, int], str] = default_prompt
-    """The line above the keys when nothing is being typed or asked."""
+    """The line above the keys unless the player is typing or answering a question."""
     footer: Callable[[Display, int], list[str]] = lambda display, width: []
-    """Lines below the rows, where there is room, or instead of them."""
+    """Lines below the rows, if there is room, or instead of them."""
     requests: Callable[[Page], tuple[Request, ...]] = _no_requests
-    """The requests to send when the screen is opened."""
+    """The requests to send when the screen opens."""
     replies: tuple[type[ServerMessage], ...] = ()
-    """The messages that it shows; they are forgotten when it is opened, and awaited where there are only lines."""
+    """The types of messages that it shows; opening the screen forgets them, and lines mode waits for them."""
     unlisted: tuple[Request, ...] = ()
-    """The requests to send once it was printed in lines mode, where nothing is kept up to date."""
+    """The requests to send after printing it in lines mode, where nothing is updated."""
     asks_next: Callable[[Display, ServerMessage], tuple[Request, ...]] = lambda display, reply: ()
-    """The further requests to send after a reply."""
+    """Further requests to send after a reply."""
     prepared: Callable[[Page, SeekRequest], Page] = _as_opened
-    """The page as it opens, given the last seek."""
+    """The initial page, given the last seek."""
     refused: Callable[[Display, Request], Display] = _unmoved
-    """The display after one of its requests was refused."""
+    """The display after the server rejected one of its requests."""
     seen: Callable[[Display], Display] = _as_it_is
-    """The display that is drawn in place of the real one."""
+    """The display to draw instead of the real one."""
     match: Callable[[Display], Snapshot | None] = lambda display: None
-    """The match whose board is drawn in place of rows."""
+    """The match whose board is drawn instead of rows."""
     keys: Mapping[str, KeyMeaning] = field(default_factory=lambda: MappingProxyType({}))
-    """Its keys besides those of every list; letters in lower case."""
+    """Its keys in addition to those of every list; letters are in lower case."""
     command: Callable[[str, Display], AnyCommand | None] | None = None
-    """Returns the meaning of a key, in place of all of `keys`."""
+    """Returns the command of a key, and replaces `keys`."""
     act: Callable[[Display, AnyCommand], Effect | None] = _not_here
     """Returns the effect of a command with a special meaning here; None for others."""
     entry: Entry | None = None
-    """The entry that every other printable key begins."""
+    """The kind of text that every other printable key begins."""
     entered: Callable[[Display, str], Effect] = _not_taken
     """Returns the effect of a typed text."""
     has_short_head: bool = False
-    """Whether its title and status take no more lines than they have to."""
+    """Whether its title and status use as few lines as possible."""
     is_form: bool = False
-    """Whether it closes once something was chosen."""
+    """Whether it closes after a choice."""
     hints: Callable[[Display], list[KeyHint]] = lambda display: [BACK, LEAVE, HELP]
-    """The keys that matter now, the most needed first; the last two stay whatever the width."""
+    """The keys that matter now, the most important first; the last two are shown at any width."""
     help: Callable[[Display], list[str]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
-    """Every key and its meaning."""
+    """All keys and their meanings."""
     entrance: Entrance | None = None
     words: Mapping[str, Word] = field(default_factory=lambda: MappingProxyType({}))
     """The words that open the screen from the lobby in lines mode."""
     usage: str = ""
-    """How the last sentence of the help for lines tells these words."""
+    """How the last sentence of the help for lines mode lists these words."""
     heading: Callable[[Display], list[str]] | None = None
-    """The lines above its rows where there are only lines; None: its title."""
+    """The lines above its rows in lines mode; None: its title."""
 
 
 def _always(display: Display) -> bool:
@@ -225,16 +225,16 @@ class MatchAction:
     """A request about a finished match."""
 
     word: str
-    """The word in hints, and in lines mode."""
+    """Its word in hints and in lines mode."""
     key: str
     """Its letter at the board."""
     command: Change
-    """Asks for it, or says why it cannot be had."""
+    """Returns the request, or the reason why it is impossible."""
     request: type[Request]
     reply: type[ServerMessage]
-    """The message that follows the `ok`, for which lines wait."""
+    """The message that follows the `ok`, for which lines mode waits."""
     is_offered: Callable[[Display], bool] = _always
-    """Whether the hints name it after the end."""
+    """Whether the hints mention it after the end."""
     heard: Callable[[Display, ServerMessage], Display] = _as_before
     """The display after the reply."""
     news: Callable[[Snapshot, ServerMessage], list[str]] = _no_news
@@ -242,7 +242,7 @@ class MatchAction:
 
 
 def list_hints(screen_hints: Sequence[KeyHint], rows: Sequence[Row]) -> list[KeyHint]:
-    """Return the hints of a list; Enter is among them only where there is something to choose."""
+    """Return the hints of a list; they include Enter only if there is something to choose."""
     has_choice = any(row.enter is not None for row in rows)
     return [*(hint for hint in screen_hints if has_choice or hint.press != "c-m"), LEAVE, HELP]
 
@@ -265,21 +265,21 @@ _ON_EVERY_LIST: dict[str, AnyCommand] = {
 
 
 def command_on_list(key: str, display: Display, keys: Mapping[str, KeyMeaning]) -> AnyCommand | None:
-    """Return what a key means on a list, its own keys first; None when it means nothing."""
+    """Return the command of a key on a list, trying the list's own keys first; None if it has none."""
     key = key.lower() if len(key) == 1 else key
     meaning = keys.get(key) or _ON_EVERY_LIST.get(key)
     return meaning(display) if callable(meaning) else meaning
 
 
 def section(heading: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows under their heading; nothing if there are none."""
+    """Return the rows below their heading; empty without rows."""
     return [Row((heading,), is_heading=True), *rows] if rows else []
 
 
 def cursor_of(rows: Sequence[Row], key: str, place: int) -> int | None:
-    """Return the index of the row that the cursor is on: the one with the key, or else the next one to its old place.
+    """Return the index of the row at the cursor: the one with the key, or else the nearest to its old place.
 
-    None where there is nothing to choose.
+    Return None if there is nothing to choose.
     """
     choices = [index for index, row in enumerate(rows) if row.enter is not None]
     if not choices:
@@ -288,13 +288,13 @@ def cursor_of(rows: Sequence[Row], key: str, place: int) -> int | None:
 
 
 def moved(rows: Sequence[Row], index: int, by: int) -> int:
-    """Return the row `by` rows to choose from there, at most the first or the last."""
+    """Return the selectable row `by` rows further, at most the first or the last."""
     choices = [number for number, row in enumerate(rows) if row.enter is not None]
     return choices[max(0, min(choices.index(index) + by, len(choices) - 1))]
 
 
 def next_section(rows: Sequence[Row], index: int) -> int:
-    """Return the first row to choose under the next heading, after the last one that under the first."""
+    """Return the first selectable row below the next heading; after the last heading, start again at the first."""
     heads = [number for number, row in enumerate(rows) if row.is_heading]
     after = [head for head in heads if head > index] + heads
     starts = (number for head in after for number in range(head, len(rows)) if rows[number].enter is not None)

@@ -1,4 +1,4 @@
-"""Show the start menu: servers that were found, used or typed; matches, rules and a puzzle at this keyboard."""
+"""Show the start menu: servers (found, used before, or typed), and matches, rules and a puzzle at this keyboard."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,40 +30,40 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.text import clean
 
 KEYBOARD = "At this keyboard"
-"""The heading above what needs no server."""
+"""The heading above entries that need no server."""
 _GROUPS = {"found": "On this network", "used": "Used before", "keyboard": KEYBOARD, "or": "With friends"}
 LOOKING = "Looking for servers on this network ..."
-"""The status while the search runs."""
+"""The status during the search."""
 _NOTHING_FOUND = "No server here yet; ? tells why."
 _MAX_NOTICE_CELLS = 160
 OPEN_SETUP = Open(Page("setup"))
-"""Opens the setup of a match at this keyboard."""
+"""The row that opens the setup of a match at this keyboard."""
 _BESIDES = [
     Row(("Another game, opponent or side",), "setup", OPEN_SETUP),
     Row(("Learn a game", "its rules, with an example"), "learn", Open(Page("learn"))),
     Row(("Puzzle of the day", "find the one good move"), "puzzle", Open(Page("puzzle"))),
 ]
-"""The entries at this keyboard besides the matches."""
+"""The entries at this keyboard other than matches."""
 
 
 def servers_of(display: Display) -> ServerList:
-    """Return the servers, and the choices made here."""
+    """Return the list of servers, which includes the choices for this keyboard."""
     assert display.servers is not None, "the screen is opened with a list"
     return display.servers
 
 
 def with_choices(display: Display, choices: LocalChoices) -> Display:
-    """Return the display after something was chosen to be played here."""
+    """Return the display with other choices for this keyboard."""
     return replace(display, servers=replace(servers_of(display), choices=choices))
 
 
 def going(display: Display, *, place: Place) -> Effect:
-    """Go there."""
+    """Leave the menu for a place."""
     return replace(display, servers=replace(servers_of(display), place=place), is_leaving=True), ()
 
 
 def row_of(each: Destination) -> Row:
-    """Return the row of a destination; choosing it leads there."""
+    """Return the row of a destination."""
     if each.key == TYPE:
         return Row((each.name,), each.key, Begin(Entry.ADDRESS))
     place = each.does or Go(each.url or DEFAULT_URL)
@@ -112,7 +112,7 @@ def _with_level(display: Display, *, by: int) -> Effect:
 
 
 def _prompt(display: Display, now_ms: int) -> str:
-    """Return how well the computer plays, while its row is the one that is chosen: a narrow row has no room for it."""
+    """Return how well the computer plays while the cursor is on its row, which may be too narrow to say it."""
     servers = servers_of(display)
     rows = _rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
@@ -134,7 +134,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
 
 
 def _entered(display: Display, typed: str) -> Effect:
-    """Go where the typed text leads; what leads nowhere stays to be mended."""
+    """Go to the typed place; keep an invalid text for correction."""
     try:
         return going(display, place=read_place(servers_of(display), typed))
     except ConfigurationError as error:
@@ -180,11 +180,11 @@ START = Screen(
 
 Item = TypeVar("Item")
 Turn = Callable[[LocalChoices, int], LocalChoices]
-"""Returns the choices after one of them was turned to the next or the previous value."""
+"""Returns the choices with one of them switched to its next or previous value."""
 
 
 def _next(items: Sequence[Item], item: Item, by: int) -> Item:
-    """Return the item so many places further, round and round."""
+    """Return the item so many places further, cyclically."""
     return items[(items.index(item) + by) % len(items)] if item in items else items[0]
 
 
@@ -211,14 +211,14 @@ def _turned(display: Display, *, key: str, by: int) -> Effect:
 
 
 def _turned_here(display: Display, *, by: int) -> Effect:
-    """Turn the choice that the cursor is on."""
+    """Switch the choice at the cursor to its next or previous value."""
     rows = _setup_rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
     return _turned(display, key=rows[at].key if at is not None else "", by=by)
 
 
 def _told(strategy: str) -> str:
-    """Return what a strategy does, and its name, which the command line knows."""
+    """Return the description of a strategy and its name on the command line."""
     return f"{OPPONENTS[strategy]} ({strategy})"
 
 
@@ -247,7 +247,7 @@ def _setup_rows(display: Display, now_ms: int) -> list[Row]:
 
 
 def _named(display: Display, typed: str) -> Effect:
-    """Take the names of two people; any other text stays to be mended."""
+    """Set the names of two people; keep an invalid text for correction."""
     try:
         names = read_names(typed)
     except ConfigurationError as error:
@@ -263,13 +263,13 @@ _SETUP_HELP = (*LISTS_HELP, "left right   the one before, the next", *LEAVING_HE
 
 
 def _chosen(display: Display, *, game: str) -> Effect:
-    """Take the game, and close the list of games."""
+    """Set the game, and close the list of games."""
     display = replace(display, pages=display.pages[:-1])
     return with_choices(display, servers_of(display).choices.in_game(game)), ()
 
 
 def _typed_game(display: Display, typed: str) -> Effect:
-    """Take a game by its name; any other text stays to be mended."""
+    """Set the game by name; keep an unknown name for correction."""
     try:
         return _chosen(display, game=typed.strip().lower())
     except ConfigurationError as error:
@@ -300,7 +300,7 @@ def _digits(enter: Callable[[str], AnyCommand]) -> dict[str, KeyMeaning]:
 
 
 def _notice(display: Display) -> str:
-    """Return the fault of the typed text."""
+    """Return the error of the typed text."""
     return words.notice(display)
 
 

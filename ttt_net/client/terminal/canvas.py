@@ -1,7 +1,7 @@
-"""Show lines on a terminal: the other screen, no cursor, no echo, and everything given back at the end.
+"""Show lines on a terminal: on the alternate screen, without cursor and echo, and restore everything at the end.
 
-Terminals that know more than the oldest ones also tell clicks, pasted text and the focus, and carry a title. Loads no
-more than it takes to show a sentence: the first picture does not wait for what comes after it.
+Most terminals also report clicks, pasted text and the focus, and have a title. This module imports only what it needs
+to show a sentence, so that the first picture does not wait for other modules.
 """
 
 import os
@@ -21,31 +21,31 @@ except ImportError:  # Windows has no terminal attributes; prompt_toolkit sets t
 _OLD_TERMINALS = ("linux", "vt", "ansi", "cons", "sun", "wyse")
 _ROOMY_ROWS, _STATUS_ROW = 16, 2
 _MODES = (1000, 1006, 1004, 2004)
-"""Modes to switch on: clicks in any column, the focus, marks around pasted text."""
+"""The modes to switch on: mouse reports for any column, focus reports, bracketed paste."""
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 
 
 class Canvas:
-    """Shows lines of text on a terminal that it has taken."""
+    """Shows lines of text on a terminal that it controls."""
 
     def __init__(self) -> None:
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, force_terminal=True)
         self.is_modern = not os.environ.get("TERM", "").startswith(_OLD_TERMINALS) and not self._console.legacy_windows
-        """Whether the terminal knows clicks, titles and a clipboard."""
+        """Whether the terminal supports clicks, titles and a clipboard."""
         self._held = ExitStack()
-        """All that has to be given back."""
+        """Everything to restore."""
         self._live = self._new_live()
 
     @contextmanager
     def opened(self) -> Iterator["Canvas"]:
-        """Take the terminal for as long as the context lasts."""
+        """Take over the terminal inside the context."""
         with self._held:
             self._take()
             yield self
 
     @contextmanager
     def given_back(self) -> Iterator[None]:
-        """Restore the terminal inside the context; afterwards everything is drawn again."""
+        """Restore the terminal inside the context; redraw everything afterwards."""
         self._held.close()
         try:
             yield
@@ -55,12 +55,12 @@ class Canvas:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The columns and rows that the window has now."""
+        """The current columns and rows of the window."""
         return self._console.width, self._console.height
 
     @property
     def colours(self) -> str | None:
-        """The colours that the terminal shows, as rich names them; None where it shows none or nobody wants them."""
+        """The colour system of the terminal, by rich's name; None if it has no colours or the user wants none."""
         return None if self._console.no_color else self._console.color_system
 
     @property
@@ -69,7 +69,7 @@ class Canvas:
         return self._console.encoding
 
     def greet(self, sentence: str, *, row: int | None = None) -> None:
-        """Show a sentence before anything else is loaded, where the status will stand, or in another row."""
+        """Show a sentence before anything else is loaded, in the row of the status or in another row."""
         lines = [Text(sentence, style="bold"), *[Text()] * self.size[1]]
         status_row = _STATUS_ROW if self.size[1] > _ROOMY_ROWS else 0
         blank = [Text()] * (status_row if row is None else row)
@@ -78,11 +78,11 @@ class Canvas:
         self.show(page)
 
     def show(self, page: Text) -> None:
-        """Show a page in place of the one before."""
+        """Show a page instead of the previous one."""
         self._live.update(page, refresh=True)
 
     def write(self, codes: str) -> None:
-        """Write codes that move nothing on the page: a title, a bell, a text for the clipboard."""
+        """Write codes that do not change the page: a title, a bell, a text for the clipboard."""
         self._console.file.write(codes)
         self._console.file.flush()
 
@@ -116,7 +116,7 @@ class Canvas:
 
 @contextmanager
 def _quiet_keyboard() -> Iterator[None]:
-    """Switch off the echo before the first picture, long before the keyboard is read; restore all at the end."""
+    """Switch off the echo before the first picture, long before the keyboard is read; restore it at the end."""
     if termios is None:
         yield
         return

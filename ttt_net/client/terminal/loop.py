@@ -1,4 +1,4 @@
-"""Run the full screen: read keys, clicks and pastes with prompt_toolkit, and turn events into pictures, one by one."""
+"""Run the full screen: read keys, clicks and pastes with prompt_toolkit, and paint a picture after each event."""
 
 import asyncio
 import os
@@ -44,19 +44,19 @@ from ttt_net.sdk.received import Back, Stop
 from ttt_net.text import clean
 
 ESCAPE_S = 0.05
-"""After so long without another byte, an escape byte is the Escape key."""
+"""After this time without another byte, an escape byte counts as the Escape key."""
 _SGR_MOUSE = re.compile(r"\x1b\[<(\d{1,4});(\d{1,5});(\d{1,5})([Mm])")
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 0, 64, 65
 _MAX_PASTED = 4096
 
-# Reports of the focus, which prompt_toolkit does not know, come in under the names of keys that no keyboard has.
+# prompt_toolkit does not know focus reports, so they get the names of keys that no keyboard has.
 _FOCUS = {Keys.ControlF23: True, Keys.ControlF24: False}
 ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
 
 
 @contextmanager
 def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
-    """Deliver keys, clicks and pasted text as events until the context ends; yields the input they are read from."""
+    """Deliver keys, clicks and pasted text as events until the context ends; yield the input that they come from."""
     keyboard = create_input()
     reader = _Reader(keyboard, mailbox)
     with keyboard.raw_mode(), keyboard.attach(reader.read):
@@ -64,7 +64,7 @@ def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
 
 
 def event_of(press: KeyPress) -> TerminalEvent | None:
-    """Return what a press means to a loop; None when it means nothing."""
+    """Return the event of a key press, or None if it has none."""
     if press.key in _FOCUS:
         return Focused(_FOCUS[press.key])  # type: ignore[index]
     if press.key == Keys.BracketedPaste:
@@ -85,7 +85,7 @@ def _click(data: str) -> TerminalEvent | None:
 
 
 class _Reader:
-    """Takes keys from the keyboard; what may be the start of a longer key waits a moment for the rest."""
+    """Reads keys from the keyboard; the possible start of a longer sequence waits a moment for the rest."""
 
     def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Event]) -> None:
         self._keyboard = keyboard
@@ -114,22 +114,22 @@ except ImportError:  # Windows has neither terminal attributes nor jobs
     termios = None  # type: ignore[assignment]
 
 LEAVE_S = 2.0
-"""For so long the server may take to note that a player leaves."""
+"""How long to wait for the server to confirm that a player leaves."""
 LOOK_S = 1.0
-"""How often the size of the window is looked at where no signal tells it."""
+"""How often to poll the size of the window on systems without a signal for it."""
 _LOOP_MAX_PASTED = 200
 _SUSPEND = Key("c-z")
 
 
 async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
-    """Show what a controller displays, and hand it keys and clicks, until it is done."""
+    """Show what a controller displays, and pass it keys and clicks, until it is done."""
     with delivered(mailbox):
         screen = screen_on(canvas, options, has_motion=has_motion(os.environ))
         await play_on_screen(controller, screen, mailbox)
 
 
 async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox: asyncio.Queue[Event]) -> None:
-    """Play until the server or the player says farewell; `controller.display` then tells how it ended."""
+    """Play until the server or the player ends the session; `controller.display` then says how it ended."""
     with reading(mailbox) as keyboard:
         async with asyncio.TaskGroup() as group:
             link = group.create_task(controller.connection.run())
@@ -161,12 +161,12 @@ def _now_ms() -> int:
 
 
 def _wait_s(display: Display, now_ms: int) -> float:
-    """Return how long the picture stays true when no mail comes."""
+    """Return how long the picture stays valid if no event arrives."""
     if display.is_leaving:
         return LEAVE_S
     match = display.match
     if match is None or match.clock is None or match.clock.running is None or display.world.frozen_at_ms is not None:
-        return LOOK_S  # in time for the seconds until an absent opponent's match may be claimed, too
+        return LOOK_S  # also in time for the countdown until an absent opponent's match may be claimed
     left_ms = display.left_ms(match.clock.running, now_ms) or 0
     return 0.1 if left_ms < TENTHS_BELOW_MS else (left_ms % 1000 + 1) / 1000
 
@@ -197,7 +197,7 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
         case Focused(is_focused):
             screen.is_focused = is_focused
         case Resized() | Line() | Stop():
-            return  # the next picture has the new size
+            return  # the next picture uses the new size
         case InvitationReply():
             _note_address(controller)
             controller.hear(event, _now_ms())
@@ -211,12 +211,12 @@ def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> Non
 
 
 def _note_address(controller: Controller) -> None:
-    """Find out what others type to connect, before it is shown: networks change."""
+    """Look up the address that others type to connect, before it is shown: networks change."""
     controller.hear(ReachableAt(shareable(controller.display.world.address)), _now_ms())
 
 
 def press(name: str, controller: Controller, keys: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Carry out what a key means, or, where nothing is typed, the key that it stands for."""
+    """Carry out the command of a key; replace remapped keys first, unless the player is typing."""
     if controller.display.entry is Entry.MOVE and not controller.display.typed:
         name = meant_key(name, keys)
     if controller.display.overlay is Overlay.HELP and name == "?":
@@ -232,14 +232,14 @@ def press(name: str, controller: Controller, keys: Mapping[str, str] = MappingPr
 
 
 def _suspend(screen: TerminalScreen, keyboard: Input) -> None:
-    """Restore the terminal, stop, and draw everything again once the shell continues us.
+    """Restore the terminal, stop, and redraw everything once the shell continues the process.
 
-    Without a shell or such a signal, continue at once. A connection that dropped during the pause is noticed later, and
-    reconnects.
+    Without a shell or such a signal, continue immediately. A connection that dropped during the pause is noticed later,
+    and reconnects.
     """
     if not hasattr(signal, "SIGTSTP"):
         return
     with keyboard.detach(), keyboard.cooked_mode(), screen.given_back():
-        os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal would: our children stop too
+        os.kill(0, signal.SIGTSTP)  # the whole job, as a terminal would, so that child processes stop too
         with suppress(termios.error):  # where there is no shell, there is nothing to wait for
             termios.tcdrain(keyboard.fileno())  # stops us again after `bg`, while the terminal is as the shell needs it

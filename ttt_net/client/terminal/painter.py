@@ -1,6 +1,6 @@
 """Paint displays on the canvas: marks fall or are drawn, lines light up, the bell rings, the clipboard is filled.
 
-No text of a peer goes into the title of the window.
+Text from peers never goes into the title of the window.
 """
 
 import base64
@@ -25,17 +25,17 @@ from ttt_net.client.user_io import glyphs_of
 from ttt_net.messages import Snapshot
 
 FALL_MS = 35
-"""How long a falling mark is seen in each row."""
+"""How long a falling mark is visible in each row."""
 STROKE_MS, STROKES = 25, 6
-"""How long each part of a mark that is being drawn is seen, and how many parts there are."""
+"""How long each step of drawing a mark is visible, and the number of steps."""
 SWEEP_MS = 500
-"""How long light takes along a winning line."""
+"""How long light takes to run along a winning line."""
 SLOW_MS = 150
-"""With a longer way to the server nothing moves: a move comes late enough."""
+"""With a longer round trip to the server, nothing is animated: moves are late enough."""
 
 
 class MotionFrame(NamedTuple):
-    """A board, the lit part of a completed line and a mark that is being drawn, and how long they are seen."""
+    """A frame of an animation: the board, the lit part of a completed line, a partly drawn mark, and its duration."""
 
     ms: int
     board: str
@@ -44,7 +44,7 @@ class MotionFrame(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """The animation of a move, from a time on; it ends early when the match continues."""
+    """The animation of a move from a given time; it ends early when the match continues."""
 
     match: str
     ply: int
@@ -52,7 +52,7 @@ class Motion(NamedTuple):
     frames: tuple[MotionFrame, ...]
 
     def frame(self, display: Display, now_ms: int) -> MotionFrame | None:
-        """Return the frame of that time; None if it is over, or is not of what the display shows."""
+        """Return the frame at a time; None after the end, or if the display shows something else."""
         match, left = display.match, now_ms - self.began_ms
         if match is None or (match.match, len(match.moves)) != (self.match, self.ply) or not _is_board(display):
             return None
@@ -77,7 +77,7 @@ def motion_between(before: Display | None, after: Display, now_ms: int) -> Motio
 
 
 def in_motion(display: Display, frame: MotionFrame) -> Display:
-    """Return the display with the board of a frame in place of its own."""
+    """Return the display with the board of a frame instead of its own."""
     match = display.match
     if match is None:
         return display
@@ -92,7 +92,7 @@ def _is_board(display: Display) -> bool:
 
 
 def _falling(match: Snapshot) -> list[MotionFrame]:
-    """Return the last mark in each row above the one that it comes to lie in, where marks fall."""
+    """Return the frames of a falling mark: the mark in each row above its final one."""
     if not match.game.gravity or len(match.game.shape) != 2:
         return []
     board, width = match.position.board, match.game.shape[-1]
@@ -105,7 +105,7 @@ def _falling(match: Snapshot) -> list[MotionFrame]:
 
 
 def _growing(match: Snapshot) -> list[MotionFrame]:
-    """Return the last mark as it is drawn stroke by stroke, where marks do not fall."""
+    """Return the frames of the last mark as it is drawn stroke by stroke, where marks do not fall."""
     cell = match.game.move_cells[match.moves[-1]]
     if match.game.gravity or shape_of(match.game).looks.get(match.position.board[cell : cell + 1]) not in STROKED:
         return []
@@ -113,7 +113,7 @@ def _growing(match: Snapshot) -> list[MotionFrame]:
 
 
 def _sweeping(match: Snapshot) -> list[MotionFrame]:
-    """Return the light that runs along a completed line, cell by cell."""
+    """Return the frames of the light that runs along a completed line, cell by cell."""
     line = tuple(match.position.line)
     return [MotionFrame(SWEEP_MS // len(line), match.position.board, line[:n]) for n in range(len(line))]
 
@@ -123,21 +123,21 @@ MOTION_VARIABLE = "TTT_NET_MOTION"
 
 
 def has_motion(environment: Mapping[str, str]) -> bool:
-    """Tell whether marks may fall: as `TTT_NET_MOTION` says, on or off, or else unless the terminal is far away."""
+    """Tell whether to animate: `TTT_NET_MOTION` switches it on or off; by default, only on local terminals."""
     wanted = environment.get(MOTION_VARIABLE, "")
     return wanted == "on" if wanted in ("on", "off") else "SSH_CONNECTION" not in environment
 
 
 class TerminalScreen:
-    """Shows displays; writes only when the picture has changed. `is_focused` is the terminal's latest report."""
+    """Shows displays; writes only if the picture has changed. `is_focused` is the terminal's latest report."""
 
     def __init__(self, canvas: Canvas, glyphs: Glyphs, *, is_quiet: bool = False, has_motion: bool = False) -> None:
-        """With `has_motion` marks fall or are drawn, and light runs along a winning line."""
+        """`has_motion`: animate marks and winning lines."""
         self.is_focused = True
         self.keys: Mapping[str, str] = {}
-        """The keys that stand for other keys."""
+        """The keys that replace other keys."""
         self.wait_ms: int | None = None
-        """How long the last picture should stay; None while nothing moves."""
+        """How long to show the last picture; None if nothing is animated."""
         self._has_motion = has_motion and canvas.is_modern
         self._before: Display | None = None
         self._motion: Motion | None = None
@@ -150,13 +150,13 @@ class TerminalScreen:
 
     @contextmanager
     def given_back(self) -> Iterator[None]:
-        """Restore the terminal inside the context; afterwards everything is drawn again."""
+        """Restore the terminal inside the context; redraw everything afterwards."""
         with self._canvas.given_back():
             yield
         self._shown, self._title, self.is_focused = None, None, True
 
     def paint(self, display: Display, now_ms: int) -> None:
-        """Show the display in the size that the window has now."""
+        """Show the display at the current size of the window."""
         self._tell_turn(display)
         self._copy(display.copied)
         size = self._canvas.size
@@ -169,7 +169,7 @@ class TerminalScreen:
             self._canvas.show(written)
 
     def _moving(self, display: Display, now_ms: int) -> Display:
-        """Return the display as it is to be seen now, while something moves in it."""
+        """Return the display with the current frame of the animation, if any."""
         if not self._has_motion:
             return display
         self._motion = motion_between(self._before, display, now_ms) or self._motion
@@ -179,11 +179,11 @@ class TerminalScreen:
         return in_motion(display, frame) if frame is not None else display
 
     def target_at(self, column: int, row: int) -> Target | None:
-        """Return what a click there means in the picture that is shown."""
+        """Return the target of a click in the current picture."""
         return target_at(self._shown[0], column, row) if self._shown is not None else None
 
     def _tell_turn(self, display: Display) -> None:
-        """Say in the title what waits for us; ring if something has come to wait and nobody looks."""
+        """Show in the title what the player has to do; ring the bell if this is new and the window has no focus."""
         is_my_turn = (display.is_my_turn and not display.world.is_shared) or display.elsewhere is not None
         title = TITLE_ON_TURN if is_my_turn else TITLE_ON_CHALLENGE if display.world.challenge is not None else TITLE
         if title == self._title or not self._canvas.is_modern or self._is_quiet:
@@ -193,14 +193,14 @@ class TerminalScreen:
         self._canvas.write(f"\x1b]2;{title}\x07" + "\x07" * is_news)
 
     def _copy(self, text: str) -> None:
-        """Put a new text on the clipboard, as far as the terminal knows how; the display shows it in any case."""
+        """Copy a new text to the clipboard if the terminal supports it; the display shows the text in any case."""
         if text != self._copied and self._canvas.is_modern:
             self._canvas.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._copied = text
 
 
 def screen_on(canvas: Canvas, options: Options, *, has_motion: bool = False) -> TerminalScreen:
-    """Return the screen of a canvas, with the colours and keys of the options."""
+    """Return the screen on a canvas, with the colours and keys of the options."""
     theme = theme_for(options.theme, Depth(canvas.colours), is_on_light=is_on_light(os.environ))
     glyphs = replace(glyphs_of(options), theme=theme)
     screen = TerminalScreen(canvas, glyphs, is_quiet=options.is_quiet, has_motion=has_motion)
