@@ -1,7 +1,7 @@
-"""Tell which addresses need no encryption, and write and read what a server announces on the local network.
+"""Classify addresses that need no encryption, and encode and decode a server's announcements on the local network.
 
-Knows no sockets. Anybody on the network can announce anything, so `read_announcement` returns clean, bounded values or
-nothing.
+This module knows no sockets. Anybody on the network can announce anything, so `read_announcement` returns clean,
+bounded values or None.
 """
 
 import ipaddress
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from ttt_net.text import clean
 
 _PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
-"""RFC 1918 and RFC 4193; what Python calls private has more in it, such as addresses for documentation."""
+"""RFC 1918 and RFC 4193; Python's `is_private` includes more, such as addresses for documentation."""
 
 
 def is_address(host: str) -> bool:
-    """Tell whether the host is an address, and not a name."""
+    """Tell whether the host is an address rather than a name."""
     return _parsed(host) is not None
 
 
 def is_private(host: str) -> bool:
-    """Tell whether the host is an address of this machine or of a local network, by its kind alone; no name is."""
+    """Tell whether the host is an address of this machine or of a local network, by its form alone; names are not."""
     found = _parsed(host)
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
         found = found.ipv4_mapped
@@ -37,7 +37,7 @@ def is_loopback(host: str) -> bool:
 
 
 def without_login(url: str) -> str:
-    """Return an address without the user and the password in it, as it may be shown."""
+    """Return an address without user and password, for display."""
     scheme, mark, rest = url.rpartition("://")
     return scheme + mark + rest.rpartition("@")[2]
 
@@ -53,7 +53,7 @@ SERVICE = "_ttt-net._tcp.local."
 """The kind of service under which servers announce themselves (RFC 6763)."""
 MAX_NAME_CELLS = 40
 MAX_ADDRESSES = 8
-"""Addresses of one server that are looked at."""
+"""The number of a server's addresses to examine."""
 _MOST = 1_000_000
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _NUMBER = re.compile(r"\d{1,7}", re.ASCII)
@@ -104,7 +104,7 @@ def read_announcement(
 
 
 def is_usable(address: str) -> bool:
-    """Tell whether the address is one of IPv4 by which another machine can be reached."""
+    """Tell whether other machines can use this IPv4 address."""
     try:
         parsed = ipaddress.IPv4Address(address)
     except ValueError:

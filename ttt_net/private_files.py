@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
-    """Replace the file whole, by default readable by its owner only; create its folder if needed.
+    """Replace the whole file, by default readable only by its owner; create its folder if needed.
 
     After a power cut the file is either the old or the new one. Raises `OSError` if that fails.
     """
@@ -30,7 +30,7 @@ def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder, and those above it, with mode 0700 where there are none; each stays after a power cut."""
+    """Create the folder, and missing parents, with mode 0700; each survives a power cut."""
     if folder.is_dir():
         return
     make_private_folder(folder.parent)
@@ -39,7 +39,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; a folder only where a system can be asked that."""
+    """Wait until a file, or the names in a folder, are on disk; some systems cannot do so for folders."""
     if os.name != "posix" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)

@@ -1,8 +1,8 @@
-"""From results to ratings: Glicko-2, after each match. Knows no player, no disk and no clock: `now_ms` is an argument.
+"""Compute Glicko-2 ratings after each match. Knows no player, no disk and no clock: `now_ms` is an argument.
 
 Source: Mark E. Glickman, Example of the Glicko-2 system (2022), www.glicko.net/glicko/glicko2.pdf; the steps below are
-numbered as there. Where the paper gathers the results of a period, a match here is rated as soon as it ends, and the
-deviation grows with the part of a period that has gone by since the match before.
+numbered as there. The paper collects the results of a period. Here, a match is rated as soon as it ends, and the
+deviation grows with the fraction of a period since the previous match.
 """
 
 import math
@@ -12,35 +12,35 @@ from typing import NamedTuple
 START = 1500.0
 MAX_DEVIATION = 350.0
 MIN_DEVIATION = 45.0
-"""Below it, a rating would hardly follow any more."""
+"""Below this deviation, a rating would hardly change any more."""
 START_VOLATILITY = 0.06
 LOWEST, HIGHEST = 100.0, 4_000.0
 """No rating leaves these bounds."""
 PROVISIONAL_STANDING = -10_000
 """The number subtracted from a provisional rating in a list, so that it sorts after all settled ones."""
 SETTLED_DEVIATION = 110.0
-"""A rating is provisional while its deviation is larger: for some dozen matches, and again after a year's absence."""
+"""A rating with a larger deviation is provisional: for about a dozen matches, and again after a year's absence."""
 SETTLING_OPPONENTS = 5
-"""A rating stays provisional until its player has met so many opponents: one partner can make any number of results."""
+"""A rating is provisional until its player has met this many opponents, since one partner can provide any results."""
 FEW_OPPONENTS_DEVIATION = 120.0
 """The smallest deviation of a player with fewer opponents."""
 PERIOD_MS = 4 * 24 * 3_600_000
 """Chosen so that the smallest deviation takes a year to grow to that of a provisional rating."""
 TAU = 0.5
-"""How far volatility may change at a time; the paper's example has this one."""
+"""How far volatility may change at a time, as in the paper's example."""
 
 _DIGITS = 4
 _VOLATILITY_DIGITS = 9
-"""A match changes it by some 0.00001: with four digits it would stay for ever as it was at the start."""
+"""A match changes it by about 0.00001: with four digits it would never change."""
 _SCALE = 173.7178
 _PRECISION = 1e-6
 _MAX_STEPS = 100
 
 
 class Rating(NamedTuple):
-    """How strong a player is at one game and speed, how sure that is, how erratic they are, and what stands behind it.
+    """A player's strength at one game and speed, its uncertainty, its volatility, and the results behind it.
 
-    Two times out of three the true strength is within one deviation. `at_ms` is when the last match ended.
+    With a probability of two thirds, the true strength is within one deviation. `at_ms` is when the last match ended.
     """
 
     rating: float = START
@@ -56,7 +56,7 @@ class Rating(NamedTuple):
 
     @property
     def is_provisional(self) -> bool:
-        """Whether too little is known for the rating to mean much."""
+        """Whether too few results support the rating."""
         return self.deviation > SETTLED_DEVIATION
 
     @property
@@ -66,7 +66,7 @@ class Rating(NamedTuple):
 
     @property
     def settled_until_ms(self) -> int | None:
-        """When it becomes provisional by time alone, as `aged` has it; None for one that is."""
+        """When it becomes provisional by time alone, by `aged`; None if it is provisional already."""
         if self.is_provisional:
             return None
         room = (SETTLED_DEVIATION**2 - self.deviation**2) / (self.volatility * _SCALE) ** 2
@@ -74,7 +74,7 @@ class Rating(NamedTuple):
 
 
 def aged(rating: Rating, now_ms: int) -> Rating:
-    """Return the rating as it is at `now_ms`: the longer ago the last match, the larger the deviation."""
+    """Return the rating at `now_ms`: the deviation grows with the time since the last match."""
     grown = _hypotenuse(rating.deviation, rating.volatility * _SCALE * math.sqrt(_periods(rating, now_ms)))
     return rating._replace(deviation=min(MAX_DEVIATION, grown))
 
@@ -88,8 +88,8 @@ def rated(
 ) -> tuple[Rating, Rating]:
     """Return both ratings after a match that ended at `now_ms`; `score` is the first's: 1 won, 0.5 drawn, 0 lost.
 
-    `met` is how many different opponents each player has met by now. The ratings are rounded, so that machines whose
-    mathematics differ in the last digits agree on them.
+    `met` is the number of different opponents of each player so far. The ratings are rounded, so that machines with
+    slightly different floating-point results agree.
     """
     return (
         _after(first, aged(second, now_ms), score, now_ms, met[0]),
@@ -109,7 +109,7 @@ def _after(player: Rating, opponent: Rating, score: float, now_ms: int, met: int
 
 
 def updated_by(player: Rating, results: Sequence[tuple[Rating, float]], periods: float = 1.0) -> Rating:
-    """Return the rating after results against opponents, `periods` of rating periods after the one before."""
+    """Return the rating after results against opponents, `periods` rating periods after the previous one."""
     mean, deviation = (player.rating - START) / _SCALE, player.deviation / _SCALE  # step 2
     information, gain = 0.0, 0.0
     for opponent, score in results:

@@ -1,14 +1,14 @@
 """Read and write moves and positions as text. Reading takes what people write; writing gives one form.
 
-Moves: `b2` is column b, row 2 from below; `4` is the column a mark falls down; `2:b3` is cell b3 of layer 2, and in
+Moves: `b2` is column b, row 2 from below; `4` is a column in a game with gravity; `2:b3` is cell b3 of layer 2, and in
 Score Four `b3` is a peg; `5:b2` is cell b2 of small board 5; `Xb2` says the mark too; and `swap`. Reading also takes
 capitals, spaces, cells counted from 1 row by row (`5`), and `row,column` or `layer,row,column` counted from 0 at the
 upper left (`1,1`), with or without parentheses.
 
-Positions: the rows from the top down, `/` after each but the last, `|` between layers, then what the board does not
-show: `X.O/.X./..O`. Reading also takes line breaks, `-`, `_` or a space for an empty cell, small letters, and a list
-`[X, ,O, ,X, , , ,O]`. `draw_diagram` draws a position with its numbers, for pages of rules, `replay`
-and the documentation.
+Positions: the rows from the top down, `/` after each but the last, `|` between layers, then the details that the board
+does not show: `X.O/.X./..O`. Reading also takes line breaks, `-`, `_` or a space for an empty cell, small letters, and
+a list `[X, ,O, ,X, , , ,O]`. `draw_diagram` draws a position with its numbers, for pages of rules, `replay` and the
+documentation.
 """
 
 import re
@@ -36,7 +36,7 @@ _EMPTY = str.maketrans("-_", "..")
 
 
 def write_move(game: Game[Any], move: Move) -> str:
-    """Return how `move` is written."""
+    """Return the notation of a move."""
     return game.move_names[move]
 
 
@@ -134,7 +134,7 @@ def read_position(game: Game[S], text: str) -> S:
 
 
 def read_start(game: Game[S], text: str) -> S:
-    """Return the position that `text` describes, if a play can begin there; otherwise raise `Refusal`."""
+    """Return the position that `text` describes. Raises `Refusal` if no match can begin there."""
     state = read_position(game, text)
     if game.is_terminal(state):
         raise Refusal(Code.BAD_NOTATION, "the game is over in that position; nobody could move")
@@ -174,8 +174,8 @@ _MARGIN = 1
 def draw_diagram(game: Game[Any], state: Any, *, is_cropped: bool = False) -> tuple[str, ...]:  # noqa: ANN401 - each game has its own positions
     """Return the rows of the board with their numbers, the winning line in brackets, and the columns below.
 
-    Layers of a cube stand side by side, layer 1 first. With `is_cropped` a board of 10 or more rows or columns is cut
-    to where the marks are.
+    Layers of a cube stand side by side, layer 1 first. With `is_cropped`, a board of 10 or more rows or columns is cut
+    to the part with marks.
     """
     height, width = game.shape[-2:]
     board = game.board(state)

@@ -1,7 +1,7 @@
-"""Games of other packages: find them by their entry points, and hold them to their bounds.
+"""Games of other packages: find them by their entry points, and enforce bounds on them.
 
 A package registers under the entry point group `ttt_net.games`: an object that is a `Game`, or an iterable of games.
-The guard protects a server from mistakes, not from malice: a package is code that the host has installed.
+The guard protects a server from mistakes, not from malice: the host has installed the package.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]{1,19}", re.ASCII)
 _WORD = re.compile(r"[a-z]{1,20}", re.ASCII)
 _DETAILS = re.compile(r"(?:(?:after|next) [ -~]{1,400})?", re.ASCII)
 _MOST_KEPT = 512
-"""Positions whose answers are kept, for each game."""
+"""The number of cached positions for each game."""
 
 T = TypeVar("T")
 _logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class GameFault(Refusal):
 
 
 class _Answers(NamedTuple):
-    """The answers of the inner game about one position, checked."""
+    """The validated answers of the inner game about one position."""
 
     to_move: Side
     actions: Sequence[Move]
@@ -71,8 +71,8 @@ class _Answers(NamedTuple):
 class OutsideGame(Game[Any]):
     """A game of another package behind a guard.
 
-    Searches ask the inner game directly, and a failure becomes a `GameFault`. `advance`, by which a match moves, also
-    checks every answer about the new position and keeps them, so that nothing can fail once the move is written down.
+    Searches call the inner game directly, and a failure becomes a `GameFault`. Matches use `advance`, which also
+    validates and caches every answer about the new position, so that nothing can fail after the move is journaled.
     """
 
     def __init__(self, inner: Game[Any]) -> None:
@@ -94,7 +94,7 @@ class OutsideGame(Game[Any]):
             raise GameFault(str(getattr(inner, "name", inner))[:40], repr(error)) from error
 
     def advance(self, state: Any, move: Move) -> Any:  # noqa: ANN401 - each game has its own positions
-        """Return the position after a move, whose answers are checked and kept.
+        """Return the position after a move, with its answers validated and cached.
 
         Raises `Refusal` if the move is illegal, and `GameFault` if the rules fail, take too long, or answer nonsense.
         """
@@ -139,7 +139,7 @@ class OutsideGame(Game[Any]):
         return self._ask(self.inner.utility, state, side)
 
     def outcome(self, state: Any) -> Outcome | None:  # noqa: ANN401
-        """Return how the play ended."""
+        """Return how the match ended."""
         kept = self._kept.get(state)
         return kept.outcome if kept else self._ask(self.inner.outcome, state)
 
@@ -149,7 +149,7 @@ class OutsideGame(Game[Any]):
         return kept.board if kept else self._ask(self.inner.board, state)
 
     def line(self, state: Any) -> tuple[int, ...]:  # noqa: ANN401
-        """Return the cells of the straight line that ended the play."""
+        """Return the cells of the straight line that ended the match."""
         kept = self._kept.get(state)
         return kept.line if kept else self._ask(self.inner.line, state)
 
@@ -174,12 +174,12 @@ class OutsideGame(Game[Any]):
         return kept.marks if kept else self._ask(self.inner.marks, state)
 
     def details(self, state: Any) -> str:  # noqa: ANN401
-        """Return what the board does not show of the position."""
+        """Return the part of the position that the board does not show."""
         kept = self._kept.get(state)
         return kept.details if kept else self._ask(self.inner.details, state)
 
     def place(self, board: str, details: str) -> Any:  # noqa: ANN401
-        """Return the position of that board, with its answers checked. Raises `Refusal` if no play leads to it."""
+        """Return the position of a board, with its answers validated. Raises `Refusal` if it is unreachable."""
         with _interrupted(self.name):
             state = self._ask(self.inner.place, board, details)
             self._answers(state)
@@ -214,7 +214,7 @@ class OutsideGame(Game[Any]):
         )
         ask(hash, state)
         is_over = bool(ask(inner.is_terminal, state))
-        # Looking at an answer may fail, too: at a number in place of a text, for example.
+        # Inspecting an answer may fail too, for example at a number instead of a text.
         fault = ask(lambda: next(_faults(self, answers, is_over=is_over), None))
         if fault is not None:
             _logger.error("the rules of %s answer nonsense: %s", self.name, fault)
@@ -224,7 +224,7 @@ class OutsideGame(Game[Any]):
 
 @cache
 def outside_games(taken: frozenset[str]) -> dict[str, Game[Any]]:
-    """Return the games of other packages by name, those with the pie rule too; log the ones that are left out."""
+    """Return the games of other packages by name, including those with the pie rule; log the rejected ones."""
     found: dict[str, Game[Any]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:

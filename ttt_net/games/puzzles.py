@@ -1,6 +1,6 @@
-"""The puzzles that come with the package: one a day, the same for everybody, each proved by the engine.
+"""The puzzles of the package: one per day, the same for everybody, each proved by the engine.
 
-`puzzles.jsonl` has one a line, as `python -m ttt_net puzzles --json` prints them: see docs/strategies.md.
+`puzzles.jsonl` has one per line, as printed by `python -m ttt_net puzzles --json`; see docs/strategies.md.
 """
 
 import json
@@ -14,7 +14,7 @@ from ttt_net.games.game import Move
 from ttt_net.games.notation import read_move, read_start
 
 FIRST_DAY = date(2026, 1, 1)
-"""The day of the first puzzle; after the last one they begin again."""
+"""The day of the first puzzle; after the last one, the list begins again."""
 
 
 class DailyPuzzle(NamedTuple):
@@ -22,18 +22,18 @@ class DailyPuzzle(NamedTuple):
 
     game: str
     position: str
-    """As `read_position` reads it."""
+    """The position in the notation of `read_position`."""
     solution: Move
     is_win: bool
-    """Whether the solution wins, or else is the only move not to lose."""
+    """Whether the solution wins; otherwise it is the only move that does not lose."""
     plies: int
-    """After how many the win is complete, or the loss after the most stubborn of the other moves."""
+    """The number of plies until the win is complete, or until the loss after the best other move."""
     grade: int
     """How hard it is, from 1, seen at a glance, to 5."""
     why: str
-    """Why it is the solution, in a sentence."""
+    """A sentence that explains the solution."""
     explanation: dict[str, Any]
-    """The parts of that sentence, as `Explanation.as_json` writes it."""
+    """The parts of that sentence, from `Explanation.as_json`."""
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +42,7 @@ def _lines() -> tuple[str, ...]:
 
 
 def puzzle_count() -> int:
-    """Return how many puzzles there are."""
+    """Return the number of puzzles."""
     return len(_lines())
 
 

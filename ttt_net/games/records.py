@@ -15,10 +15,10 @@
     1. b2 [2:58.100] {the centre}
     2. a2 [3:00]
 
-A record is its tags, an empty line, and one move a line: number, move, the time left to the mover after it, and a
-comment. Only `Game`, `First` and `Second` must be there; `Start` is the position before the first move, where it is
-not the usual one. Reading also takes several moves a line, moves without numbers, tags in any order and case, and
-every way in which `notation` reads a move.
+A record consists of tags, an empty line, and one move per line: number, move, the time left to the mover after it, and
+a comment. Only `Game`, `First` and `Second` are required; `Start` is the starting position, if it is not the usual one.
+Reading also accepts several moves per line, moves without numbers, tags in any order and case, and every notation of
+moves that `notation` reads.
 """
 
 import datetime
@@ -43,7 +43,7 @@ MAX_CLOCK_MS = 100 * 3600 * 1000
 _WITHOUT_WINNER = (Reason.AGREEMENT, Reason.ABORT)
 _WITH_OR_WITHOUT = (Reason.ABANDON,)
 _IN_A_MATCH = frozenset(Reason) - {Reason.LINE, Reason.DRAW}
-"""The reasons that no rule gives."""
+"""The reasons of endings outside of the rules."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Record:
 
 
 def first_position(game: Game[S], start: str | None) -> S:
-    """Return where a match that is recorded with that `start` begins. Raises `Refusal` if nothing can begin there."""
+    """Return the first position of a match recorded with this `start`. Raises `Refusal` if no match can begin there."""
     if start is None:
         return game.initial
     state = read_start(game, start)
@@ -230,7 +230,7 @@ def record_text(
 ) -> str:
     """Return the text of a record from its parts: players as name and bot mark, moves as name, clock and comment.
 
-    Nothing is checked, so that a match can be written whose rules are not known here.
+    Nothing is validated, so that matches with unknown rules can be written too.
     """
     (first, first_bot), (second, second_bot) = players
     day, limit = date and date.isoformat(), time and write_time(time)
@@ -251,7 +251,7 @@ def _seconds(ms: int) -> str:
 
 
 def write_clock(ms: int) -> str:
-    """Return a time as `h:mm:ss.mmm`, without hours or thousandths where there are none."""
+    """Return a time as `h:mm:ss.mmm`, without hours or thousandths if they are zero."""
     hours, rest = divmod(ms, 3_600_000)
     minutes, rest = divmod(rest, 60_000)
     seconds = f"{rest // 1000:02}" + (f".{rest % 1000:03}" if rest % 1000 else "")
@@ -259,7 +259,7 @@ def write_clock(ms: int) -> str:
 
 
 def write_records(records: Iterable[Record]) -> str:
-    """Return the records one after the other, an empty line between two."""
+    """Return the text of several records, separated by empty lines."""
     return "\n".join(map(write_record, records))
 
 

@@ -130,7 +130,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 @lru_cache(maxsize=64)
 def find_rules(name: str) -> RulePage:
-    """Return the page of rules of the game of that name. Raises `Refusal` if there is no such game."""
+    """Return the page of rules of the named game. Raises `Refusal` if the game does not exist."""
     game = find_game(name)
     base = game.name.removesuffix(SWAP)
     page = find_game(base).face.page or _PAGES.get(base) or _page_of_size(base)
@@ -145,7 +145,7 @@ def find_rules(name: str) -> RulePage:
 
 
 def play_example(name: str) -> tuple[Game[Any], Any]:
-    """Return the game and the position at the end of its example; the empty board where there is no example."""
+    """Return the game and the position at the end of its example; without an example, the empty board."""
     game = find_game(name)
     state = game.initial
     for word in find_rules(name).example.split():
@@ -154,7 +154,7 @@ def play_example(name: str) -> tuple[Game[Any], Any]:
 
 
 def draw_example(name: str) -> tuple[str, ...]:
-    """Return the end of the example as rows of text at most 76 wide; none where there is no example."""
+    """Return the end of the example as rows of text, at most 76 wide; empty without an example."""
     game, state = play_example(name)
     return draw_diagram(game, state, is_cropped=True) if find_rules(name).example else ()
 
@@ -177,7 +177,7 @@ def _page_of_size(name: str) -> RulePage:
 
 
 def _shortest_win(game: Game[Any], k: int) -> list[Move]:
-    """Return the moves of a play in which side 0 fills one line while side 1 stays out of it; none if none is found."""
+    """Return the moves of a match in which side 0 fills one line while side 1 plays elsewhere; empty without one."""
     for line in _lines_to_show(game, k):
         width = game.shape[-1]
         own = sorted(cells_of(line), key=lambda cell: (-(cell // width), cell % width))
@@ -203,7 +203,7 @@ def _distance(cell: int, move: Move) -> tuple[int, Move]:
 
 
 def _lines_to_show(game: Game[Any], k: int) -> list[int]:
-    """Return lines that are easily seen: one along the lowest row, then one up the first column."""
+    """Return lines that are easy to see: one along the lowest row, then one up the first column."""
     height, width = game.shape[-2:]
     along = [sum(1 << (height - 1) * width + x for x in range(k))] if k <= width else []
     up = [sum(1 << (height - 1 - y) * width for y in range(k))] if k <= height else []

@@ -1,4 +1,4 @@
-"""The pie rule: after the first move, the second player may take it over, and X with it."""
+"""The pie rule: after the first move, the second player may take over this move and play X."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from ttt_net.games.game import Annotations, Game, Move, Outcome, Side, Special
 
 
 class SwapState(NamedTuple):
-    """A position of the game beneath; moves made in that, counted to 2; whether the sides have changed places."""
+    """A position of the inner game; its number of moves, counted up to 2; whether the sides have been swapped."""
 
     position: Any
     moves: int
@@ -16,7 +16,7 @@ class SwapState(NamedTuple):
 
 
 class SwapGame(Game[SwapState]):
-    """Any game with one more move, `swap`: side 1 may answer the first move by taking it over.
+    """Any game with the additional move `swap`: side 1 may answer the first move by taking it over.
 
     From then on side 1 plays X and side 0, who moves next, plays O.
     """
@@ -34,11 +34,11 @@ class SwapGame(Game[SwapState]):
         self.initial = SwapState(base.initial, 0, is_swapped=False)
 
     def to_move(self, state: SwapState) -> Side:
-        """Return the side whose turn it is; after a swap, side 0 moves second."""
+        """Return the side to move; after a swap, side 0 moves second."""
         return self.base.to_move(state.position) ^ state.is_swapped
 
     def actions(self, state: SwapState) -> Sequence[Move]:
-        """Return the moves of the game beneath, and `swap` right after the first one."""
+        """Return the moves of the inner game, and `swap` directly after the first one."""
         moves = self.base.actions(state.position)
         return (*moves, self.swap) if state.moves == 1 and moves else moves
 
@@ -56,7 +56,7 @@ class SwapGame(Game[SwapState]):
         return SwapState(state.position, 2, is_swapped=True)
 
     def is_terminal(self, state: SwapState) -> bool:
-        """Tell whether the game beneath is over."""
+        """Tell whether the inner game is over."""
         return self.base.is_terminal(state.position)
 
     def utility(self, state: SwapState, side: Side) -> int:
@@ -71,11 +71,11 @@ class SwapGame(Game[SwapState]):
         return Outcome(outcome.winner ^ state.is_swapped, outcome.reason)
 
     def board(self, state: SwapState) -> str:
-        """Return the board of the game beneath: a swap changes no mark, only whose it is."""
+        """Return the board of the inner game: a swap changes only the owners of marks."""
         return self.base.board(state.position)
 
     def line(self, state: SwapState) -> tuple[int, ...]:
-        """Return the line of the game beneath."""
+        """Return the line of the inner game."""
         return self.base.line(state.position)
 
     def line_side(self, state: SwapState) -> Side | None:
@@ -84,12 +84,12 @@ class SwapGame(Game[SwapState]):
         return None if side is None else side ^ state.is_swapped
 
     def marks(self, state: SwapState) -> tuple[str, str]:
-        """Return the mark that each side places; a swap changes them over."""
+        """Return the mark that each side places; a swap exchanges them."""
         first, second = self.base.marks(state.position)
         return (second, first) if state.is_swapped else (first, second)
 
     def annotations(self, state: SwapState) -> Annotations | None:
-        """Return the notes and counters of the game beneath; after a swap, each counter with its new player."""
+        """Return the notes and counters of the inner game; after a swap, each counter belongs to the other player."""
         annotations = self.base.annotations(state.position)
         if annotations is None or not state.is_swapped:
             return annotations
@@ -102,7 +102,7 @@ class SwapGame(Game[SwapState]):
         return f"swapped {details}".strip() if state.is_swapped else details
 
     def place(self, board: str, details: str) -> SwapState:
-        """Return the position of that board. Raises `Refusal` if it is `swapped` before any move."""
+        """Return the position of a board. Raises `Refusal` if it is `swapped` before any move."""
         is_swapped = details.split(maxsplit=1)[:1] == ["swapped"]
         position = self.base.place(board, details.removeprefix("swapped").strip() if is_swapped else details)
         moves = min(sum(mark != "." for mark in board), 2)

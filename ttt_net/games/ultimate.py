@@ -115,18 +115,18 @@ class UltimateGame(Game[UltimateState]):
         return "".join(next((mark for boards, mark in marks if boards >> b & 1), ".") for b in range(9))
 
     def special(self, state: UltimateState) -> Special:
-        """Return the board that the last move has chosen as the target; none if every open one may be played in."""
+        """Return the board chosen by the last move as the target; none if the player may use any open board."""
         return Special() if state.target == ANY else Special(target=Target(state.target, _BOARD_NAMES[state.target]))
 
     def details(self, state: UltimateState) -> str:
-        """Return which board the next move is in, if it is not free."""
+        """Return the board of the next move, if the choice is not free."""
         return "" if state.target == ANY else f"next {state.target + 1}"
 
     def place(self, board: str, details: str) -> UltimateState:
-        """Return the position of that board; details are the next board. Raises `Refusal` if it cannot be.
+        """Return the position of a board; `details` name the next board. Raises `Refusal` if it is unreachable.
 
-        Seen through: numbers of marks, boards with two winners, play after an end, a next board that the last
-        mover cannot have chosen. Not looked for: whether all boards can have been chosen in some order.
+        It detects wrong numbers of marks, boards with two winners, moves after an end, and a next board that the last
+        mover cannot have chosen. It does not check whether all boards can have been chosen in some order.
         """
         first, second = bits_of(board, "X"), bits_of(board, "O")
         ply = (first | second).bit_count()

@@ -77,14 +77,14 @@ _SIZED = re.compile(r"(mnk|connect):([0-9]+)x([0-9]+),([0-9]+)", re.ASCII)
 
 _FEW_CELLS = 30
 _RATEABLE_LINES = range(5, 8)
-"""Marks in a row that are worth a rating where nothing falls: fewer can be forced, more can be prevented for ever."""
+"""The line lengths with rated matches in games without gravity: shorter lines can be forced, longer ones prevented."""
 
 
 def is_always_casual(name: str) -> bool:
-    """Tell whether matches of the game of that canonical name are never rated: a perfect player is no surprise there.
+    """Tell whether matches of a game, by its canonical name, are never rated because perfect play is easy there.
 
-    This holds for games that a full search on one machine settles (with swap too), for small boards, for lines so
-    short or so long that a simple rule decides, and for games of other packages, whose worth nobody here knows.
+    These are games that a complete search on one machine solves (also with swap), games on small boards, games with
+    lines so short or long that a simple rule decides, and games of other packages, which nobody has analysed.
     """
     base = name.removesuffix(SWAP)
     if any(search in known_value(base).source for search in (_SEARCH, _PROOF)):

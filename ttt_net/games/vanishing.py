@@ -1,4 +1,4 @@
-"""Vanishing tic-tac-toe: each side has three marks, and the fourth takes its oldest away."""
+"""Vanishing tic-tac-toe: each side has three marks, and the fourth removes its oldest."""
 
 import re
 from typing import NamedTuple
@@ -8,17 +8,17 @@ from ttt_net.games.game import Game, Move, Outcome, Reason, Side, Special
 from ttt_net.games.geometry import cell_name, cells_of, draw_bits, winning_lines
 
 MARKS = 3
-"""Marks that a side has on the board at most."""
+"""The maximal number of marks of a side on the board."""
 REPETITIONS = 3
 """A position that occurs for the third time is a draw."""
 MAX_PLIES = 200
-"""A play without an end by then is a draw, so that two players cannot fill a disk with one match."""
+"""A match that reaches this ply is a draw, so that two players cannot fill a disk with one match."""
 
 
 class VanishingState(NamedTuple):
-    """All moves so far, one byte each; the cells of each side; whether a line is complete, or the play drawn.
+    """All moves so far, one byte each; the cells of each side; whether a line is complete; whether it is a draw.
 
-    The past belongs to the position, because a repetition ends the play.
+    The past is part of the position, because a repetition ends the match.
     """
 
     moves: bytes
@@ -46,7 +46,7 @@ class VanishingGame(Game[VanishingState]):
         return len(state.moves) & 1
 
     def actions(self, state: VanishingState) -> tuple[Move, ...]:
-        """Return the empty cells; the cell of the mark that is about to vanish is not yet one."""
+        """Return the empty cells, without the cell of the mark that is about to vanish."""
         return () if self.is_terminal(state) else cells_of(self.full ^ (state.first | state.second))
 
     def result(self, state: VanishingState, move: Move) -> VanishingState:
@@ -66,7 +66,7 @@ class VanishingGame(Game[VanishingState]):
         return VanishingState(moves, sides[0], sides[1], has_line, is_drawn)
 
     def is_terminal(self, state: VanishingState) -> bool:
-        """Tell whether there is a line, a third repetition, or no end in sight."""
+        """Tell whether there is a line, a third repetition, or the maximal number of moves."""
         return state.has_line or state.is_drawn
 
     def utility(self, state: VanishingState, side: Side) -> int:
@@ -96,11 +96,11 @@ class VanishingGame(Game[VanishingState]):
         return Special() if ply < 2 * MARKS else Special(vanishing=state.moves[ply - 2 * MARKS])
 
     def details(self, state: VanishingState) -> str:
-        """Return the moves that led here: the board shows neither the ages of the marks nor repetitions."""
+        """Return the moves so far: the board shows neither the ages of the marks nor repetitions."""
         return " ".join(["after", *(self.move_names[move] for move in state.moves)]) if state.moves else ""
 
     def place(self, board: str, details: str) -> VanishingState:
-        """Return the position after the moves in `details`. Raises `Refusal` if it has not that board."""
+        """Return the position after the moves in `details`. Raises `Refusal` if its board differs."""
         words = re.split(r"[\s,]+", details.strip())
         if words[0] not in ("", "after"):
             raise Refusal(Code.BAD_NOTATION, f"{words[0][:40]!r} after the board; expected: after b2 a1 ...")
@@ -123,8 +123,8 @@ class VanishingGame(Game[VanishingState]):
 
 
 def _standings(moves: bytes) -> int:
-    # The last six moves are the marks with their ages, and whose they are goes by turns; with less than six,
-    # nothing has vanished, and nothing can have come back.
+    # The last six moves determine the marks, their ages and their sides. With fewer than six, nothing has vanished and
+    # no position can have repeated.
     if len(moves) < 2 * MARKS:
         return 1
     marks = moves[-2 * MARKS :]

@@ -44,7 +44,7 @@ class WildGame(LineGame):
         return LineState(first, second, ply + 1, any(own & line == line for line in self.lines_through[cell]))
 
     def line(self, state: LineState) -> tuple[int, ...]:
-        """Return every cell of the lines that the last mover has completed, be they of X or of O."""
+        """Return every cell of the lines that the last mover completed, of X or of O."""
         cells = 0
         for line in (*self.complete_lines(state.first), *self.complete_lines(state.second)):
             cells |= line
@@ -55,7 +55,7 @@ class WildGame(LineGame):
         return ("XO", "XO")
 
     def place(self, board: str, details: str) -> LineState:
-        """Return the position of that board, with any number of X and O. Raises `Refusal` if it has two endings."""
+        """Return the position of a board with any numbers of X and O. Raises `Refusal` if it has two endings."""
         self.refuse_details(details)
         first, second = bits_of(board, "X"), bits_of(board, "O")
         of_x, of_o = self.complete_lines(first), self.complete_lines(second)

@@ -1,1 +1,1 @@
-"""Tools that make and measure engines: arena, opening book, puzzles. Programs for players never import them."""
+"""Tools for developing and measuring engines: arena, opening book, puzzles. Programs for players never import them."""

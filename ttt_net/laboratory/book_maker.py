@@ -22,10 +22,10 @@ from ttt_net.strategies.engine import is_installed
 from ttt_net.strategies.strategy import Effort
 
 TOGETHER = 60
-"""Positions that one process solves with one table: neighbours, which share much of what there is to find out."""
+"""The number of neighbouring positions that one process solves with one table, because they share subtrees."""
 
 LIKELY = 7
-"""Most scores lie within this of a draw; asking first about the others would be waste."""
+"""Most scores lie within this distance from a draw, so searches try this window first."""
 
 
 def add_book_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def run_book(args: argparse.Namespace) -> int:
 
 
 def known(path: Path) -> dict[int, int]:
-    """Return the scores by key that an earlier run has found; a line that was cut off does not count."""
+    """Return the scores by key from an earlier run; ignore an incomplete last line."""
     if not path.exists():
         return {}
     lines = (line.split() for line in path.read_text().splitlines(keepends=True) if line.endswith("\n"))
@@ -97,7 +97,7 @@ def solve_together(states: list[LineState]) -> list[tuple[int, int]]:
 
 
 def check(game: LineGame, path: Path, plies: int, number: int) -> int:
-    """Solve some positions of a book again, drawn by chance; return 1 if one of them has another score there."""
+    """Solve random positions of a book again; return 1 if the book has another score for one."""
     book, rng = Book(path.read_bytes()), random.Random()
     states = [state for level in positions(game, plies)[3:] for state in level.values()]
     sample = rng.sample([state for state in states if book.score(state) is not None], number)

@@ -1,4 +1,4 @@
-"""`puzzles`: find positions in which exactly one move wins, or exactly one does not lose, by proof; grade them."""
+"""`puzzles`: find and grade positions in which, provably, exactly one move wins or exactly one does not lose."""
 
 import argparse
 import datetime
@@ -24,25 +24,25 @@ from ttt_net.strategies.strategy import Limit
 from ttt_net.strategies.tactics import Tactics
 
 CARELESS = 0.35
-"""How often a move of the matches is any legal one."""
+"""The probability of a random move in the generated matches."""
 LATEST = 0.9
-"""How full a board is at most."""
+"""The maximal part of the board that is filled."""
 EARLIEST = {"connect4": 14}
-"""Marks before which proofs take too long, by game; 2 in the others."""
+"""The minimal number of marks for fast proofs, by game; 2 in others."""
 MOST_CELLS = 64
-"""Cells of the largest board on which it can be proved of every move whether it wins."""
+"""The cells of the largest board on which every move can be proved to win or not."""
 NODES = 400_000
-"""The most nodes that proving all moves of a position may take."""
+"""The maximal number of nodes for proving all moves of a position."""
 EASY_SHARE = 0.2
-"""How many of the puzzles of the lowest grade are kept: they come up most often."""
+"""The part of the easiest puzzles to keep, because they are the most frequent."""
 MOST_TRIED = 3_000
-"""Positions without a puzzle after which there is taken to be none."""
+"""The number of positions without a puzzle after which the search gives up."""
 
 
 class Puzzle(NamedTuple):
-    """A position with one solution; `is_win` tells whether it wins, or else that it is the only one not to lose.
+    """A position with one solution, which wins if `is_win`, and otherwise is the only move that does not lose.
 
-    `plies` is after how many the win is complete, or the loss after the most stubborn of the other moves. `grade` is
+    `plies` is the number of plies until the win is complete, or until the loss after the best other move. `grade` is
     from 1, seen at a glance, to 5.
     """
 
@@ -55,7 +55,7 @@ class Puzzle(NamedTuple):
     why: Explanation
 
     def as_json(self) -> dict[str, object]:
-        """Return the object that programs read."""
+        """Return the puzzle as a JSON object."""
         game, state = self.game, self.state
         return {
             "game": game.name,
@@ -71,7 +71,7 @@ class Puzzle(NamedTuple):
 
 
 def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
-    """Yield different puzzles of the games in turn. Raises `ConfigurationError` if one of them has no more."""
+    """Yield different puzzles, alternating between the games. Raises `ConfigurationError` if a game has no more."""
     rng = random.Random(seed)
     kept = {game.name: Kept(line_plies=0) for game in games}
     seen = set[tuple[str, Any]]()
@@ -85,7 +85,7 @@ def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
 
 
 def require_puzzles(game: Game[Any]) -> None:
-    """Raise `ConfigurationError` unless there can be puzzles of a game."""
+    """Raise `ConfigurationError` unless a game can have puzzles."""
     if not is_line_game(game):
         raise ConfigurationError(f"there are puzzles of games that are won by a line, and not of {game.name}")
     if game.size > MOST_CELLS:
@@ -106,7 +106,7 @@ def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, 
 
 
 def _positions(game: Game[Any], rng: random.Random) -> Iterator[Any]:
-    """Yield the positions of a match that is played carelessly, each with a chance of one in three."""
+    """Yield the positions of a carelessly played match, each with a probability of one third."""
     player, state, marks = Tactics(rng), game.initial, 0
     cells = len(game.move_cells)
     while not game.is_terminal(state) and marks < cells * LATEST:
@@ -118,9 +118,9 @@ def _positions(game: Game[Any], rng: random.Random) -> Iterator[Any]:
 
 
 def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle | None:  # noqa: ANN401 - any game's state
-    """Return the puzzle that a position is, or None if it is none or that cannot be proved.
+    """Return the puzzle of a position, or None if it is not provably one.
 
-    A threat that has to be stopped in one cell is no puzzle, if that also happens to win.
+    A position with a threat that must be blocked in one cell is not a puzzle if blocking also happens to win.
     """
     found = analyse(game, state, Limit(nodes=NODES), kept)
     results = {move: verdict.result for move, verdict in found.moves.items()}
@@ -144,7 +144,7 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
 
 
 def _grade(plies: int) -> int:
-    """Return how hard it is to see a win of so many plies."""
+    """Return the difficulty of a win in this many plies."""
     return sum(plies > most for most in (1, 3, 5, 9)) + 1
 
 
@@ -160,7 +160,7 @@ def _why(game: Game[Any], state: Any, move: Move, moves: dict[Move, Verdict], *,
 
 
 GAMES = ("connect4", "tictactoe", "tictactoe3d")
-"""The games that puzzles are of, in turn, if none is named."""
+"""The games of puzzles, in turn, if none is named."""
 GRADES = ("", "at a glance", "easy", "middling", "hard", "very hard")
 
 

@@ -1,4 +1,4 @@
-"""`arena`: strategies or engines play one another, each against each on both sides, in one process or many.
+"""`arena`: strategies or engines play a round robin on both sides, in one process or several.
 
 The results come as records, a cross table and an SVG picture.
 """
@@ -44,7 +44,7 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class Entrant:
-    """A strategy with the name it is listed by, the milliseconds of each of its moves, and why it gave games up."""
+    """A strategy with its listed name, the milliseconds of each of its moves, and the reasons of forfeited games."""
 
     name: str
     strategy: Strategy
@@ -57,7 +57,7 @@ def play(
 ) -> tuple[int, tuple[Move, ...]]:
     """Play one game from an opening; return its value for side 0, and all its moves.
 
-    An external engine that gives no move has lost.
+    An external engine that sends no move loses.
     """
     state, moves = game.initial, list(opening)
     for move in opening:
@@ -78,9 +78,9 @@ def play(
 
 
 def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Move, ...]:
-    """Return up to that many random moves from the start, none of which ends the game.
+    """Return up to this many random moves from the start, none of which ends the game.
 
-    From different openings two entrants without chance play different games.
+    With different openings, two deterministic entrants play different games.
     """
     state, moves = game.initial, []
     for _ in range(plies):
@@ -110,9 +110,9 @@ def round_robin(
     opening_plies: int = 0,
     openings: Sequence[tuple[Move, ...]] = (),
 ) -> Iterator[ArenaGame]:
-    """Yield the games in which each pair of so many entrants meets `rounds` times on both sides.
+    """Yield the games in which each pair of entrants meets `rounds` times on both sides.
 
-    Both games of a meeting have one opening: of the list in turn, if there is one, else so many random moves.
+    Both games of a pairing share an opening: the next of the list, if given, or else random moves.
     """
     rng, meeting = random.Random(seed), 0
     for _ in range(rounds):
@@ -128,14 +128,14 @@ def round_robin(
 def play_all(
     game: Game[Any], entrants: Sequence[Entrant], limit: Limit, pairings: Iterable[ArenaGame]
 ) -> Iterator[Result]:
-    """Play the games, one after the other, and yield each result."""
+    """Play the games one by one, and yield each result."""
     for first, second, opening in pairings:
         utility, moves = play(game, (entrants[first], entrants[second]), limit, opening)
         yield Result(first, second, utility, moves)
 
 
 class Score(NamedTuple):
-    """Games as one entrant sees them."""
+    """The results of one entrant."""
 
     won: int = 0
     drawn: int = 0
@@ -143,7 +143,7 @@ class Score(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many there were."""
+        """The number of games."""
         return self.won + self.drawn + self.lost
 
     @property
@@ -152,14 +152,14 @@ class Score(NamedTuple):
         return self.won + self.drawn / 2
 
     def plus(self, utility: int) -> "Score":
-        """Return the score with one game more, of that worth."""
+        """Return the score with one more game of this value."""
         return Score(self.won + (utility > 0), self.drawn + (utility == 0), self.lost + (utility < 0))
 
 
 class Standing(NamedTuple):
-    """Where an entrant stands: against each other one, in sum, and as an Elo difference with its standard error.
+    """An entrant's scores against each opponent and in total, and the Elo difference with its standard error.
 
-    The difference is to the mean of the opponents it met; it is None if every point was won or every one lost.
+    The difference is relative to the mean of its opponents; it is None if all points were won or all were lost.
     """
 
     name: str
@@ -186,7 +186,7 @@ def standings(entrants: Sequence[Entrant], results: Sequence[Result]) -> list[St
 
 
 def elo(score: Score) -> tuple[float | None, float | None]:
-    """Return the Elo difference that a score speaks for, and its standard error.
+    """Return the Elo difference of a score, and its standard error.
 
     A share p of the points means a difference of -400 log10(1/p - 1); the error of p carries over by the slope.
     """
@@ -199,10 +199,10 @@ def elo(score: Score) -> tuple[float | None, float | None]:
 
 
 def elo_interval(score: Score) -> tuple[float | None, float | None]:
-    """Return between which Elo differences the true one lies, 19 times out of 20; None for a side without an end.
+    """Return the 95 % confidence interval of the Elo difference; None for an unbounded end.
 
-    It is Wilson's interval of the share of points, a draw being half a win: it holds for few games, and for such as
-    were all won or all lost, too.
+    It is Wilson's interval of the share of points, with a draw as half a win. It is valid for few games too, and if all
+    were won or all were lost.
     """
     if not score.games:
         return None, None
@@ -217,7 +217,7 @@ def elo_interval(score: Score) -> tuple[float | None, float | None]:
 
 
 SPRT_BOUND = log(0.95 / 0.05)
-"""The log-likelihood ratio from which on a test is decided, wrongly one time in twenty."""
+"""The log-likelihood ratio that decides a test, with an error probability of 5 %."""
 
 
 def sprt(score: Score, elo0: float, elo1: float) -> float:
@@ -236,7 +236,7 @@ def sprt(score: Score, elo0: float, elo1: float) -> float:
 
 
 class PlayerWord(NamedTuple):
-    """A player as words that another process understands: a name, a specification and a level."""
+    """A serializable player: a name, a specification and a level."""
 
     name: str
     word: str
@@ -244,7 +244,7 @@ class PlayerWord(NamedTuple):
 
 
 class PlayedGame(NamedTuple):
-    """A game that was played elsewhere: its result, and by side how long moves took and why it was given up."""
+    """A game from another process: its result, and by side the times of moves and the reason of a forfeit."""
 
     result: Result
     move_ms: tuple[list[float], list[float]]
@@ -266,7 +266,7 @@ def play_in_processes(
 
 
 def _play(task: tuple[str, PlayerWord, PlayerWord, ArenaGame, Limit, int]) -> PlayedGame:
-    """Play one game with new players, so that it does not hang on the games before it."""
+    """Play one game with new players, independent of previous games."""
     name, first, second, pairing, limit, seed = task
     sides = tuple(
         Entrant(each.name, find_player(each.word, seed=seed + side, level=each.level))
@@ -341,7 +341,7 @@ def run_arena(args: argparse.Namespace) -> int:
     load_engine(game)
     pairings = pairings_of(args, game)
     results = kept_results(args.results, game, entrants)[: len(pairings)]
-    if args.records:  # those of an earlier run belong to it, too
+    if args.records:  # including those of an earlier run
         write_file(args.records, "".join(record_text(game, each, entrants) for each in results))
     for result in games_left(args, game, entrants, engines, pairings, results):
         results.append(result)
@@ -362,7 +362,7 @@ def entrants_of(args: argparse.Namespace, game: Game[Any], engines: Mapping[str,
 
 
 def seed_of(args: argparse.Namespace) -> int:
-    """Return what all chance follows from."""
+    """Return the seed of all random choices."""
     return 0 if args.seed is None else int(args.seed)
 
 
@@ -389,7 +389,7 @@ def games_left(
     pairings: Sequence[ArenaGame],
     results: Sequence[Result],
 ) -> Iterator[Result]:
-    """Yield the results of the games that are not among `results` yet, as they are played; shows how far it is."""
+    """Play the games that `results` lacks, and yield their results; show the progress."""
     left = [] if is_decided(args, results) else pairings[len(results) :]
     if args.processes > 1:
         words = [player_word(text, engines) for text in args.strategies]
@@ -402,12 +402,12 @@ def games_left(
 
 
 def is_decided(args: argparse.Namespace, results: Sequence[Result]) -> bool:
-    """Tell whether a sequential test, if one was asked for, has come to its end."""
+    """Tell whether the sequential test, if requested, is decided."""
     return bool(args.sprt) and abs(sprt(score_of_first(results), *args.sprt)) >= SPRT_BOUND
 
 
 def keep(args: argparse.Namespace, game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> None:
-    """Write a game to where the options say."""
+    """Write a game to the outputs of the options."""
     if args.results:
         write_file(args.results, game_as_json(game, result, entrants) + "\n", "a")
     if args.records:
@@ -427,7 +427,7 @@ def write_file(path: Path, text: str, mode: str = "w") -> None:
 
 
 def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant], results: Sequence[Result]) -> None:
-    """Print the cross table, which games were given up and why, and what a sequential test has found."""
+    """Print the cross table, the forfeited games with reasons, and the result of a sequential test."""
     table = standings(entrants, results)
     if args.picture:
         write_file(args.picture, picture(f"{game.title}, {counted(len(results), 'game')}", table))
@@ -444,7 +444,7 @@ def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant],
 
 
 def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:
-    """Return the openings of a file, a line of moves each. Raises `ConfigurationError` if a line is none."""
+    """Return the openings of a file, one line of moves each. Raises `ConfigurationError` if a line is invalid."""
     openings = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -468,7 +468,7 @@ def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:
 
 
 def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> Iterator[Result]:
-    """Yield the results of games that were played elsewhere, and count their times and faults as the entrants'."""
+    """Yield the results of games from other processes, and add their times and faults to the entrants."""
     for result, move_ms, faults in games:
         for side, number in enumerate((result.first, result.second)):
             entrants[number].move_ms += move_ms[side]
@@ -477,9 +477,9 @@ def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> I
 
 
 def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
-    """Return the games that a file has of an arena that was broken off. Raises `ConfigurationError` if of another.
+    """Return the games in a file of an interrupted arena. Raises `ConfigurationError` if they are of another arena.
 
-    A line that a killed arena left unfinished is removed from the file, and its game is played again.
+    An incomplete last line is removed from the file, and its game is played again.
     """
     if path is None or not path.exists():
         return []
@@ -512,7 +512,7 @@ def score_of_first(results: Sequence[Result]) -> Score:
 
 
 def verdict_of_test(score: Score, bounds: tuple[float, float], *, as_json: bool) -> str:
-    """Return what the sequential test has found, in a sentence or as JSON."""
+    """Return the result of the sequential test, as a sentence or as JSON."""
     ratio = sprt(score, *bounds)
     accepted = bounds[1] if ratio >= SPRT_BOUND else bounds[0] if ratio <= -SPRT_BOUND else None
     if as_json:
@@ -528,7 +528,7 @@ def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entr
 
 
 def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
-    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is. Raises `ConfigurationError` if it is none of these."""
+    """Return the player for `NAME`, `NAME:LEVEL` or `engine:COMMAND`. Raises `ConfigurationError` if it is invalid."""
     if text in engines:
         return PlayerWord(text, as_word(engines[text]), engines[text].seat.level)
     if text.startswith(ENGINE):
@@ -554,7 +554,7 @@ def game_as_json(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -
 
 
 def record_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
-    """Return a game as a record, with an empty line after it; one that an engine gave up is resigned."""
+    """Return a game as a record, with an empty line after it; a forfeited game is recorded as resigned."""
     state = game.initial
     for move in result.moves:
         state = game.result(state, move)
@@ -569,7 +569,7 @@ def record_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) ->
 
 
 def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object]:
-    """Return a standing as JSON holds it."""
+    """Return a standing as JSON."""
     return {
         "strategy": standing.name,
         **standing.total._asdict(),
@@ -603,7 +603,7 @@ def cross_table(title: str, table: Sequence[Standing]) -> Table:
 
 
 def elo_in_words(row: Standing) -> str:
-    """Return an Elo difference with its error, or the bound of it that all wins or all losses give."""
+    """Return an Elo difference with its error, or its bound if all games were won or lost."""
     if row.elo is not None:
         return f"{row.elo:+.0f} ± {row.elo_error:.0f}"
     low, high = elo_interval(row.total)
@@ -611,20 +611,20 @@ def elo_in_words(row: Standing) -> str:
 
 
 def written(score: Score) -> str:
-    """Return a score as the cross table shows it."""
+    """Return a score in the form of the cross table."""
     return "-".join(map(str, score)) if score.games else "·"
 
 
 _CELL, _NAME_WIDTH, _HEAD, _BAR_WIDTH, _MARGIN = 84, 190, 76, 320, 16
 _FONT = "font-family='ui-sans-serif, system-ui, sans-serif' font-size='13'"
 _LEAST_ELO = 200.0
-"""Half the least width of the scale of Elo."""
+"""Half of the minimal width of the Elo scale."""
 _MOST_ELO = 1200.0
 """An unbounded interval ends here."""
 
 
 def picture(title: str, table: Sequence[Standing]) -> str:
-    """Return the picture as SVG: legible on light and dark, and without anything that is loaded from elsewhere."""
+    """Return the picture as SVG, legible on light and dark backgrounds, and self-contained."""
     width = _MARGIN * 2 + _NAME_WIDTH + _CELL * len(table) + _BAR_WIDTH
     height = _HEAD + 34 * len(table) + 56
     parts = [
@@ -677,7 +677,7 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", weight: str =
 
 
 def _square(left: float, top: float, score: Score) -> list[str]:
-    """Return the score against one other: green where more was won, red where more was lost, by how much."""
+    """Return the score against one opponent, in green if positive and red if negative, with matching intensity."""
     if not score.games:
         return [f"<rect x='{left:.0f}' y='{top}' width='{_CELL - 4}' height='30' rx='4' fill='#e4e4e0'/>"]
     share = score.points / score.games
@@ -690,7 +690,7 @@ def _square(left: float, top: float, score: Score) -> list[str]:
 
 
 def _interval(left: float, top: float, standing: Standing, reach: float) -> list[str]:
-    """Return the Elo of one as a dot on its interval."""
+    """Return the Elo of an entrant as a dot on its interval."""
     if not standing.total.games:
         return []
     wide = _BAR_WIDTH - 48

@@ -1,7 +1,8 @@
 """Questions to the processes that analyse and coach, and their answers as sent to clients. Starts no process.
 
-`python -m ttt_net analyse` takes a record, and prints its moves and its lesson, a line of JSON each. The coach answers
-questions about positions and records, a line of JSON each. The server and a client without one start them alike.
+`python -m ttt_net analyse` reads a record, and prints its moves and its lesson, one line of JSON each. The coach
+answers questions about positions and records with one line of JSON each. Servers, and clients without a server, start
+both processes.
 """
 
 import sys
@@ -17,14 +18,14 @@ COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json",
 COACH = (sys.executable, "-m", "ttt_net.strategies.coaching")
 """The command of the process that answers questions."""
 LEAST_MOVES = 3
-"""A match of fewer moves is not worth a process: no more than an opening was played."""
+"""Shorter matches are only openings, and not worth a process."""
 MAX_BEST = 3
-"""Best moves that are named for each that was made."""
+"""The maximal number of best moves to name for each move."""
 _LESSON = b'{"type": "lesson"'
 
 
 class JudgedMove(msgspec.Struct):
-    """One line that the process prints: a move, valued from the side that made it."""
+    """One line of the process: a move, valued from the view of the side that made it."""
 
     ply: int
     side: int
@@ -39,7 +40,7 @@ class JudgedMove(msgspec.Struct):
 
 
 def has_engine() -> bool:
-    """Return whether the compiled searches can be loaded; looks for their dependencies without loading them."""
+    """Tell whether the compiled searches can be loaded, by looking for their dependencies without importing them."""
     return find_spec("numba") is not None
 
 

@@ -1,4 +1,4 @@
-"""Describe games, rules, positions, clocks and the puzzle of a day to a client that knows no rules. Knows no match."""
+"""Describe games, rules, positions, clocks and the puzzle of a day to clients without rules. Knows no match."""
 
 import datetime
 from functools import lru_cache
@@ -32,7 +32,7 @@ from ttt_net.messages import (
 
 @lru_cache(maxsize=64)
 def describe_game(name: str) -> GameInfo:
-    """Return the description of the game of that name."""
+    """Return the description of a game by name."""
     game = find_game(name)
     face = game.face
     return GameInfo(
@@ -56,7 +56,7 @@ def _describe_geometry(geometry: Geometry) -> GeometryInfo:
 
 @lru_cache(maxsize=64)
 def describe_rules(name: str) -> RulesReply:
-    """Return the page of rules of the game of that name. Raises `Refusal` if there is no such game."""
+    """Return the page of rules of a game by name. Raises `Refusal` if the game does not exist."""
     game, page = find_game(name), find_rules(name)
     example = RuleExample(page.example.split(), list(draw_example(name)), page.caption) if page.example else None
     return RulesReply(game.name, game.title, game.rule, page.goal, page.special, list(page.tips), example)
@@ -67,7 +67,7 @@ MARKS = ("X", "O")
 
 
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
-    """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
+    """Return the position after `ply` moves; after the end of the match, no side is to move."""
     line, annotations = game.line(state), game.annotations(state)
     vanishing, target, takeover = (None, None, None) if is_over else game.special(state)
     return Position(
@@ -90,7 +90,7 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
 
 
 def describe_marks(game: Game[Any], ply: int, state: Any, board: str) -> Position:  # noqa: ANN401 - of any game
-    """Return what `describe_position` does of a game that only adds marks, before its end, given its board."""
+    """Return the same as `describe_position` for an unfinished game that only adds marks, given its board."""
     return Position(
         ply=ply, board=board, to_move=game.to_move(state), legal=list(game.actions(state)), line=[], marks=MARKS
     )

@@ -3,7 +3,7 @@
 The laws:
 
 - Events are numbered from 1 without a gap, and the first is `Started`. Only the `referee` makes them.
-- `evolve` applies an event that has been written down; it never refuses.
+- `evolve` applies a journaled event; it never refuses.
 
 ::
 
@@ -39,21 +39,21 @@ from ttt_net.matches.description import (
 _MOVING = wire.Played | wire.Tookback
 """The events that change the position."""
 OPENING_PLIES = 2
-"""Until both have moved once, nobody is charged time and either may abort."""
+"""Until both players have moved once, no clock runs and either may abort."""
 CHANGE_MS = 5_000
-"""A player who resumes on another connection within this time has changed devices, which is no absence."""
+"""A player who resumes on another connection within this time has changed devices, and was not absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstMoves:
-    """The time that each player of a tournament's match has for the first move, which no clock counts."""
+    """The time for each player's first move in a tournament match, which the clock does not include."""
 
     budget_ms: int
     since_ms: int
 
 
 def find_game_of(started: wire.Started) -> Game[Any]:
-    """Return the game of a match. Raises `Refusal` if it is unknown, or has another version of its rules here."""
+    """Return the game of a match. Raises `Refusal` if it is unknown or its rules have another version here."""
     game = find_game(started.game)
     if game.face.version != started.rules:
         sentence = f"the match has version {started.rules} of the rules of {game.name}; here is {game.face.version}"
@@ -62,12 +62,12 @@ def find_game_of(started: wire.Started) -> Game[Any]:
 
 
 class Match:
-    """A live or finished play: the rules, the events so far, the clock, the offers and the outcome."""
+    """A live or finished match: the rules, the events so far, the clock, the offers and the outcome."""
 
     def __init__(self, started: wire.Started) -> None:
         """Begin with the first event.
 
-        Raises `Refusal` if its game is unknown or has another version of its rules here, or if its start is impossible.
+        Raises `Refusal` if the game is unknown, its rules have another version here, or the start is impossible.
         """
         self.id = started.match
         self.players = started.players
@@ -81,39 +81,39 @@ class Match:
         self.start = started.start
         self.tournament = started.tournament
         self.first_moves: FirstMoves | None = None
-        """Until when the first moves are due, where somebody sees to that."""
+        """When the first moves are due, in matches that enforce it."""
         self.state: Any = self.game.initial if started.start is None else read_start(self.game, started.start)
         self.clock = None if started.time is None else Clock.fresh(started.time)
         self.outcome: Outcome | None = None
         self.fault: str | None = None
-        """How the rules of the game failed, if that has ended the match."""
+        """How the rules of the game failed, if that ended the match."""
         self.is_adjourned = False
         self.next: str | None = None
         self.offers: dict[tuple[Side, wire.OfferKind], int] = {}
-        """The offers that stand: by side and kind, the number of the event that made each."""
+        """The open offers: the number of the event that made each, by side and kind."""
         self.turned_down: set[tuple[Side, wire.OfferKind]] = set()
         self.events: list[wire.MatchEvent] = [started]
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
         self._foreseen: tuple[int, Any] | None = None
-        """A move that was decided in this position, and the position after it."""
+        """The move just decided in this position, and the position after it."""
         self._drawn = -2, ""
-        """Of a game that only adds marks, the last board that was described, after its number of moves."""
+        """For a game that only adds marks, the last described board, after its number of moves."""
         self.takebacks = 0
         self.offered = [0, 0]
-        """How many draws and take-backs each side has offered."""
+        """The number of draws and take-backs offered by each side."""
         self.absences = Absences(started.time)
 
     @classmethod
     def from_events(cls, events: Iterable[wire.MatchEvent]) -> "Match":
-        """Return the match that these events are, with its clock halted as the last of them left it."""
+        """Return the match with these events, with its clock stopped as of the last one."""
         first, *rest = events
         assert isinstance(first, wire.Started), "the first event of a match is Started"
         match = cls(first)
         for event in rest:
             if isinstance(event, wire.Played):
-                match.take_up()  # no event says when the players were back, but a player who moves is charged
+                match.take_up()  # no event records when the players returned, but a player who moves is charged
                 match.run_clock(event.at_ms)
             match.evolve(event)
         if match.clock:
@@ -136,11 +136,11 @@ class Match:
         return None if self.is_over else self.game.to_move(self.state)
 
     def next_at_ms(self, wall_ms: int) -> int:
-        """Return the time that the next event bears: that of day, which may be set back, and is not in a match."""
+        """Return the time of the next event: the time of day, but never before the previous event."""
         return max(wall_ms, self.events[-1].at_ms)
 
     def evolve(self, event: wire.MatchEvent) -> None:
-        """Apply an event that has been written down: the next one, by its number."""
+        """Apply the next journaled event."""
         assert event.seq == len(self.events) + 1, f"event {event.seq} after {self.seq}"
         match event:
             case wire.Played():
@@ -180,7 +180,7 @@ class Match:
         self.events.append(event)
 
     def after(self, move: int) -> Any:  # noqa: ANN401 - of any game
-        """Return the position after a move in this one; a move is decided, and then applied, at the cost of once."""
+        """Return the position after a move; deciding and then applying a move computes it only once."""
         if self._foreseen is None or self._foreseen[0] != move:
             self._foreseen = move, self.game.advance(self.state, move)
         return self._foreseen[1]
@@ -202,7 +202,7 @@ class Match:
         self.events[0] = restruct(self.events[0], players=self.players)
 
     def halt_clock(self, now_ms: int) -> None:
-        """Stop the clock, as while both players are away."""
+        """Stop the clock, for example while both players are away."""
         if self.clock:
             self.clock = self.clock.stopped(now_ms)
 
@@ -212,11 +212,11 @@ class Match:
             self.clock = self.clock.started(self.game.to_move(self.state), now_ms)
 
     def take_up(self) -> None:
-        """End an adjournment, because both players are here."""
+        """End an adjournment because both players are connected."""
         self.is_adjourned = False
 
     def count_from(self, now_ms: int) -> None:
-        """Start counting the running clock's time now, when its player is notified, and not from the decision."""
+        """Start the running clock now, when its player is notified, instead of at the decision."""
         if self.clock and self.clock.running is not None:
             self.clock = restruct(self.clock, since_ms=now_ms)
         if self.first_moves is not None:
@@ -224,7 +224,7 @@ class Match:
 
     @property
     def first_move_due_ms(self) -> int | None:
-        """When the side to move has to have made its first move; None if that does not matter."""
+        """The deadline of the first move of the side to move; None without one."""
         if self.first_moves is None or self.is_over or len(self.moves) >= OPENING_PLIES:
             return None
         return self.first_moves.since_ms + self.first_moves.budget_ms
@@ -234,7 +234,7 @@ class Match:
         return restruct(event, position=self.position()) if isinstance(event, _MOVING) else event
 
     def tail(self, after_seq: int) -> list[wire.MatchEvent]:
-        """Return the events after number `after_seq`, as they were sent."""
+        """Return the events after number `after_seq` as they were sent."""
         if after_seq >= self.seq:
             return []
         first, *rest = self.events
@@ -248,7 +248,7 @@ class Match:
         return told
 
     def position(self) -> wire.Position:
-        """Return where the match stands, for a reader that knows no rules."""
+        """Return the current position, for clients without rules."""
         game, state, ply = self.game, self.state, len(self.moves)
         is_over = self.outcome is not None or game.is_terminal(state)
         if is_over or not game.only_adds_marks:
@@ -272,7 +272,7 @@ class Match:
         return [*before, restruct(self.position(), legal=[], takeover=None)] if ply <= end < ply + count else before
 
     def starts(self, ply: int, count: int) -> list[str]:
-        """Return up to `count` positions as matches can begin from them, from `ply` on; empty where none can."""
+        """Return up to `count` positions from `ply` on as starts of new matches; empty where none can begin."""
         game, states = self.game, [*self._before, self.state][ply : ply + count]
         texts = ("" if game.is_terminal(state) else write_position(game, state) for state in states)
         return [text if len(text) <= wire.MAX_POSITION_LENGTH else "" for text in texts]
@@ -307,14 +307,14 @@ class Match:
         )
 
     def away(self, side: Side, now_ms: int) -> wire.AwayInfo | None:
-        """Return how the player of `side` went, and how long their grace lasts; None if they are here."""
+        """Return how the player of `side` left, and the rest of their grace; None if they are connected."""
         absence = self.absences.of(side)
         if absence is None:
             return None
         return wire.AwayInfo(side, absence.on_purpose, absence.left_ms(now_ms))
 
     def is_abandoned(self, now_ms: int) -> bool:
-        """Tell whether nobody plays the match on: both players are away, or one for longer than their grace."""
+        """Tell whether the match is abandoned: both players are away, or one for longer than their grace."""
         if not self.absences:
             return False
         absences = [self.absences.of(side) for side in SIDES]
@@ -330,7 +330,7 @@ class Match:
 
 
 def record_of(events: Iterable[wire.MatchEvent]) -> Record:
-    """Return the record of the match with these events; moves that were taken back are left out.
+    """Return the record of the match with these events, without moves that were taken back.
 
     It replays nothing, because the referee decided these events. Raises `Refusal` if its game is unknown.
     """
@@ -359,7 +359,7 @@ def record_of(events: Iterable[wire.MatchEvent]) -> Record:
 
 
 def time_limit(time: TimeControl | None) -> TimeLimit | None:
-    """Return a time control as records have it."""
+    """Return a time control in the form of records."""
     if time is None:
         return None
     return TimeLimit(time.initial_ms, 0 if time.per_move else time.increment_ms, per_move=time.per_move)
@@ -367,16 +367,16 @@ def time_limit(time: TimeControl | None) -> TimeLimit | None:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """A player's absence, with the rest of their grace."""
+    """A player's absence, and the rest of their grace."""
 
     on_purpose: bool
     grace_ms: int
     """The rest of the grace when the absence last began to count, or stopped counting; below 0 after its end."""
     counts_since_ms: int | None
-    """Since when the absence counts; None while the other player is away, too."""
+    """Since when the absence counts; None while the other player is away too."""
     went_ms: int
     is_replaced: bool
-    """Whether the player's own new connection took the place of the one that ended."""
+    """Whether the player's own new connection replaced the one that ended."""
 
     def left_ms(self, now_ms: int) -> int:
         """Return the rest of the grace; the other player can claim the match once it is 0."""
@@ -389,14 +389,14 @@ class Absence:
 
     @property
     def claim_at_ms(self) -> int | None:
-        """When the grace will be over; None while both players are away."""
+        """When the grace ends; None while both players are away."""
         return None if self.counts_since_ms is None else self.counts_since_ms + self.grace_ms
 
 
 class Absences:
-    """The absences of the two players of one match, against the grace of each.
+    """The absences of both players of a match, and the grace of each.
 
-    An absence counts only while the other player is here. While both are away, time stands still.
+    An absence counts only while the other player is connected. While both are away, no time passes.
     """
 
     def __init__(self, time: TimeControl | None) -> None:
@@ -405,21 +405,21 @@ class Absences:
         self._counts = [0, 0]
 
     def expect(self, side: int, abandoned: int) -> None:
-        """Give less grace to the player of `side`, who has recently abandoned so many matches."""
+        """Reduce the grace of the player of `side` by the number of matches that they recently abandoned."""
         self._counts[side] += abandoned
 
     def __bool__(self) -> bool:
         return bool(self._away)
 
     def of(self, side: int) -> Absence | None:
-        """Return the absence of `side`, or None if they are here."""
+        """Return the absence of `side`, or None if they are connected."""
         return self._away.get(side)
 
     def went(self, side: int, now_ms: int, *, on_purpose: bool, is_replaced: bool = False) -> None:
-        """Begin the grace of `side`, who is away.
+        """Begin the absence of `side`.
 
-        `is_replaced`: the player's own new connection replaced this one. If they resume on it within `CHANGE_MS`, it
-        was no absence.
+        `is_replaced`: the player's own new connection replaced this one. If they resume on it within `CHANGE_MS`, the
+        absence does not count.
         """
         grace = grace_ms(self._time, on_purpose=on_purpose, earlier=self._counts[side])
         self._away[side] = Absence(on_purpose, grace, now_ms, now_ms, is_replaced)
@@ -429,7 +429,7 @@ class Absences:
                 self._away[each] = replace(absence, grace_ms=absence.rest_ms(now_ms), counts_since_ms=None)
 
     def returned(self, side: int, now_ms: int) -> None:
-        """End the absence of `side`; if the other player is away, their absence counts from now on."""
+        """End the absence of `side`; if the other player is away, that absence counts from now on."""
         absence = self._away.pop(side, None)
         if absence is None:
             return

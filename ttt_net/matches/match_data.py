@@ -1,7 +1,7 @@
-"""A finished match as data for other programs: one flat value, made of its events, and the same as text.
+"""A finished match as data for other programs: one flat value, derived from its events, and its text form.
 
-The HTTP API sends it and `export` writes it. It needs no rules: a match of a game that is not installed here has the
-numbers of its moves, and no more.
+The HTTP API sends it and `export` writes it. It needs no rules: a match of a game that is not installed only has the
+numbers of its moves.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,12 +50,12 @@ class MatchData(Struct, frozen=True, omit_defaults=True):
 
     @property
     def cursor(self) -> str:
-        """The place of the match in the order of all ends; the API continues after it."""
+        """The position of the match in the order of all ends; the API continues after it."""
         return f"{self.ended_ms}-{self.match}"
 
 
 def match_data(events: Iterable[wire.MatchEvent]) -> MatchData:
-    """Return the finished match that these events are. It plays nothing through: its referee decided the events."""
+    """Return the data of the finished match with these events, without replaying it: a referee decided the events."""
     started, *rest = events
     assert isinstance(started, wire.Started), "the first event of a match is Started"
     moves: list[int] = []
@@ -93,7 +93,7 @@ def match_data(events: Iterable[wire.MatchEvent]) -> MatchData:
 
 
 def written_moves(started: wire.Started, moves: Sequence[int]) -> list[str] | None:
-    """Return moves as people write them; None if the game is not installed with these rules, or lacks one of them."""
+    """Return moves in notation; None if the game is not installed with these rules, or lacks one of the moves."""
     try:
         game = find_game_of(started)
         return [write_move(game, move) for move in moves]
@@ -102,7 +102,7 @@ def written_moves(started: wire.Started, moves: Sequence[int]) -> list[str] | No
 
 
 def write_text(match: MatchData) -> str:
-    """Return the match as a record; moves of a game that is not installed are written as their numbers."""
+    """Return the match as a record; moves of a game that is not installed appear as numbers."""
     first, second = match.players
     outcome = Outcome(match.winner, reason_of(match.reason))
     names = map(str, match.moves) if match.written is None else match.written

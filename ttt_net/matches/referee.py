@@ -1,7 +1,7 @@
-"""Decide requests to a match: return the resulting events, or refuse. Changes nothing.
+"""Decide requests to a match: return the resulting events, or refuse. These functions change nothing.
 
-A request that is repeated after a lost reply leads to no second event: a move names its ply, an offer the ply at which
-it was made, and its answer the number of the offer.
+Repeating a request after a lost reply causes no second event: a move names its ply, an offer the ply at which it was
+made, and its answer the number of the offer.
 """
 
 from msgspec.structs import replace
@@ -27,16 +27,19 @@ Command = (
 _OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "rematch": "rematch offer"}
 _AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}
 MAX_TAKEBACKS = 50
-"""Take-backs of one match, so that two players cannot let it grow without end."""
+"""The maximal number of take-backs in a match, so that two players cannot let it grow forever."""
 MAX_OFFERS = 100
-"""Draws and take-backs that one player may offer in a match. With these two bounds a match has below 1,500 events."""
+"""The maximal number of draws and take-backs that a player may offer.
+
+With both bounds, a match has fewer than 1,500 events.
+"""
 RATED_PLIES = 4
 """Until both players have moved twice, nobody wins, loses or draws a rated match except on the board.
 
-It is aborted instead, so that results cannot be made by throwaway players who resign, leave or wait at once.
+The match is aborted instead, so that throwaway players who resign or leave immediately cannot create results.
 """
 FREE_AFTER_MS = 2_000
-"""How long after the grace a bot may still claim or adjourn a match before its seat is freed without it."""
+"""How long after the grace a bot may still claim or adjourn a match before the server frees its seat."""
 
 
 def decide(
@@ -44,8 +47,8 @@ def decide(
 ) -> list[wire.MatchEvent]:
     """Return the events that result from `command` of `side` (None: not a player); possibly none.
 
-    `now_ms` is the time of play, for the clock; `at_ms` that of day, for the events, if it differs; `lag_ms` is the
-    command's time on the network. Raises `Refusal` if the command is not allowed.
+    `now_ms` is the monotonic time for the clock; `at_ms` is the time of day for the events, if it differs; `lag_ms` is
+    the command's time on the network. Raises `Refusal` if the command is not allowed.
     """
     if at_ms is None:
         at_ms = now_ms
@@ -70,7 +73,7 @@ def decide(
 
 
 def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
-    """Return the end of the match if the running side has used up its time, else nothing."""
+    """Return the end of the match if the running side's time has run out, else nothing."""
     if match.clock is None or match.clock.running is None or match.is_over:
         return []
     side = match.clock.running
@@ -80,9 +83,9 @@ def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.
 
 
 def no_show(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
-    """Return the end of a tournament's match whose first move is overdue, else nothing: a forfeit.
+    """Return the forfeit of a tournament match whose first move is overdue, else nothing.
 
-    Nobody wins if the other player is not here either, and has not moved.
+    Nobody wins if the other player is absent too and has not moved.
     """
     due_ms = match.first_move_due_ms
     if due_ms is None or due_ms > now_ms:
@@ -94,7 +97,7 @@ def no_show(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.Ma
 
 
 def forsaken_at_ms(match: Match) -> int | None:
-    """Return when the seat of a bot will be freed whose opponent is away; None if no bot waits."""
+    """Return when to free the seat of a bot whose opponent is away; None if no bot waits."""
     if match.is_over or match.is_adjourned or match.tournament is not None:
         return None
     waited_for = (match.absences.of(side) for side in SIDES if match.players[1 - side].bot is not None)
@@ -103,7 +106,7 @@ def forsaken_at_ms(match: Match) -> int | None:
 
 
 def forsaken(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
-    """Return the end of a match in which a bot has waited `FREE_AFTER_MS` beyond the grace, else nothing.
+    """Return the end of a match in which a bot has waited for `FREE_AFTER_MS` after the grace, else nothing.
 
     The match is aborted if one player has not moved yet. After that the absent player loses a rated match, and a
     casual one is a draw.
@@ -139,7 +142,7 @@ def rematch(match: Match, now_ms: int) -> wire.Started:
 
 
 def score_after(match: Match) -> tuple[float, float]:
-    """Return the score of the series, this match included, as the next match begins with it: sides swapped."""
+    """Return the score of the series including this match, with swapped sides for the next match."""
     first, second = match.score
     if match.outcome is None or match.outcome.reason is Reason.ABORT:
         return second, first
@@ -255,7 +258,7 @@ def _offer_of(match: Match, number: int) -> wire.Offered:
 
 
 def _end_of(match: Match, offer: wire.Offered) -> wire.MatchEvent | None:
-    """Return the event that ended an offer: a move, its acceptance or its decline. None if it stands."""
+    """Return the event that ended an offer: a move, an acceptance or a decline. None if it is open."""
     for event in match.events[offer.seq :]:
         match event:
             case wire.Offered():
@@ -280,7 +283,7 @@ def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: 
     ply = _ply_before_last_move(match, side)
     clock = match.clock and match.clock.stopped(now_ms)
     if clock and clock.time.per_move:
-        clock = Clock.fresh(clock.time)  # the next move has all its time, as every move has
+        clock = Clock.fresh(clock.time)  # the next move has its full time, as every move does
     if clock and ply >= OPENING_PLIES:
         clock = clock.started(side, now_ms)
     return wire.Tookback(
@@ -355,9 +358,9 @@ def _must_be_live(match: Match) -> None:
 
 
 def _ended(match: Match, outcome: Outcome, now_ms: int, at_ms: int) -> wire.Ended:
-    """Return the end of a match that the board did not decide; a rated one is aborted before `RATED_PLIES`.
+    """Return an end that the board did not decide; before `RATED_PLIES`, a rated match is aborted.
 
-    Not so in a tournament, where a result is needed.
+    Tournament matches are not aborted, since they need a result.
     """
     if match.is_rated and len(match.moves) < RATED_PLIES and match.tournament is None:
         outcome = Outcome(None, Reason.ABORT)

@@ -44,7 +44,7 @@ def decode_request(data: bytes | str) -> AnyRequest:
 
 
 def request_id(data: bytes | str) -> int | None:
-    """Return the `id` of a frame that may not be a request at all, so that even its refusal can name it."""
+    """Return the `id` of a frame that may be an invalid request, so that its refusal can name the `id`."""
     try:
         return _envelope_decoder.decode(data).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -52,7 +52,7 @@ def request_id(data: bytes | str) -> int | None:
 
 
 def refused(request: int | None, refusal: Refusal) -> Refused:
-    """Return the answer that a refusal is written as."""
+    """Return the message for a refusal."""
     return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
 
 
@@ -65,5 +65,5 @@ def decode_server_message(data: bytes | str) -> AnyServerMessage:
 
 
 def decode_event(data: bytes) -> MatchEvent:
-    """Return an event as the journal kept it."""
+    """Return an event from the journal."""
     return _event_decoder.decode(data)

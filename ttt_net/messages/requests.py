@@ -434,12 +434,12 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
 
 
 class OrganiseRequest(Request, frozen=True, omit_defaults=True):
-    """Make a tournament, on servers with the feature `tournaments`; you hear its `tournament`, with its code.
+    """Create a tournament (feature `tournaments`); the reply is `tournament`, with its code.
 
-    `rounds` is for a `swiss`; of a `round_robin` it is 1 or 2, how often each meets each other. A player who does not
-    make their own first move within `begin_s` loses by forfeit. The next round begins `pause_s` after the last result;
-    with null, by your word. The tournament begins by your word, with `full` players, or `starts_in_s` from now. A
-    `private` one is in no list.
+    `rounds` is the number of rounds of a `swiss`; for a `round_robin`, it is how often the players meet each other, 1
+    or 2. A player who does not make their first move within `begin_s` forfeits. The next round begins `pause_s` after
+    the last result, or with null at your request. The tournament begins at your request, with `full` players, or
+    `starts_in_s` from now. A `private` tournament is not listed.
     """
 
     name: ShortText
@@ -456,7 +456,7 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
 
 
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for the list of open and running tournaments, and of those that ended lately: `tournaments`.
+    """Get the open, running and recently ended tournaments as `tournaments`.
 
     With `on` you get it now and again when it changes, at most every 2 s, until off or the connection ends.
     """
@@ -465,9 +465,10 @@ class TournamentsRequest(Request, frozen=True, omit_defaults=True):
 
 
 class AttendRequest(Request, frozen=True, omit_defaults=True):
-    """Hear a `tournament` now, and again when it changes, until off or the connection ends.
+    """Subscribe to a tournament: receive `tournament` now and after changes.
 
-    It is told at most once a second, and whole: a page has 100 rows of the standings and 100 boards.
+    `on` false ends the subscription, as does the end of the connection. The message is sent at most once a second, and
+    complete: a page has 100 rows of the standings and 100 boards.
     """
 
     tournament: TournamentCode
@@ -476,26 +477,26 @@ class AttendRequest(Request, frozen=True, omit_defaults=True):
 
 
 class EnterRequest(Request, frozen=True):
-    """Enter a tournament by its code, or come back to it.
+    """Enter a tournament by its code, or return to it.
 
     `join` with such a code does the same, and after its `ok` you get the `tournament`, which tells whose code it was.
-    When a round begins you are seated at once, wherever you are: you hear the `snapshot` of your match.
+    When a round begins, you are seated immediately and receive the `snapshot` of your match.
     """
 
     tournament: TournamentCode
 
 
 class WithdrawRequest(Request, frozen=True):
-    """Leave a tournament: you are paired no more. Your match of the round goes on."""
+    """Leave a tournament: you are not paired any more. Your match of the current round continues."""
 
     tournament: TournamentCode
 
 
 class DirectRequest(Request, frozen=True, omit_defaults=True):
-    """Direct a tournament of yours: start it, pause and resume it, begin the `next` round, or end it.
+    """Direct your tournament: start it, pause and resume it, begin the `next` round, or end it.
 
-    `add` and `remove` take the `name` of a player. `correct` puts a `result` in place of that of a `board` of a
-    `round`, with a `note`; the match stays as it was.
+    `add` and `remove` take the `name` of a player. `correct` replaces the `result` of a `board` in a `round`, with a
+    `note`; the match itself stays unchanged.
     """
 
     tournament: TournamentCode

@@ -201,8 +201,7 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     `players`, `present` (who is connected) and `score` are by side. `score` is that of the series before this match: 1
     for a win, 0.5 for a draw. `moves` are all moves so far, and `last` is the latest. `previous` and `next` are the
     neighbouring matches of the series. `code`, sent only to players, lets others watch a private match. `start` is the
-    first position, if not the usual one. In a match with a `tournament` nothing is taken back, aborted or
-    played again.
+    first position, if not the usual one. A match with a `tournament` has no take-backs, aborts or rematches.
     """
 
     match: str
@@ -480,18 +479,18 @@ class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
 
 
 class TournamentList(ServerMessage, frozen=True, tag="tournaments"):
-    """Tournaments that are open or running, the newest first, then those that ended lately: 50 of `count`."""
+    """Open and running tournaments, newest first, then recently ended ones: 50 of `count`."""
 
     count: int
     tournaments: list[ListedTournament]
 
 
 class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_defaults=True):
-    """A tournament as it stands: a page of its standings, and of the boards of the current round.
+    """The state of a tournament: a page of its standings, and of the boards of the current round.
 
-    `seq` counts what has happened, so a larger one is newer. `ended` says why an `over` one is. `tie_breaks` names
-    the `breaks` of the standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the
-    time until the next round begins by itself. `organiser` is null for the host.
+    `seq` counts changes, so a larger one is newer. `ended` is the reason of the end. `tie_breaks` names the `breaks` of
+    the standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the time until the
+    next round begins by itself. `organiser` is null for the host.
     """
 
     tournament: str

@@ -15,7 +15,7 @@ MAX_NAME_CELLS = 20
 MAX_POSITION_LENGTH = 500
 """The longest text of a position that a match may begin from."""
 UNSCORED: tuple[float, float] = (0, 0)
-"""The score of a new series. One object for all: a tuple is left out of a message only if it *is* the default."""
+"""The score of a new series. One shared object: msgspec omits a tuple only if it *is* the default."""
 
 RequestId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
@@ -270,7 +270,7 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
 class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     """One row of the standings: `score` in half points; `breaks`, the tie-breaks in their order, in points.
 
-    Players who are equal in all share a place. `gone`: they are not paired any more.
+    Players who are equal in everything share a place. `gone`: they are not paired any more.
     """
 
     place: int
@@ -283,7 +283,7 @@ class TournamentStanding(Struct, frozen=True, omit_defaults=True):
 class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     """One board of a round: `first` moved first. Without a `second` it is a bye; without a `match`, nobody played.
 
-    `result` is null while the board is open. `corrected`: the organiser has put it there.
+    `result` is null while the board is open. `corrected`: the organiser has set it.
     """
 
     board: int

@@ -1,9 +1,9 @@
-"""Check what a player may be called, and find the look of a name: names that people confuse have a look in common.
+"""Validate names of players, and compute the look of a name: names that people confuse share a look.
 
 A name has 2 to 20 characters of one script, digits, inner spaces, `_` and `-`; some are reserved.
 
 Source of the looks: Unicode Technical Standard #39, Unicode Security Mechanisms, section 4 (skeletons). The characters
-that look alike are in alike.txt, the part of Unicode's confusables.txt that names can be made of: a class of them a
+that look alike are in alike.txt, the part of Unicode's confusables.txt with characters allowed in names: one class per
 line, as code points. tests/names/write_alike.py writes it.
 """
 
@@ -17,16 +17,16 @@ from ttt_net.text import clean, width
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return what a name looks like as it is written, and without regard to case.
+    """Return the looks of a name: as written, and ignoring case.
 
     Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter. A space is
-    easily overlooked, so that names which differ in spaces alone look the same.
+    easily overlooked, so names that differ only in spaces look the same.
     """
     return frozenset(looks_as_written(name))
 
 
 def looks_as_written(name: str) -> tuple[str, str]:
-    """Return what a name looks like as it is written, then without regard to case."""
+    """Return the look of a name as written, then its look ignoring case."""
     return _skeleton(name), _skeleton(name.casefold())
 
 
@@ -40,13 +40,13 @@ def _skeleton(name: str) -> str:
 
 
 def _stand_ins(text: str) -> str:
-    """Return the text with each character replaced by the representative of all that look like it."""
+    """Return the text with each character replaced by the representative of its class."""
     return unicodedata.normalize("NFD", text).translate(_classes())
 
 
 @lru_cache(maxsize=1)
 def _classes() -> dict[int, str]:
-    """Return the stand-in of each character, by code point; ASCII has all of them, since a miss costs more."""
+    """Return the representative of each character, by code point; ASCII is complete, since a miss is slower."""
     lines = Path(__file__).with_name("alike.txt").read_text(encoding="ascii").splitlines()
     found = {point: chr(point) for point in range(128)}
     for line in lines:
@@ -62,7 +62,7 @@ LEAST, MOST = 2, 20
 RULE = f"{LEAST} to {MOST} letters of one script, digits, single inner spaces, _ or -, beginning with a letter or digit"
 """The rule for names in words; each refusal repeats it. A letter two cells wide counts twice towards the most."""
 _PLAIN = re.compile(rf"[0-9A-Za-z][0-9A-Za-z _-]{{{LEAST - 1},{MOST - 1}}}")
-"""Names in plain Latin letters, which keep the rule as they are. Most names do."""
+"""Names in plain Latin letters, which obey the rule without further checks. Most names match."""
 
 SCRIPTS = frozenset({
     "LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "THAANA", "DEVANAGARI", "BENGALI", "GURMUKHI",
@@ -70,7 +70,7 @@ SCRIPTS = frozenset({
     "GEORGIAN", "HANGUL", "ETHIOPIC", "KHMER", "HIRAGANA", "KATAKANA", "BOPOMOFO", "CJK",
 })  # fmt: skip
 """The scripts in everyday use (Unicode Standard Annex #31, table 5), by the word that the names of their letters begin
-with; so that nothing is needed but Python's own tables."""
+with; this needs only Python's own tables."""
 _WRITTEN_TOGETHER = (
     frozenset({"CJK", "HIRAGANA", "KATAKANA"}),
     frozenset({"CJK", "HANGUL"}),
@@ -102,11 +102,11 @@ RESERVED = [
 """Words that a name must not look like."""
 _MAX_TYPED_CELLS = 80
 _MAX_TYPED = 100
-"""Characters that are looked at: more than the letters and marks of any name, in whatever form."""
+"""The number of characters to examine: more than the letters and marks of any name in any form."""
 
 
 def checked_name(text: str) -> str:
-    """Return the name as it is kept. Raises `Refusal` if it may not be taken, with the rule."""
+    """Return the name in its stored form. Raises `Refusal`, with the rule, if it is not allowed."""
     name = _cleaned(text)
     fault = _fault(name)
     if fault:
@@ -121,7 +121,7 @@ def is_like_an_office(text: str) -> bool:
 
 
 def fitting_name(text: str) -> str | None:
-    """Return the name that is nearest to what somebody typed, or None if there is none that they would know again."""
+    """Return the allowed name nearest to a typed text, or None if none would be recognizable."""
     typed = _cleaned(text)
     if not _fault(typed):
         return typed
@@ -132,7 +132,7 @@ def fitting_name(text: str) -> str | None:
         joined = "-" if character == "." else character
         if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
             kept += joined
-    kept = _cleaned(kept).rstrip(_JOINERS)  # removed characters may have separated marks that now pile up
+    kept = _cleaned(kept).rstrip(_JOINERS)  # removed characters may have separated marks that now combine
     letters = sum(unicodedata.category(character)[0] in "LN" for character in typed)
     if 2 * len(kept) < min(letters, MOST):
         return None
@@ -148,7 +148,7 @@ def _cleaned(text: str) -> str:
 
 
 def _fault(name: str) -> str | None:
-    """Return the fault of a name, in words."""
+    """Return why a name is not allowed, in words."""
     if _PLAIN.fullmatch(name):
         return _word_fault(name)
     if sum(not _is_mark(character) for character in name) < LEAST:
@@ -184,7 +184,7 @@ def _word_fault(name: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, those within `aWordLikeThis` too."""
+    """Return the words of a text, including those within `aWordLikeThis`."""
     parts = text.replace("-", " ").replace("_", " ").split()
     if not any(map(str.isupper, text[1:])):
         return parts

@@ -1,4 +1,4 @@
-"""Find words that a host does not want, also disguised by look-alikes, marks, case, spaces and digits.
+"""Find words that a host forbids, even if disguised by look-alikes, marks, case, spaces or digits.
 
 Each line of the host's file is one word. It matches a whole word; `word*` matches a beginning, `*word*` any part. Text
 after `#` is a comment. A search looks up each word of a text in a set, and passes over the text once for each of the
@@ -19,29 +19,29 @@ log = logging.getLogger(__name__)
 WORDS_FILE = "filtered-words.txt"
 """The default file, in the data folder."""
 MAX_BYTES = 500_000
-"""Of that file."""
+"""The maximal size of the file."""
 MAX_WORDS = 5_000
 MAX_STARS = 200
-"""Of the words, so many may have a star: each is looked for in every text."""
+"""The maximal number of words with a star: each is searched in every text."""
 MAX_LETTERS = 40
-"""The longest word that is kept; a longer one is no word."""
+"""The maximal length of a word; longer lines are ignored."""
 _MAX_CHARACTERS = 600
-"""The most characters of a text that are checked; no message here is longer."""
+"""The number of characters of a text to check; no message is longer."""
 _TOKEN = re.compile(r"[^\W_]+")
 _INNER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DIGITS = "0123456789"
 
 
 class WordFilter:
-    """A list of words that are not wanted."""
+    """A list of forbidden words."""
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
-        """Read a list, without lines that are no words. Raises `ValueError` if it is too long."""
+        """Read a list, ignoring invalid lines. Raises `ValueError` if it is too long."""
         self._whole: set[str] = set()
         self._beginnings: set[str] = set()
         self._parts: set[str] = set()
         self.count = 0
-        """How many words are in it."""
+        """The number of words."""
         for line in lines:
             self._add(line.partition("#")[0].strip())
         if self.count > MAX_WORDS:
@@ -60,7 +60,7 @@ class WordFilter:
             raise ValueError(f"too many words with a star; at most {MAX_STARS}")
 
     def has(self, text: str) -> bool:
-        """Tell whether one of the words is in a text or a name."""
+        """Tell whether a text or a name contains one of the words."""
         if not self.count:
             return False
         tokens = dict.fromkeys(_tokens(_bare(text[:_MAX_CHARACTERS])))
@@ -108,11 +108,11 @@ class FilteredWords:
         self._file = file
         self._filter = WordFilter()
         self._seen: tuple[Path, int, int] | None = None
-        """Which file was read last, and its time and size then."""
+        """The file that was last read, with its time and size."""
         self.look()
 
     def look(self) -> None:
-        """Read the file if it has changed; one that cannot be read leaves the words as they were."""
+        """Read the file if it has changed; if it cannot be read, keep the words."""
         path = self._file()
         try:
             found = path.stat() if path is not None else None
@@ -135,7 +135,7 @@ class FilteredWords:
             log.warning("filtered words: %d", self._filter.count)
 
     def has(self, text: str) -> bool:
-        """Tell whether one of the words is in a text or a name."""
+        """Tell whether a text or a name contains one of the words."""
         return self._filter.has(text)
 
     def check_name(self, name: str) -> None:
@@ -144,6 +144,6 @@ class FilteredWords:
             raise Refusal(Code.BAD_NAME, "the host of this server does not want names with such a word in them")
 
     def check_text(self, text: str) -> None:
-        """Raise `Refusal` if one of the words is in what somebody says."""
+        """Raise `Refusal` if one of the words is in a chat message."""
         if self.has(text):
             raise Refusal(Code.FILTERED, "the host of this server does not allow that word")

@@ -1,1 +1,1 @@
-"""Pairing: seeks that stand, challenges and invitations. Knows no socket and no match."""
+"""Pairing: open seeks, challenges and invitations. Knows no socket and no match."""

@@ -1,4 +1,4 @@
-"""Pair players: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
+"""Pair players by seeks, challenges and invitations. Knows no socket and no match."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -10,16 +10,16 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.pairing.seeks import ANY_GAME, MayMeet, Player, RatingOf, Seek, SeekMatch, StandingSeeks
 
 USUAL_RATING = 1500
-"""The rating of everybody where nobody is rated."""
+"""The rating of all players in games without ratings."""
 CHALLENGE_MS = 30_000
 """How long a challenge waits for its answer."""
 INVITATION_MS = 3_600_000
-"""How long an invitation code is good."""
+"""How long an invitation code is valid."""
 MAX_CHALLENGES = 5
-"""Challenges of one player that may wait at a time."""
+"""The maximal number of open challenges per player."""
 CODE_LETTERS = "BCDFGHJKMNPQRTVWXYZ2346789"
 CODE_LENGTH = 6
-"""26 letters that are hard to confuse and make no words: 309 million codes."""
+"""Letters and digits that are hard to confuse and form no words; six give 309 million codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Challenge:
     expires_ms: int
     is_rated: bool = False
     level: int | None = None
-    """The level that a bot is to play at; None: at its own."""
+    """The level requested of a bot; None: its own."""
     side: Literal[0, 1] | None = None
     """The side of the challenger; None: random."""
     start: str | None = None
-    """The position to begin from, if not the usual one."""
+    """The starting position, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Invitation:
     side: Literal[0, 1] | None = None
     """The side of the inviting player; None: random."""
     start: str | None = None
-    """The position to begin from, if not the usual one."""
+    """The starting position, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two players who will play `game`; `first` moves first. A private match is in no list, and has a code."""
+    """Two players who will play `game`; `first` moves first. A private match is not listed, and has a code."""
 
     game: str
     time: TimeControl | None
@@ -68,7 +68,7 @@ class Pairing:
     code: str | None = None
     start: str | None = None
     level: int | None = None
-    """The level that a bot is to play at; None: at its own."""
+    """The level requested of a bot; None: its own."""
 
     @property
     def is_private(self) -> bool:
@@ -85,7 +85,7 @@ def _any_two(one: Seek, other: Seek) -> bool:
 
 
 MayRate = Callable[[Player, Player], bool]
-"""Tells whether two players may play each other for ratings."""
+"""Tells whether two players may play rated matches against each other."""
 
 
 def _any_rated(one: Player, other: Player) -> bool:
@@ -93,10 +93,10 @@ def _any_rated(one: Player, other: Player) -> bool:
 
 
 class Lobby:
-    """The standing seeks, the challenges and the invitations.
+    """The open seeks, challenges and invitations.
 
-    A player has at most one seek and one invitation, is never paired with themselves, and none of their seeks and
-    challenges pairs after they have left, unless they are back soon.
+    A player has at most one seek and one invitation, and is never paired with themselves. After a player leaves, their
+    seeks and challenges pair nobody, unless the player returns soon.
     """
 
     def __init__(
@@ -111,22 +111,22 @@ class Lobby:
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
         self._challenges_of: dict[Player, dict[int, Challenge]] = {}
-        """Those that each player made or got."""
+        """The challenges that each player made or received."""
         self._last_challenge = 0
         self._invitations: dict[str, Invitation] = {}
         self._being_spent: dict[str, Invitation] = {}
         """Invitations whose match is about to begin, by code."""
         self.settled: Callable[[str], object] = lambda _: None
-        """Called with a code once it is known whether its match has begun."""
+        """Called with a code once its match has begun or failed to begin."""
 
     def seek(self, seek: Seek, now_ms: int) -> Pairing | None:
-        """Pair the seek with the best one that fits, or list it in place of the player's last."""
+        """Pair the seek with the best matching one, or list it in place of the player's previous seek."""
         return self._met(self.seeks.seek(seek, now_ms))
 
     def accept(self, number: int, player: Player, *, is_bot: bool, is_casual: bool = False) -> Pairing:
-        """Pair the player with the owner of the seek of that number; their own seek is forgotten.
+        """Pair the player with the owner of a seek by number; withdraw the player's own seek.
 
-        `is_casual`: whether the match is casual where the seek would have a rated one, or a casual one.
+        `is_casual`: whether the match is casual if the seek accepts both kinds.
         """
         seek = self.seeks.find(number)
         if seek is None:
@@ -143,11 +143,11 @@ class Lobby:
         return replace(pairing, level=seek.level)
 
     def tick(self, now_ms: int) -> list[Pairing]:
-        """Return the pairings that waiting has led to; to be asked about once a second."""
+        """Return the pairings that waiting has made possible; call this about once a second."""
         return [self._paired_seeks(match) for match in self.seeks.tick(now_ms)]
 
     def returned(self, player: Player) -> Pairing | None:
-        """List the hidden seek of a returned player again, or pair it with one that has come meanwhile."""
+        """List the hidden seek of a returned player again, or pair it with a seek made meanwhile."""
         return self._met(self.seeks.restore(player))
 
     def look_again(self, player: Player) -> Pairing | None:
@@ -197,7 +197,7 @@ class Lobby:
         return challenge
 
     def answer(self, challenge: Challenge) -> None:
-        """Take a challenge that is answered off the list."""
+        """Remove an answered challenge from the list."""
         self._take_off(challenge)
 
     def _take_off(self, challenge: Challenge) -> None:
@@ -214,20 +214,20 @@ class Lobby:
         return replace(pairing, level=challenge.level, start=challenge.start)
 
     def expired(self, now_ms: int) -> list[Challenge]:
-        """Take off the list, and return, the challenges that nobody has answered in time."""
+        """Remove and return the expired challenges."""
         late = [each for each in self._challenges.values() if each.expires_ms <= now_ms]
         for challenge in late:
             self._take_off(challenge)
         return late
 
     def forget_old(self, now_ms: int) -> None:
-        """Forget the invitations that have expired by the time of day, in which they are written down."""
+        """Forget expired invitations; their times are times of day, as in the journal."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.expires_ms > now_ms}
 
     def leave(self, player: Player, now_ms: int, *, on_purpose: bool) -> list[Challenge]:
         """Remove and return the challenges by and to the player; forget their seek, or hide it for a while.
 
-        Their invitation stays: the friend may come while their link is down.
+        Their invitation stays: the friend may join while they are disconnected.
         """
         if on_purpose:
             self.seeks.withdraw(player)
@@ -254,16 +254,16 @@ class Lobby:
         side: Literal[0, 1] | None = None,
         start: str | None = None,
     ) -> Invitation:
-        """Return a new invitation with its code; it is valid once it is written: see `reinstate`."""
+        """Return a new invitation with its code; it becomes valid when it is journaled, see `reinstate`."""
         code = ""
         while not code or code in self._invitations:
             code = "".join(self._rng.choices(CODE_LETTERS, k=CODE_LENGTH))
         return Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
 
     def reinstate(self, invitations: Sequence[Invitation]) -> None:
-        """Make invitations good that are in the journal, each in place of the player's last.
+        """Make journaled invitations valid, each in place of the player's previous one.
 
-        Not those whose match is about to begin: of that, the journal does not know yet.
+        Skip those whose match is about to begin, which the journal does not contain yet.
         """
         good = [each for each in invitations if each.code not in self._being_spent]
         players = {each.by for each in good}
@@ -271,9 +271,9 @@ class Lobby:
         self._invitations = {each.code: each for each in (*others, *good)}
 
     def unspent(self, code: str) -> None:
-        """Make an invitation good again that led to no match.
+        """Make an invitation valid again whose match failed to begin.
 
-        Not if the player has made another meanwhile, or was forgotten.
+        Do nothing if the player has made another one meanwhile, or was deleted.
         """
         invitation = self._being_spent.pop(code, None)
         if invitation is not None and all(each.by != invitation.by for each in self._invitations.values()):
@@ -281,7 +281,7 @@ class Lobby:
         self.settled(code)
 
     def is_being_spent(self, code: str) -> bool:
-        """Tell whether a match is about to begin by that code."""
+        """Tell whether a match with this code is about to begin."""
         return code.upper() in self._being_spent
 
     def uninvite(self, player: Player) -> None:
@@ -290,13 +290,13 @@ class Lobby:
         self._being_spent = {each.code: each for each in self._being_spent.values() if each.by != player}
 
     def spent(self, code: str) -> None:
-        """Forget an invitation that has led to a match."""
+        """Forget an invitation whose match has begun."""
         self._invitations.pop(code, None)
         self._being_spent.pop(code, None)
         self.settled(code)
 
     def hand_over(self) -> None:
-        """Forget all seeks and challenges, for another keeps the lobby now; invitations are written down."""
+        """Forget all seeks and challenges, because another node keeps the lobby now; invitations are in the journal."""
         last = self.last_number
         self.seeks = StandingSeeks(self._rating_of, self._may_meet)
         self._challenges.clear()
@@ -305,25 +305,25 @@ class Lobby:
 
     @property
     def last_number(self) -> int:
-        """The greatest number that a seek or a challenge was given."""
+        """The highest number given to a seek or a challenge."""
         return max(self.seeks.last_number, self._last_challenge)
 
     def count_on(self, number: int) -> None:
-        """Give seeks and challenges greater numbers than that, up to which another node has given them."""
+        """Continue the numbers of seeks and challenges after `number`, the last one of another node."""
         self.seeks.last_number = max(self.seeks.last_number, number)
         self._last_challenge = max(self._last_challenge, number)
 
     def is_code(self, code: str, now_ms: int) -> bool:
-        """Tell whether an invitation has that code."""
+        """Tell whether an invitation has this code."""
         invitation = self._invitations.get(code.upper())
         return invitation is not None and invitation.expires_ms > now_ms
 
     def offered(self, code: str) -> Invitation:
-        """Return the invitation of that code, which `is_code`."""
+        """Return the invitation with this code, which must exist."""
         return self._invitations[code.upper()]
 
     def invitation(self, code: str, player: Player, now_ms: int) -> Invitation:
-        """Return the invitation of that code, if it is good for `player`."""
+        """Return the invitation with this code, if it is valid for `player`."""
         invitation = self._invitations.get(code.upper())
         if invitation is None or invitation.expires_ms <= now_ms:
             raise Refusal(
@@ -357,7 +357,7 @@ class Lobby:
     def _paired(
         self, one: Player, other: Player, game: str, time: TimeControl | None, *, is_rated: bool = False
     ) -> Pairing:
-        """Return a pairing with sides by lot, and withdraw the seeks of both players."""
+        """Return a pairing with random sides, and withdraw the seeks of both players."""
         self.seeks.withdraw(one)
         self.seeks.withdraw(other)
         first, second = self._rng.sample((one, other), 2)
@@ -365,7 +365,7 @@ class Lobby:
 
 
 def _seated(pairing: Pairing, by: Player, other: Player, side: Literal[0, 1] | None) -> Pairing:
-    """Return a pairing in which `by` has the side that was asked for, if one was."""
+    """Return a pairing in which `by` has the requested side, if any."""
     if side is None:
         return pairing
     return replace(pairing, first=by, second=other) if side == 0 else replace(pairing, first=other, second=by)

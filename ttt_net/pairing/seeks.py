@@ -1,13 +1,13 @@
-"""Keep the standing seeks of players who wait for opponents, and match those that fit.
+"""Keep the open seeks of players who wait for opponents, and match those that fit.
 
 Two seeks fit if their games, time, kind of match, kind of opponent and rating ranges do, and if their ratings are no
-further apart than the wider of their two bands. A band is narrow at first and widens with waiting. One law holds:
-**no two standing seeks fit each other**. A new seek is matched at once or fits nobody. After that two seeks can only
+further apart than the wider of their two bands. A band is narrow at first and widens with waiting. One invariant holds:
+**no two open seeks fit each other**. A new seek is matched immediately or fits nobody. After that, two seeks can only
 begin to fit when a band widens, a rating changes, or a hidden seek returns; then that seek searches again.
 
-`SeekIndex` finds the best seek for another without looking at all of them: a seek has one place in a sorted list for
-each of its games, and a search looks into a fixed number of lists for each of its own. It skips at most `MAX_LOOKS`
-seeks of a list that would fit without their own rating range, and fewer for a seek of many games.
+`SeekIndex` finds the best seek for another without examining all of them: a seek has one place in a sorted list for
+each of its games, and a search examines a fixed number of lists for each of its own. It skips at most `MAX_LOOKS` seeks
+of a list that fit except for their own rating range, and fewer for a seek with many games.
 """
 
 import heapq
@@ -21,16 +21,19 @@ from typing import Literal, NamedTuple
 from ttt_net.clock import TimeControl
 
 Player = int
-"""A player, by the number that the caller knows them by."""
+"""A player, by the caller's number."""
 Opponents = Literal["any", "people", "bots"]
 
 ANY_GAME = "tictactoe"
-"""The game for two players who would both play anything."""
+"""The game for two players who both accept any game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """An offer to play anybody who fits. `games` in order of preference; none means any that the other names."""
+    """An offer to play anybody who fits.
+
+    `games` are in order of preference; empty means any that the other seek names.
+    """
 
     player: Player
     is_bot: bool
@@ -39,18 +42,18 @@ class Seek:
     opponents: Opponents = "any"
     is_rated: bool = False
     or_casual: bool = False
-    """Whether a casual match will do, too, where the other one wants no rated one."""
+    """Whether a casual match is acceptable if the opponent does not want a rated one."""
     min_rating: int | None = None
     max_rating: int | None = None
-    """The opponents that are welcome, by their rating at the game."""
+    """The range of acceptable ratings of opponents at the game."""
     level: int | None = None
-    """The level that a bot is to play at; None: at its own."""
+    """The level requested of a bot; None: its own."""
     number: int = 0
-    """The number that others use for it; each standing seek gets a new one."""
+    """The number by which others accept it; each open seek gets a new one."""
 
     @property
     def kinds(self) -> tuple[bool, ...]:
-        """Whether the match may be rated, the kind that is preferred first."""
+        """The acceptable kinds of match (True: rated), the preferred one first."""
         return (True, False) if self.is_rated and self.or_casual else (self.is_rated,)
 
     def welcomes(self, *, is_bot: bool) -> bool:
@@ -58,22 +61,22 @@ class Seek:
         return self.opponents == "any" or (self.opponents == "bots") == is_bot
 
     def admits(self, rating: int) -> bool:
-        """Tell whether an opponent of that rating is welcome."""
+        """Tell whether an opponent with this rating is acceptable."""
         return (self.min_rating or 0) <= rating and (self.max_rating is None or rating <= self.max_rating)
 
 
 RatingOf = Callable[[Player, str, TimeControl | None], int]
-"""Tells a player's rating at a game and a time control."""
+"""Returns a player's rating at a game and a time control."""
 MayMeet = Callable[[Seek, Seek], bool]
-"""Returns whether the server allows two players to meet, where their seeks fit."""
+"""Tells whether the server allows two players with fitting seeks to meet."""
 
 MAX_LOOKS = 64
 _ANYTHING, _EVERYBODY = "*", "**"
-"""Lists that are no game's: of those who would play anything, and of all; both by age alone."""
+"""Lists without a game: of seeks for any game, and of all seeks; both are sorted by age only."""
 
 
 class _Bucket:
-    """Seeks in the order of their ratings, and of equal ones by number, which is by age."""
+    """Seeks in order of rating, and with equal ratings in order of number, which is the order of age."""
 
     __slots__ = ("_entries",)
 
@@ -88,11 +91,11 @@ class _Bucket:
         insort(self._entries, (rating, number))
 
     def remove(self, rating: int, number: int) -> None:
-        """Take a seek out."""
+        """Remove a seek."""
         del self._entries[bisect_left(self._entries, (rating, number))]
 
     def near(self, rating: int) -> Iterator[tuple[int, int, int]]:
-        """Return distances, numbers and ratings: the nearest first, of those equally near the oldest."""
+        """Yield distances, numbers and ratings: the nearest first, at equal distances the oldest."""
         return heapq.merge(self._below(rating), self._above(rating))
 
     def _above(self, rating: int) -> Iterator[tuple[int, int, int]]:
@@ -111,7 +114,7 @@ class _Bucket:
 
 
 class _Place(NamedTuple):
-    """Where a seek is listed among those of its kind, and with which rating."""
+    """The place of a seek in the lists of its kind, with its rating."""
 
     game: str
     stage: int
@@ -119,7 +122,7 @@ class _Place(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A seek that fits; the least is the best: people before bots, then the nearest, then the longest waiting."""
+    """A seek that fits; the smallest is the best: people before bots, then the nearest, then the longest waiting."""
 
     is_bot: bool
     distance: int
@@ -132,12 +135,12 @@ class _Candidate(NamedTuple):
 SeekLists = dict[tuple[bool, Opponents], dict[str, dict[int, _Bucket]]]
 """The seeks of one time control that are all rated, or all casual: by kind of seeker and opponents, game and stage.
 
-Only lists with seeks in them exist, so a search for many games looks at few.
+Empty lists do not exist, so a search for many games examines few lists.
 """
 
 
 class SeekIndex:
-    """The seeks that others can find. `bands` are, by stage, how far apart two ratings may be."""
+    """The seeks that others can find. `bands` are the maximal differences of ratings, by stage."""
 
     def __init__(self, rating_of: RatingOf, may_meet: MayMeet, bands: tuple[int, ...]) -> None:
         self._rating_of = rating_of
@@ -151,7 +154,7 @@ class SeekIndex:
         return len(self._seeks)
 
     def add(self, seek: Seek, stage: int) -> None:
-        """List a seek whose band is that of the stage."""
+        """List a seek with the band of a stage."""
         places = [_Place(game, stage, self._rating_of(seek.player, game, seek.time)) for game in seek.games]
         for game in (_EVERYBODY,) if seek.games else (_EVERYBODY, _ANYTHING):
             places.append(_Place(game, 0, 0))
@@ -165,7 +168,7 @@ class SeekIndex:
         self._places[seek.number] = places
 
     def remove(self, seek: Seek) -> None:
-        """Take a seek off the lists."""
+        """Remove a seek from the lists."""
         places = self._places.pop(seek.number)
         for is_rated in seek.kinds:
             lists = self._lists[seek.time, is_rated]
@@ -189,7 +192,7 @@ class SeekIndex:
         return best and (self._seeks[best.number], best.game)
 
     def admits(self, seek: Seek, player: Player, game: str) -> bool:
-        """Tell whether a player's rating is in the range that a seek asks for."""
+        """Tell whether a player's rating is in the range of a seek."""
         has_range = seek.min_rating is not None or seek.max_rating is not None
         return not has_range or seek.admits(self._rating_of(player, game, seek.time))
 
@@ -223,7 +226,7 @@ class SeekIndex:
                 return
 
     def _oldest(self, bucket: _Bucket, seek: Seek, game: str | None) -> Iterator[_Candidate]:
-        """Return the longest waiting of the fitting seeks, whatever the ratings: one of the two would play anything."""
+        """Return the longest waiting fitting seek, ignoring ratings: one of the two accepts any game."""
         for _, number, _ in islice(bucket.near(0), _looks(seek)):
             other = self._seeks[number]
             for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
@@ -232,7 +235,7 @@ class SeekIndex:
                     return
 
     def _fit(self, seek: Seek, other: Seek, game: str) -> bool:
-        """Return whether two players, who would both play `game`, each accept the other."""
+        """Tell whether two players who both accept `game` also accept each other."""
         if seek.player == other.player or not self.admits(seek, other.player, game):
             return False
         return self.admits(other, seek.player, game) and self._may_meet(seek, other)
@@ -243,20 +246,20 @@ def _looks(seek: Seek) -> int:
 
 
 BANDS = ((0, 200), (1_000, 400), (3_000, 800), (6_000, 10_000))
-"""After so many ms of waiting, how far apart ratings may be; at last as far as they can."""
+"""The maximal difference of ratings by milliseconds of waiting; the last one is unlimited."""
 ALONE_MS = 5_000
 """How long a player waits alone before the server suggests other opponents."""
 GRACE_MS = 10_000
-"""How long the seek of a player whose link was lost waits for them, hidden."""
+"""How long the seek of a disconnected player is kept hidden."""
 MOST_IN_TURN = 20
-"""Seeks of each age whose bands one `tick` widens; a search among many that nearly fit costs 70 us."""
+"""The number of seeks of each age whose bands one `tick` widens; a search among many that nearly fit takes 70 us."""
 MOST_TOLD = 100
-"""Seeks whose players get a suggestion of bots at one time; in a larger crowd the rest get theirs next time."""
+"""The number of players who get a suggestion of bots at a time; in a larger crowd, the rest get theirs next time."""
 
 
 @dataclass(slots=True)
 class _Standing:
-    """A seek that stands, since when, how often its band has widened, and until when it is hidden, if it is."""
+    """An open seek: its start, the stage of its band, and until when it is hidden, if it is."""
 
     seek: Seek
     since_ms: int
@@ -273,26 +276,26 @@ class SeekMatch(NamedTuple):
 
 
 class StandingSeeks:
-    """The standing seeks; a player has at most one, and is never matched with themselves."""
+    """The open seeks; a player has at most one, and is never matched with themselves."""
 
     def __init__(self, rating_of: RatingOf, may_meet: MayMeet) -> None:
         self.index = SeekIndex(rating_of, may_meet, tuple(band for _, band in BANDS))
-        """The seeks that can be found: all but the hidden ones."""
+        """The seeks that can be found: all except the hidden ones."""
         self._of_player: dict[Player, _Standing] = {}
         self._numbered: dict[int, _Standing] = {}
         self.last_number = 0
-        """The number that was given last."""
+        """The last given number."""
         self._narrow: tuple[deque[int], ...] = tuple(deque() for _ in BANDS[1:])
-        """For each band that may widen, the seeks that have it, in the order in which that is due."""
+        """The seeks of each band that may widen, in the order in which that is due."""
         self._alone: deque[int] = deque()
         self._hidden: deque[tuple[int, int]] = deque()
-        """Until when a player is waited for, and the number of their seek."""
+        """The players with hidden seeks: until when to wait for them, and the number of their seek."""
 
     def __len__(self) -> int:
         return len(self.index)
 
     def __iter__(self) -> Iterator[Seek]:
-        """Go through the seeks that are not hidden, the oldest first."""
+        """Iterate over the seeks that are not hidden, the oldest first."""
         return (each.seek for each in self._numbered.values() if each.hidden_until_ms is None)
 
     def of(self, player: Player) -> Seek | None:
@@ -301,16 +304,16 @@ class StandingSeeks:
         return standing.seek if standing else None
 
     def hidden(self) -> Iterator[Seek]:
-        """Go through the seeks that are hidden, whose players may be back soon."""
+        """Yield the hidden seeks, whose players may return soon."""
         return (each.seek for each in self._numbered.values() if each.hidden_until_ms is not None)
 
     def find(self, number: int) -> Seek | None:
-        """Return the seek of that number, if it stands and is not hidden."""
+        """Return the seek with this number, if it is open and not hidden."""
         standing = self._numbered.get(number)
         return standing.seek if standing and standing.hidden_until_ms is None else None
 
     def seek(self, seek: Seek, now_ms: int) -> SeekMatch | None:
-        """Match the seek with the best of those that fit, and remove that one; otherwise list the seek."""
+        """Match the seek with the best fitting one, and remove that; otherwise list the seek."""
         self.withdraw(seek.player)
         self.last_number += 1
         standing = _Standing(replace(seek, number=self.last_number), now_ms)
@@ -333,7 +336,7 @@ class StandingSeeks:
         return True
 
     def hide(self, player: Player, now_ms: int) -> None:
-        """Hide the seek of a player whose link was lost, until they are back or their grace is over."""
+        """Hide the seek of a disconnected player until they return or their grace is over."""
         standing = self._of_player.get(player)
         if standing and standing.hidden_until_ms is None:
             self.index.remove(standing.seek)
@@ -341,7 +344,7 @@ class StandingSeeks:
             self._hidden.append((standing.hidden_until_ms, standing.seek.number))
 
     def restore(self, player: Player) -> SeekMatch | None:
-        """List the player's hidden seek again, or match it with one that has come meanwhile."""
+        """List the player's hidden seek again, or match it with a seek made meanwhile."""
         standing = self._of_player.get(player)
         if standing is None or standing.hidden_until_ms is None:
             return None
@@ -355,7 +358,7 @@ class StandingSeeks:
         return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
 
     def rated(self, player: Player) -> SeekMatch | None:
-        """List the player's seek with the rating that they have now, and match it if it suits another by that."""
+        """List the player's seek with their new rating, and match it if it now fits another."""
         standing = self._of_player.get(player)
         if standing is None or standing.hidden_until_ms is not None:
             return None
@@ -363,7 +366,7 @@ class StandingSeeks:
         return self._matched(standing)
 
     def tick(self, now_ms: int) -> list[SeekMatch]:
-        """Widen the bands that are due, and return the matches that this leads to; forget who has not come back."""
+        """Widen the bands that are due, and return the resulting matches; forget players who have not returned."""
         while self._hidden and self._hidden[0][0] <= now_ms:
             until_ms, number = self._hidden.popleft()
             standing = self._numbered.get(number)
@@ -380,7 +383,7 @@ class StandingSeeks:
         return matches
 
     def is_behind(self, now_ms: int) -> bool:
-        """Tell whether more bands are due to widen than one `tick` has widened."""
+        """Tell whether more bands are due than one `tick` could widen."""
         queues = zip(self._narrow, BANDS[1:], strict=True)
         return any(queue and self._is_due(queue[0], now_ms - after_ms) for queue, (after_ms, _) in queues)
 
@@ -390,7 +393,7 @@ class StandingSeeks:
         return [seek for seek in due if not seek.is_bot]
 
     def _due(self, queue: deque[int], since_ms: int) -> Iterator[_Standing]:
-        """Take from a queue the seeks that have waited since then, without those that are no longer open."""
+        """Take from a queue the seeks that have waited since a time, without those that are no longer open."""
         while queue and self._is_due(queue[0], since_ms):
             standing = self._numbered.get(queue.popleft())
             if standing:
@@ -412,7 +415,7 @@ class StandingSeeks:
         self.index.add(standing.seek, standing.stage)
 
     def _matched(self, standing: _Standing) -> SeekMatch | None:
-        """Return the best match of a seek; both stand no longer."""
+        """Return the best match of a seek, and remove both."""
         best = self.index.best(standing.seek, standing.stage)
         if best is None:
             return None

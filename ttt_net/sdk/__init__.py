@@ -38,7 +38,7 @@ PUBLIC = tuple(sorted(name for names in _HOMES.values() for name in names))
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module. Raises `AttributeError` if there is none of that name."""
+    """Load a public name from its module. Raises `AttributeError` if the name does not exist."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"ttt_net.{module}"), name)

@@ -1,4 +1,4 @@
-"""Play as a bot: seek, play, accept challenges and rematches, and answer offers, through lost connections and restarts.
+"""Play as a bot: seek, play, accept challenges and rematches, and answer offers, across reconnects and restarts.
 
     from ttt_net import sdk
 
@@ -7,9 +7,9 @@
 
     sdk.play(choose, "ws://localhost:8765", name="my-bot", games=["connect4"])
 
-`Bot` is the loop of every bot: of `play`, of the bots that the client seats, and of a server's house bots. They differ
-in how a move is chosen. A bot plays several matches at once, one for each of its places. It thinks about one match at a
-time, and for a shorter time while more matches wait.
+`Bot` is the loop of every bot: of `play`, of the client's bots, and of a server's house bots. They differ in how they
+choose moves. A bot plays one match in each of its places. It thinks about one match at a time, and for a shorter time
+while others wait.
 """
 
 import asyncio
@@ -73,23 +73,23 @@ from ttt_net.sdk.received import (
 )
 
 AGAIN_MS = 2000
-"""When to retry after a refusal that helps later but names no time."""
+"""The wait before a retry if a refusal names no time."""
 APOLOGY = "Sorry, my engine cannot go on. You win."
 """The chat message of a bot that has no move, before it resigns."""
 MAX_EVENTS = 256
-"""How many events may wait for a bot; then nothing more is read from the connection."""
+"""The capacity of a bot's queue of events; when it is full, the connection is not read."""
 MOST_SOUGHT = 16
 """The games that a seek can name."""
 _MARGIN_S = 0.01
 _ABORTABLE_PLIES = 2
-"""With fewer moves a match can be broken off as if it had not been."""
+"""Matches with fewer moves can be aborted."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
-"""Refusals of a seek that would come again."""
+"""Refusals of a seek that would be repeated."""
 _LEAST_MS = 20
 _SHARE = 25
-"""The part of the time left that one move may take."""
+"""One move may take the time left divided by this."""
 _UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
-"""A bot agrees to no draw before one of so many cells is taken, or that ply is reached."""
+"""A bot accepts a draw once one in three cells is taken, or this ply is reached."""
 
 
 class TurnClock(NamedTuple):
@@ -128,11 +128,11 @@ class BotMatch:
     is_against_bot: bool
     is_rated: bool
     level: int | None
-    """The level that the server shows of us in this match, which may have been asked for; None if there is none."""
+    """Our level in this match, which the opponent may have requested; None without one."""
     moves: Sequence[int]
     """All moves so far, by number."""
     start: str | None
-    """The position before the first move, if it is not the usual one."""
+    """The starting position, if it is not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class BotPosition:
     ply: int
     """The number of moves made."""
     rows: Sequence[str]
-    """The rows from the top, one character a cell: `X`, `O` or `.`. A cube has the rows of its layers in turn."""
+    """The rows from the top, one character per cell: `X`, `O` or `.`. A cube lists the rows of its layers in turn."""
     width: int
     height: int
     mark: str
@@ -153,7 +153,7 @@ class BotPosition:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A position in which a bot is to move, and all it may need to choose."""
+    """A position in which a bot is to move, and everything it may need to choose."""
 
     game: BotGame
     match: BotMatch
@@ -161,7 +161,7 @@ class Turn:
     clock: TurnClock | None
     """The time left, or None in a match without a clock."""
     ms: int
-    """How long the choice should take at most, in milliseconds, so that the clock lasts."""
+    """The recommended maximal thinking time, in milliseconds, so that the clock lasts."""
 
     @property
     def legal(self) -> Sequence[int]:
@@ -175,11 +175,11 @@ class Turn:
 
     @property
     def columns(self) -> list[int]:
-        """In a game with gravity, the columns with room, from 1 at the left; in any other game nothing."""
+        """In a game with gravity, the columns with room, from 1 at the left; empty in other games."""
         return [int(name) for name in self.names if name.isdigit()] if self.game.has_gravity else []
 
     def move_named(self, name: str | int) -> int:
-        """Return the number of a legal move by its name, or by its column. Raises `ValueError` if there is none."""
+        """Return the number of a legal move by its name or column. Raises `ValueError` if there is none."""
         named = dict(zip((each.lower() for each in self.names), self.legal, strict=True))
         try:
             return named[str(name).lower()]
@@ -188,7 +188,7 @@ class Turn:
 
 
 def game_of(info: GameInfo) -> BotGame:
-    """Return a game of the protocol as a bot sees it."""
+    """Convert a game of the protocol for a bot."""
     *layers, height, width = info.shape
     return BotGame(
         info.name, info.title, width, height, math.prod(layers), info.gravity, move_names=tuple(info.move_names)
@@ -196,7 +196,7 @@ def game_of(info: GameInfo) -> BotGame:
 
 
 def turn_of(match: Snapshot, ms: int) -> Turn:
-    """Return the turn that a snapshot of a match of ours shows."""
+    """Return the turn in a snapshot of our match."""
     side, game = match.you or 0, game_of(match.game)
     board, width = match.position.board, game.width
     opponent = match.players[1 - side]
@@ -223,7 +223,7 @@ def turn_of(match: Snapshot, ms: int) -> Turn:
 
 
 class Thought(NamedTuple):
-    """The move to make, or why none can be made; and whether we win, or are clearly ahead."""
+    """The chosen move, or why there is none; and whether we are winning or clearly ahead."""
 
     move: int | None
     is_winning: bool = False
@@ -231,7 +231,7 @@ class Thought(NamedTuple):
 
 
 Think = Callable[[Turn], Awaitable[Thought]]
-"""Chooses a move. Only one turn is thought about at a time."""
+"""Chooses a move. It is called for one turn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,22 +242,22 @@ class BotPlan:
     games: int | None
     move_ms: int
     places: int = 1
-    """How many matches it plays at once."""
+    """The number of simultaneous matches."""
     pace_s: float = 0.0
-    """How long a move takes at least, so that people can follow."""
+    """The minimal time per move, so that people can follow."""
     ladder_s: float | None = None
-    """How many seconds after the start of a rated match with a bot the next one is sought; None: none is sought."""
+    """How many seconds after the start of a rated match with a bot to seek the next one; None: never."""
     tournament: str | None = None
-    """The code of the tournament that the bot plays in, and nothing else; the bot ends with it."""
+    """The code of a tournament; the bot plays only in it, and ends with it."""
     knows: Callable[[str], bool] = lambda game: True
-    """Tells whether the bot can play the game of that name."""
+    """Tells whether the bot can play a game, by name."""
     known: Sequence[str] = ()
-    """The games to seek instead of all, where a server has games that the bot cannot play."""
+    """The games to seek if a server has games that the bot cannot play."""
     objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
-    """Returns why a challenge in our games, by the opponents that we seek, is declined all the same."""
+    """Returns why to decline a challenge that fits our games and opponents, or None."""
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
-        """Return why a challenge is not for this bot, whether or not it has a place."""
+        """Return why this bot declines a challenge, regardless of free places."""
         if self.tournament is not None:
             return "later"
         games, opponents = self.seek.games, self.seek.opponents
@@ -268,14 +268,14 @@ class BotPlan:
         return self.objects(challenged)
 
     def games_at(self, welcome: Welcome) -> list[str]:
-        """Return the games to name in a seek for any, because the server has games that the bot cannot play."""
+        """Return the games to name in a seek for any game if the server has games that the bot cannot play."""
         added = [game.name for game in welcome.games]
         playable = [name for name in added if self.knows(name)]
         return [] if len(playable) == len(added) else [*self.known, *playable][:MOST_SOUGHT]
 
 
 def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
-    """Return how long a move of the side may take, at most `move_ms`, so that its clock lasts for many more."""
+    """Return the thinking time for a move of a side, at most `move_ms`, so that its clock lasts for many more moves."""
     if match.clock is None or match.time is None:
         return max(_LEAST_MS, move_ms)
     left_ms = match.clock.remaining_ms[side]
@@ -285,7 +285,7 @@ def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
 
 
 def is_drawable(ply: int, cells: int) -> bool:
-    """Tell whether so much was played that a bot may agree to a draw."""
+    """Tell whether enough was played for a bot to accept a draw."""
     return ply >= min(_UNDRAWN_PLIES, cells // _UNDRAWN_PART)
 
 
@@ -294,7 +294,7 @@ def _now_ms() -> int:
 
 
 class ThinkQueue:
-    """The names of matches that wait for the engine, each once; the one with the least time left comes first."""
+    """The queue of matches that wait for the engine, each once; the one with the least time left comes first."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
@@ -309,7 +309,7 @@ class ThinkQueue:
         self._is_waiting.set()
 
     async def next(self, left_ms: Callable[[str], float]) -> str:
-        """Wait for a match and take it off; of several, the one with the least time left, then the one added first."""
+        """Wait for and remove a match: the one with the least time left, or of equal ones the first added."""
         await self._is_waiting.wait()
         name = min(self._names, key=left_ms)
         del self._names[name]
@@ -336,7 +336,7 @@ class BotLink(Protocol):
 
 
 class Bot:
-    """One bot; `play` it with the queue that its connection fills. `tally` and `farewell` then say how it went."""
+    """A bot; run `play` with the queue that its connection fills. Then `tally` and `farewell` hold the result."""
 
     def __init__(
         self,
@@ -348,7 +348,7 @@ class Bot:
         noticed: Callable[[ConnectionEvent], None] = lambda event: None,
         now_ms: Callable[[], int] = _now_ms,
     ) -> None:
-        """`write` is called with a line about a fault, `noticed` with each event before the bot acts on it."""
+        """`write` is called with a line about an error, `noticed` with each event before the bot handles it."""
         self._connection = connection
         self._think = think
         self._plan = plan
@@ -356,35 +356,35 @@ class Bot:
         self._noticed = noticed
         self._now_ms = now_ms
         self.you: PlayerInfo | None = None
-        """Our player, once the server has welcomed us."""
+        """Our player, after the server's welcome."""
         self.matches: dict[str, Snapshot] = {}
         """Our unfinished matches, and the one whose rematch can still be accepted."""
         self.tally = Tally()
         self.farewell: Farewell | None = None
-        """The last event of the connection, once it has come."""
+        """The last event of the connection, once it has arrived."""
         self.queue = ThinkQueue()
-        """The matches that wait for a choice."""
+        """The matches that wait for the engine."""
         self.asked: dict[str, int] = {}
-        """By match, the ply at which our move is to be chosen, or was chosen."""
+        """The ply of our requested or chosen move, by match."""
         self._is_over = False
         """Whether the tournament of the plan is over."""
         self._is_seeking = False
         self._unseen: set[str] = set()
-        """The unfinished matches that the server has named, and has not shown yet."""
+        """The unfinished matches that the server has named but not sent yet."""
         self._accepting = 0
-        """Challenges that we have accepted, and of which nothing is known yet."""
+        """Challenges that we have accepted, without a result yet."""
         self._kept: str | None = None
-        """The match that is kept when it has ended, so that a rematch can be accepted, until another one begins."""
+        """The finished match that is kept until another one begins, so that a rematch can be accepted."""
         self._wins: set[str] = set()
         self._answered_offers: dict[str, int] = {}
-        """By match, the number of the newest offer that was answered."""
+        """The number of the latest answered offer, by match."""
         self._away_since_ms: dict[str, int] = {}
         self._named: list[str] = []
-        """The games to seek instead of all, since the server has some that the bot cannot play."""
+        """The games to seek instead of all, because the server has some that the bot cannot play."""
         self._may_ladder = False
         """Whether the server knows seeks for rated or casual matches."""
         self._ladder_from_ms = now_ms()
-        """From when on a rated match with a bot is sought."""
+        """When to seek the next rated match with a bot."""
 
     @property
     def _is_done(self) -> bool:
@@ -486,7 +486,7 @@ class Bot:
         }
 
     def _watch_absences(self) -> None:
-        """Note absent opponents, and look at their matches again when the grace is over."""
+        """Record absent opponents, and check their matches again when the grace is over."""
         live = {name: match for name, match in self.matches.items() if match.outcome is None}
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
@@ -501,7 +501,7 @@ class Bot:
         asyncio.get_running_loop().call_later(wait_ms / 1000 + _MARGIN_S, self._end_abandoned, name, since_ms)
 
     def _end_abandoned(self, name: str, since_ms: int | None) -> None:
-        """Claim a match whose opponent has not come back since then: a rated one is won, a casual one drawn."""
+        """Claim a match whose opponent has been away since then: a win if rated, a draw if casual."""
         match = self.matches.get(name)
         is_away = since_ms is not None and self._away_since_ms.get(name) == since_ms
         if match is not None and match.outcome is None and is_away and not match.adjourned:
@@ -517,7 +517,7 @@ class Bot:
 
     @property
     def _wanted(self) -> SeekRequest:
-        """The seek that is due now; with a match of the ladder, also for other bots, and rated with them alone."""
+        """The seek that is due now; for a match of the ladder, it also accepts bots, and is rated only against them."""
         seek = self._plan.seek
         if self._named and not seek.games:
             seek = replace(seek, games=self._named)
@@ -528,7 +528,7 @@ class Bot:
         )
 
     def _note_ladder(self, match: Snapshot) -> None:
-        """Put the next match of the ladder off if this is one; the seek that stands then is made anew."""
+        """Postpone the next match of the ladder if this is one, and renew the open seek."""
         if self._plan.ladder_s is None or not match.rated or match.players[1 - (match.you or 0)].bot is None:
             return
         self._ladder_from_ms = self._now_ms() + int(self._plan.ladder_s * 1000)
@@ -540,7 +540,7 @@ class Bot:
 
     @property
     def _free_places(self) -> int:
-        """How many matches more we may begin now; an adjourned one takes no place."""
+        """How many more matches we may begin now; an adjourned one occupies no place."""
         if self._is_done or self.you is None:
             return 0
         live = {name for name, match in self.matches.items() if match.outcome is None and not match.adjourned}
@@ -549,7 +549,7 @@ class Bot:
         return free if self._plan.games is None else min(free, self._plan.games - self.tally.games - busy)
 
     def _answer_challenge(self, challenged: Challenged) -> None:
-        """Accept a challenge that we would play, if a place is free."""
+        """Accept a suitable challenge if a place is free."""
         reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
         if reason is None:
             self._accepting += 1
@@ -558,7 +558,7 @@ class Bot:
             self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
-        """Start the engine on every match that waits for our move, once each."""
+        """Start the engine on every match in which it is our turn, once each."""
         self.asked = {name: ply for name, ply in self.asked.items() if self._is_live(name)}
         self._answered_offers = {name: seq for name, seq in self._answered_offers.items() if name in self.matches}
         for name, match in self.matches.items():
@@ -591,7 +591,7 @@ class Bot:
             self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
 
     def _leave(self, name: str, ply: int, reason: str) -> None:
-        """End a match that cannot be continued, and tell our operator and our opponent why."""
+        """End a match that cannot be continued, and send the reason to our operator and our opponent."""
         self._write(f"Leaving the match: {reason}.")
         if ply < _ABORTABLE_PLIES:
             self._say(AbortRequest(0, match=name))
@@ -600,16 +600,16 @@ class Bot:
         self._say(ResignRequest(0, match=name))
 
     def _still_stands(self, name: str, moves: Sequence[int]) -> bool:
-        """Tell whether the match waits for our move after these moves."""
+        """Tell whether it is our turn in the match after exactly these moves."""
         match = self.matches.get(name)
         return match is not None and match.outcome is None and match.moves == moves
 
     def budget_ms(self, match: Snapshot) -> int:
-        """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
+        """Return the thinking time for a move, so that the clock lasts and no opponent waits too long."""
         return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
 
     def _left_ms(self, name: str) -> float:
-        """Return how urgent a match is: the time on our clock."""
+        """Return the time on our clock, by which matches are prioritized."""
         match = self.matches.get(name)
         return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
@@ -622,7 +622,7 @@ class Bot:
             case "draw":
                 accepts = is_drawable(match.position.ply, len(match.position.board)) and name not in self._wins
             case "takeback":
-                accepts = match.players[offer.side].bot is None  # people may slip, bots may not
+                accepts = match.players[offer.side].bot is None  # only people may take back slips
             case "rematch":
                 accepts = self._free_places > 0
                 if not accepts:
@@ -635,7 +635,7 @@ class Bot:
         self._say(answer)
 
     def _refused(self, request: Request, refusal: Refused) -> None:
-        """React to a refusal; most need nothing, because later events bring the current state."""
+        """React to a refusal; most need no reaction, because later events bring the current state."""
         loop = asyncio.get_running_loop()
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:
