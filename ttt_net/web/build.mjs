@@ -23,7 +23,8 @@ const LATER = {
   more: "src/more.ts",
   sounds: "src/sounds.ts",
   qr: "src/qr.ts",
-  ...Object.fromEntries(["words", "explained"].flatMap((kind) => LANGUAGES.map((code) => [`${kind}-${code}`, `src/${kind}/${code}.ts`]))),
+  tournament: "src/tournament.ts",
+  ...Object.fromEntries(["words", "explained", "tournaments"].flatMap((kind) => LANGUAGES.map((code) => [`${kind}-${code}`, `src/${kind}/${code}.ts`]))),
 };
 const COMPRESSED = /\.(?:js|css)$/;
 
@@ -52,7 +53,7 @@ const besides = {
 const nameOf = (path) => path.replace(/^(?:\.\.?\/)+/, "").replace(/\.js$/, "").replace("/", "-");
 const { outputFiles } = await build({
   absWorkingDir: HERE,
-  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", worker: "src/worker.ts", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
+  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", cups: "src/cups.css", worker: "src/worker.ts", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
   plugins: [besides],
   write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
   outdir: "built",

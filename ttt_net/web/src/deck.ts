@@ -8,6 +8,7 @@ import { clockNow, hint, play, request, seek, site } from "./actions.js";
 import { notes } from "./added.js";
 import { noteOf } from "./analysis.js";
 import { moveName } from "./board.js";
+import { cups } from "./cups.js";
 import { button, type Child, h, joined, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
 import { kindOf } from "./games.js";
@@ -69,7 +70,7 @@ function question(match: Match): Question | null {
 /** The opponent is away: how long to wait, and then the possible claims. */
 function absence(match: Match): Question | null {
   const { away, you, adjourned, awayAt, players, rated } = match;
-  if (!away || you === undefined || adjourned || away.side === you) return null;
+  if (!away || you === undefined || adjourned || match.tournament || away.side === you) return null;
   const how = f(away.on_purpose ? w.hasLeft : w.lostConnection, players[away.side]!.name);
   const left = Math.ceil((away.claim_in_ms - (clockNow() - awayAt)) / 1000);
   if (left > 0) return { ...during(match), text: `${how} ${many(w.waitSoLong, left)}` };
@@ -85,7 +86,7 @@ function during(match: Match): Question {
   const { you, offers, moves, watchers = 1 } = match;
   const text = stateOf(match);
   if (you === undefined) {
-    return { key: "watch", text, more: h("p.quiet", many(w.watching, Math.max(0, watchers - 1))), buttons: [] };
+    return { key: "watch", text, more: h("p.quiet", many(w.watching, Math.max(0, watchers - 1))), buttons: [back(match)] };
   }
   const mine = offers.find(({ side }) => side === you);
   if (mine) {
@@ -95,7 +96,7 @@ function during(match: Match): Question {
   if (mayHint(match)) explain();
   const buttons = [
     button(w.draw, () => offer(match, "draw"), "", w.drawOffer),
-    button(w.takeBack, () => offer(match, "takeback"), "", w.takeBackYours, { disabled: moves.length <= you }),
+    !match.tournament && button(w.takeBack, () => offer(match, "takeback"), "", w.takeBackYours, { disabled: moves.length <= you }),
     ending(match),
     mayHint(match) && button(w.hint, () => hint(match, "move"), "", "", { disabled: !isMyTurn(match) }),
   ];
@@ -118,7 +119,7 @@ export function coachedWords(game: Game, { kind, moves = [], text = "", why }: H
 }
 
 const ending = (match: Match): Tree =>
-  match.moves.length < 2
+  match.moves.length < 2 && !match.tournament
     ? button(w.callOff, () => request({ type: "abort", match: match.match }))
     : button(w.resign, () => set({ isResigning: true }));
 
@@ -131,14 +132,14 @@ function ended(match: Match): Question {
   const theirs = offers.find(({ side, kind }) => kind === "rematch" && side !== you);
   const mine = offers.find(({ side }) => side === you);
   const again = ui.ply !== null && tryAgain(match, ui.ply);
-  const first = toRematch(match, !again);
+  const first = match.tournament ? back(match) : toRematch(match, !again);
   const said =
     (theirs && isSeated && f(w.theyOffer.rematch, players[theirs.side]!.name)) ||
     (mine && !hasGoneOn(match) && w.youOffer.rematch) ||
     (isSeated && !isHere && !next && !hasGoneOn(match) && f(w.hasLeft, players[1 - you]!.name));
   const key = `ended ${!!next} ${!!theirs} ${!!mine}`;
   const below = moves.length > 0 && slider(match);
-  const anew = isSeated && button(w.newOpponent, () => seekLike(match));
+  const anew = isSeated && !match.tournament && button(w.newOpponent, () => seekLike(match));
   if (ui.ply !== null) {
     const note = noteOf(match, ui.ply);
     return {
@@ -147,7 +148,7 @@ function ended(match: Match): Question {
       tone: `${tone} past`,
       more: [note && h("p.learnt", note), said && h("p.said", said)],
       below,
-      buttons: [again, first, anew, !again && (match.starts[ui.ply] ? playOn(match, ui.ply) : isHere && another())],
+      buttons: [again, first, anew, !again && (match.starts[ui.ply] ? playOn(match, ui.ply) : isHere && another(match))],
     };
   }
   const found = nothingFound(match);
@@ -157,9 +158,12 @@ function ended(match: Match): Question {
     tone,
     more: (said || found) && h("p.said", said && h("span", said), found && h("span", found)),
     below,
-    buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && !theirs && another()],
+    buttons: [first, anew, moves.length > 0 && toLesson(match, tone === "defeat" ? w.whereWrong : w.analyse), isHere && !theirs && another(match)],
   };
 }
+
+/** The way back to the tournament of a match. */
+const back = (match: Match): Child => !!match.tournament && cups()?.toTournament(match);
 
 /** The rematch with the same player; it stands out if nothing else does. */
 function toRematch(match: Match, isLarge: boolean): Child {
@@ -184,7 +188,7 @@ function challengeAgain({ you, players, game, time, rated = false, start }: Matc
   request({ type: "challenge", name, game: game.name, time: time ?? null, rated, level: (!rated && level) || null, start: start ?? null });
 }
 
-const another = (): Tree => button(w.otherGame, () => set({ isChoosing: true }));
+const another = ({ tournament }: Match): Child => !tournament && button(w.otherGame, () => set({ isChoosing: true }));
 
 /** A button that requests the analysis, waits for it, and then leads to the turning point. */
 function toLesson(match: Match, words: string): Child {

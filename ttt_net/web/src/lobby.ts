@@ -4,6 +4,7 @@ import { challengeBot, nearestBot, plays, seek, site, unseek, wantBot } from "./
 import { bar, linkWord, shelf } from "./bar.js";
 import { token } from "./board.js";
 import { CATALOGUE } from "./catalogue.js";
+import { listedTournaments } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, screen, type Tree } from "./dom.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
@@ -45,6 +46,7 @@ export function lobbyScreen(): Tree {
     h(
       "div.news",
       part("tiles", [w, features], tiles),
+      listedTournaments(),
       list(w.yourMatches, ownLive(), unfinished),
       part("waiting", [w, seeks, live, you, hash, ui.all], waiting),
       part("bots", [w, players, you, chosen, !seeking, ui.all], bots),

@@ -6,6 +6,7 @@ import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
+import { keepApart } from "./kept.js";
 import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
 import { localScreen } from "./local.js";
@@ -53,6 +54,11 @@ function heardOfAll(message: Heard): void {
       break;
     case "invitation":
       keepInvitation();
+      break;
+    case "tournament":
+      if (place().kind !== "j") break; // else the code was not that of an invitation
+      replace(`/#t=${message.tournament}`);
+      arrive();
       break;
     case "challengeover":
       giveUpBeginning();
@@ -180,11 +186,13 @@ function screenNow(): Tree {
   if (kind === "nowhere") return messageScreen();
   if (kind === "here") return localScreen();
   if (ui.isBeginning) return nameScreen();
+  if (kind === "wall" && !state.parted) return later()?.cups()?.wallScreen() ?? messageScreen();
   if (state.parted || !state.you) return link.isKnown() ? messageScreen() : nameScreen();
   if (match) return later()?.matchScreen(match) ?? messageScreen();
   if (kind === "m" || kind === "j") return messageScreen();
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
   if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
+  if (kind === "t") return later()?.cups()?.tournamentScreen() ?? messageScreen();
   if (kind === "player") return later()?.playerScreen() ?? messageScreen();
   return later()?.lobbyScreen() ?? messageScreen();
 }
@@ -211,13 +219,16 @@ async function begin(): Promise<void> {
   document.addEventListener("keydown", (event) => shown() && later()?.stepped(event));
   shieldBoards();
   setInterval(() => isTicking() && redraw(), TICK_MS);
+  const isWall = place().kind === "wall";
+  if (isWall) keepApart(); // the wall only watches: whoever plays in this browser goes on
   link.keepUp({ heard, changed: redraw, isUrgent: () => ownLive().length > 0 });
   addEventListener("online", () => link.hurry());
   addEventListener("offline", () => link.wentOffline());
   addEventListener("pageshow", () => link.hurry());
   document.addEventListener("visibilitychange", () => document.hidden || link.hurry());
+  if (isWall && !link.isKnown()) link.start();
   draw();
-  if (link.isKnown()) later();
+  if (link.isKnown() || isWall) later();
   else {
     askOffer();
     fetchInTime();

@@ -2,6 +2,7 @@
 
 import { bring } from "./i18n.js";
 
+export { cups } from "./cups.js";
 export { challenges } from "./challenges.js";
 export { confetti } from "./cheer.js";
 export { anotherSheet } from "./another.js";

@@ -5,11 +5,11 @@ import { isLost } from "./link.js";
 import { sentence } from "./sentences.js";
 import { FRESH, know, type Match, redraw, set, state, ui } from "./store.js";
 
-const VIEWS = ["leaders", "player", "here", "puzzle"] as const;
+const VIEWS = ["leaders", "player", "here", "puzzle", "t", "wall"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
 
 /**
- * `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves. The code stands
+ * `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves; `t` and `wall` are a tournament. The code stands
  * behind a `#`, where it is sent to nobody and is in no log; it was a part of the path once, and may be still.
  */
 export function place(): { kind: Kind; id: string } {
@@ -112,7 +112,7 @@ function unsee({ match }: Match): void {
   state.matches.delete(match);
 }
 
-function turnBack(answer: Awaited<ReturnType<typeof say>>): void {
+export function turnBack(answer: Awaited<ReturnType<typeof say>>): void {
   if (answer.type === "ok" || isLost(answer)) return;
   replace("/");
   arrive();

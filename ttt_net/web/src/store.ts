@@ -114,6 +114,9 @@ export const state = {
   rules: null as wire.RulesReply | null,
   /** The puzzle of a day, and how it was answered. */
   puzzle: null as wire.PuzzleReply | null,
+  /** The tournament that was told last, and the list of them. */
+  tournament: null as wire.TournamentReply | null,
+  tournaments: null as wire.TournamentList | null,
 };
 
 let draw = (): void => {};
@@ -201,6 +204,8 @@ export function hear(message: Heard, now: number): void {
     case "leaderboard":
     case "rules":
     case "puzzle":
+    case "tournament":
+    case "tournaments":
       Object.assign(state, { [message.type]: message });
       break;
     case "sanctioned":

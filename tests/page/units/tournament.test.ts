@@ -1,0 +1,93 @@
+/** Tournaments on the page: entered by a link, our match first, the way back to it, and the wall. */
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { document } from "./document.js";
+import { snapshot } from "./matches.js";
+import { WholePage } from "./whole.js";
+
+const pages: WholePage[] = [];
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close();
+});
+
+const FRIDAY = {
+  type: "tournament", tournament: "BCDFG", seq: 1, name: "Friday", kind: "swiss", game: "tictactoe", time: { initial_ms: 180000 },
+  state: "open", round: 0, rounds: 3, players: 2, page: 1, pages: 1, tie_breaks: ["buchholz"], boards: [], open_boards: 0,
+  standings: [{ place: 1, player: "Ann", score: 0 }, { place: 1, player: "Ben", score: 0 }],
+};
+const BOARDS = [
+  { board: 1, first: "Ann", second: "Ben", match: "m1" },
+  { board: 2, first: "Cleo", second: "Dan", match: "m2" },
+];
+const RUNNING = { ...FRIDAY, seq: 9, state: "running", round: 1, players: 4, boards: BOARDS, open_boards: 2 };
+const ENDED = { ...RUNNING, seq: 12, boards: BOARDS.map((each) => ({ ...each, result: "1-0" })), open_boards: 0, next_in_ms: 12000 };
+
+async function ann(address = "/"): Promise<WholePage> {
+  const page = await WholePage.ofAnn({}, address, ["tournaments"]);
+  pages.push(page);
+  return page;
+}
+
+test("a link with the code of a tournament enters it and shows it", async () => {
+  const page = await ann("/j#BCDFG");
+  assert.deepEqual(page.of("join").map((each) => (each as { code?: string }).code), ["BCDFG"]);
+  await page.says(FRIDAY);
+  await page.until("main", "You are in.");
+  await page.until("main", "It starts when the host says so.");
+  assert.equal(location.hash, "#t=BCDFG");
+  assert.equal(page.of("attend").length, 1);
+});
+
+test("the lobby lists the tournaments that are not over", async () => {
+  const page = await ann();
+  const { tournament, name, kind, game, time, players } = FRIDAY;
+  const row = { tournament, name, kind, game, time, players, state: "open", round: 0, rounds: 3 };
+  await page.says({ type: "tournaments", count: 2, tournaments: [row, { ...row, tournament: "BBBBB", name: "Last week", state: "over" }] });
+  await page.until("main", "Friday");
+  assert.doesNotMatch(document.querySelector("main")!.textContent!, /Last week/);
+  await page.press("Friday");
+  assert.equal(location.hash, "#t=BCDFG");
+});
+
+test("our match comes first, a round seats us at once, and its end leads back", async () => {
+  const page = await ann("/#t=BCDFG");
+  await page.says(RUNNING);
+  await page.until("main", "Your match against Ben");
+  await page.says({ ...snapshot(), tournament: { tournament: "BCDFG", round: 1, board: 1 } });
+  assert.equal(location.pathname, "/m/m1");
+  await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 0, reason: "resign" });
+  await page.until(".deck", "Back to the tournament");
+  assert.doesNotMatch(document.querySelector(".deck")!.textContent!, /Rematch|New opponent/);
+  await page.press("Back to the tournament");
+  await page.says(ENDED);
+  await page.until("main", "You won against Ben.");
+  await page.until("main", "Round 2 begins in 0:12.");
+});
+
+test("leaving a tournament takes a second tap", async () => {
+  const page = await ann("/#t=BCDFG");
+  await page.says(RUNNING);
+  await page.until("main", "Leave the tournament");
+  await page.press("Leave the tournament");
+  assert.equal(page.of("withdraw").length, 0);
+  await page.until("main", "You get no more opponents.");
+  await page.press("Leave the tournament");
+  assert.equal(page.of("withdraw").length, 1);
+});
+
+test("the wall needs no name, and watches the boards that are being played", async () => {
+  const page = await WholePage.open({}, "/#wall=BCDFG");
+  pages.push(page);
+  await page.greeted(1);
+  assert.equal((page.of("hello")[0] as { name?: string }).name, undefined);
+  await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "guest" }, token: "guest", matches: [], features: ["tournaments"] }, RUNNING);
+  await page.until("main", "Not finished: Ann – BenCleo – Dan");
+  assert.deepEqual(page.of("watch").map((each) => (each as { match?: string }).match), ["m1", "m2"]);
+  await page.says({ ...snapshot({ you: undefined }), tournament: { tournament: "BCDFG", round: 1, board: 1 } });
+  assert.equal(document.querySelectorAll(".boards .cell").length, 9);
+  await page.says({ ...RUNNING, seq: 10, boards: [{ ...BOARDS[0]!, result: "1-0" }, BOARDS[1]!], open_boards: 1 });
+  assert.deepEqual(page.of("unwatch").map((each) => (each as { match?: string }).match), ["m1"]);
+  await page.says(ENDED);
+  await page.until("main", "Round 2 begins in 0:12.");
+});

@@ -1,0 +1,362 @@
+/** Tournaments: the list of the lobby, the place of one, and the wall, which shows one to a whole room. */
+
+import { clockNow, link, request, say, site } from "./actions.js";
+import { bar } from "./bar.js";
+import { board, colours } from "./board.js";
+import { button, type Child, h, panel, screen, type Tree } from "./dom.js";
+import { terms } from "./games.js";
+import { f, type Language, language, listed, many, w } from "./i18n.js";
+import { go, place, turnBack } from "./place.js";
+import type { ListedTournament, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
+import { clockFace } from "./sentences.js";
+import { leftMs, type Match, redraw, set, state, ui } from "./store.js";
+import { told as english, type Told } from "./tournaments/en.js";
+
+const SECOND_MS = 1000;
+/** On the wall: the boards at a time, the rows of the standings, and how long a page of them stays. */
+const BOARDS = 6;
+const ROWS = 26;
+const TURN_MS = 8000;
+const AGAIN_MS = 5000;
+
+let t: Told = english;
+let spoken: Language = "en";
+
+/** Fetch the sentences in the language of the page; until they have come, and without them, English is spoken. */
+function speakAsPage(): void {
+  if (spoken === language) return;
+  spoken = language;
+  sentences(language).then(
+    (found) => {
+      t = found;
+      redraw();
+    },
+    () => {}, // without a link
+  );
+}
+
+async function sentences(code: Language): Promise<Told> {
+  switch (code) {
+    case "en":
+      return english;
+    case "zh":
+      return (await import("./tournaments/zh.js")).told;
+    case "es":
+      return (await import("./tournaments/es.js")).told;
+    case "ar":
+      return (await import("./tournaments/ar.js")).told;
+    case "pt":
+      return (await import("./tournaments/pt.js")).told;
+    case "fr":
+      return (await import("./tournaments/fr.js")).told;
+    case "ru":
+      return (await import("./tournaments/ru.js")).told;
+  }
+}
+
+/** The tournament that we follow, and the welcome after which that was asked for. */
+let followed: { code: string; for: unknown } = { code: "", for: null };
+
+/** Follow a tournament, or with an empty code none. */
+async function followTournament(code: string): Promise<void> {
+  const before = followed;
+  if (!state.you || (before.code === code && before.for === state.you)) return;
+  followed = { code, for: state.you };
+  if (before.code && before.code !== code) say({ type: "attend", tournament: before.code, on: false });
+  if (code) turnBack(await say({ type: "attend", tournament: code }));
+}
+
+/** Countdowns go on without news from the server, and who has left the place follows its tournament no more. */
+setInterval(() => {
+  const { kind } = place();
+  if (kind !== "t" && kind !== "wall") followTournament("");
+  else if (!document.hidden) redraw();
+}, SECOND_MS);
+
+// What is known.
+
+const ours = (): string | undefined => state.you?.name;
+const isOurs = ({ first, second }: TournamentBoard): boolean => !!ours() && [first, second].includes(ours()!);
+const isPlaying = ({ result, second }: TournamentBoard): boolean => !result && !!second;
+/** The newest tournament that was told, and when; and the one that we entered here. */
+let newest: { told: TournamentReply | null; atMs: number } = { told: null, atMs: 0 };
+let entered = "";
+
+/** The tournament of the place, if it is here. */
+function here(): TournamentReply | null {
+  const { tournament: told } = state;
+  followTournament(place().id.toUpperCase());
+  if (newest.told !== told) newest = { told, atMs: performance.now() };
+  return told?.tournament === place().id.toUpperCase() ? told : null;
+}
+
+function isEntered({ standings, tournament }: TournamentReply): boolean {
+  const row = standings.find(({ player }) => player === ours());
+  return row ? !row.gone : entered === tournament;
+}
+
+const mayEnter = (told: TournamentReply): boolean =>
+  !isEntered(told) && (told.state === "open" || (told.state !== "over" && told.kind !== "round_robin" && told.kind !== "knockout"));
+
+/** What is left of a countdown that began when the tournament was told. */
+function left(ms: number): string {
+  const seconds = Math.ceil(Math.max(0, ms - (performance.now() - newest.atMs)) / SECOND_MS);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+const points = (score: number): string => many(t.points, score / 2);
+
+function stateNow(told: TournamentReply): string {
+  const { round, rounds, open_boards: open } = told;
+  const number = rounds ? f(t.roundOf, round, rounds) : f(t.round, round);
+  if (told.state === "open") return listed([t.open, many(t.players, told.players)]);
+  if (told.state === "over") return t.over;
+  return listed([told.state === "paused" && t.paused, round > 0 && number, round > 0 && (open ? many(t.still, open) : t.allDone)]);
+}
+
+/** What comes next, with a countdown where there is one; nothing while boards are being played. */
+function nextStep(told: TournamentReply): string {
+  const { starts_in_ms: starts, next_in_ms: next, round } = told;
+  const by = told.organiser ?? t.host;
+  if (told.state === "open") return starts == null ? f(t.startsBy, by) : f(t.startsIn, left(starts));
+  if (told.state !== "running" || told.open_boards || !round) return "";
+  if (next != null) return f(t.nextIn, round + 1, left(next));
+  return round === told.rounds ? "" : f(t.nextBy, round + 1, by);
+}
+
+/** What the round is for us; nothing for somebody who only looks. */
+function ownState(told: TournamentReply): string {
+  if (told.state === "open") return isEntered(told) ? t.entered : "";
+  const own = told.boards.find(isOurs);
+  const row = told.standings.find(({ player }) => player === ours());
+  const at = row && told.round ? f(t.place, row.place, told.players, points(row.score)) : "";
+  if (told.state === "over") return at;
+  if (!own) return isEntered(told) && told.round ? t.later : "";
+  if (!own.second) return t.bye;
+  if (!own.result) return "";
+  const isFirst = own.first === ours();
+  const kind = own.result === "0-0" ? "none" : own.result === "1/2-1/2" ? "drawn" : (own.result === "1-0") === isFirst ? "won" : "lost";
+  return `${f(t.outcomes[kind]!, isFirst ? own.second : own.first)} ${at}`;
+}
+
+function resultOf({ first, second, result, corrected, forfeit }: TournamentBoard): string {
+  if (!second) return t.noOpponent;
+  if (!result) return t.playing;
+  const said = result === "1/2-1/2" ? t.draw : result === "0-0" ? t.noPoints : f(t.winner, result === "1-0" ? first : second);
+  return corrected ? f(t.corrected, said) : forfeit ? f(t.byForfeit, said) : said;
+}
+
+// The list of the lobby.
+
+export function tournamentList(all: ListedTournament[]): Child {
+  speakAsPage();
+  const open = all.filter((each) => each.state !== "over");
+  return open.length > 0 && panel(t.tournaments, h("h2", t.tournaments), h("ul.entries", open.map(entry)));
+}
+
+function entry({ tournament, name, kind, game, time, state: now, round, rounds, players, rated }: ListedTournament): Tree {
+  const stands = now === "open" ? listed([t.open, many(t.players, players)]) : rounds ? f(t.roundOf, round, rounds) : f(t.round, round);
+  const about = [t.kinds[kind] ?? kind, terms([game], time, rated)];
+  return h(
+    "li.entry",
+    { key: tournament },
+    h("span.what", h("span", h("bdi", name)), h("span.quiet", listed([stands, ...about]))),
+    button(now === "open" ? w.join : w.watch, () => go(`/#t=${tournament}`), now === "open" && "primary", name),
+  );
+}
+
+/** The way back from a match; it stands out once the match is over. */
+export const toTournament = ({ tournament, outcome }: Match): Child => {
+  speakAsPage();
+  return !!tournament && button(t.back, () => go(`/#t=${tournament.tournament}`), outcome && "primary large");
+};
+
+// One tournament.
+
+export function tournamentScreen(): Tree | null {
+  speakAsPage();
+  const told = here();
+  if (!told) return null;
+  const { boards, standings } = told;
+  const playing = boards.filter(isPlaying);
+  const done = boards.filter((each) => !isPlaying(each));
+  return screen(
+    "main.lobby.cup",
+    "tournament",
+    bar([h("bdi", told.name), h("span.quiet", ` ${listed([t.kinds[told.kind] ?? told.kind, terms([told.game], told.time, told.rated)])}`)]),
+    h("p.stands", { role: "status" }, stateNow(told)),
+    now(told),
+    playing.length > 0 && panel(t.notFinished, h("h2", t.notFinished, h("span.quiet", ` ${told.open_boards}`)), h("ul.entries", playing.map(boardEntry))),
+    standings.length > 0 && panel(t.standings, h("h2", told.round ? t.standings : t.playersHead), told.round ? table(told) : h("p", listed(standings.map(nameOf))), told.pages > told.page && further(told)),
+    done.length > 0 && panel(t.results, h("h2", t.results), h("ul.entries", done.map(boardEntry))),
+    told.state === "open" && panel(w.invitation, invitation(told)),
+    h("div.buttons", button(t.wall, () => open(`/#wall=${told.tournament}`, "_blank")), told.state !== "over" && isEntered(told) && leaving(told)),
+  );
+}
+
+/** Our match, or what we wait for, and the way in. */
+function now(told: TournamentReply): Child {
+  const own = told.boards.find((each) => isOurs(each) && isPlaying(each));
+  if (own && told.state !== "over") {
+    const other = own.first === ours() ? own.second! : own.first;
+    return own.match && button(f(t.against, other), () => go(`/m/${own.match}`), "primary large");
+  }
+  const [state, next] = [ownState(told), nextStep(told)];
+  return [
+    (state || next) && h("section.panel.now", { key: "now" }, state && h("p", state), next && h("p.next", next)),
+    mayEnter(told) && button(t.enter, () => enter(told.tournament), "primary large"),
+  ];
+}
+
+async function enter(tournament: string): Promise<void> {
+  if (await request({ type: "enter", tournament })) entered = tournament;
+  redraw();
+}
+
+const nameOf = ({ player, gone }: Pick<TournamentStanding, "player" | "gone">): string => (gone ? f(t.left, player) : player);
+
+function boardEntry(each: TournamentBoard): Tree {
+  const { board: number, first, second, match } = each;
+  return h(
+    "li.entry",
+    { key: number, class: isOurs(each) && "own" },
+    h("span.number", number),
+    h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each))),
+    !!match && button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, [first, second].join(" – "))),
+  );
+}
+
+function table({ standings, tie_breaks: breaks }: TournamentReply): Child {
+  const row = (each: TournamentStanding) =>
+    h(
+      "tr",
+      { key: each.player, class: each.player === ours() && "own" },
+      h("td", `${each.place}.`),
+      h("th", { scope: "row" }, h("bdi", nameOf(each)), each.player === ours() && ` (${w.you})`),
+      h("td", h("strong", each.score / 2)),
+      h("td.quiet", (each.breaks ?? []).join("  ")),
+    );
+  return [
+    h("table", h("tbody", standings.map(row))),
+    breaks.length > 0 && h("p.quiet", f(t.separated, listed(breaks.map((each) => t.breaks[each] ?? each)))),
+  ];
+}
+
+const further = ({ tournament, page }: TournamentReply): Tree => button(t.further, () => request({ type: "attend", tournament, page: page + 1 }));
+
+/** Leaving, which takes a second tap. */
+function leaving({ tournament }: TournamentReply): Child {
+  if (ui.all !== "leaving") return button(t.leave, () => set({ all: "leaving" }));
+  return h(
+    "section.panel",
+    { role: "alertdialog", label: t.leave },
+    h("p", t.leaves),
+    h("div.buttons", button(t.leave, () => withdraw(tournament), "primary"), button(w.no, () => set({ all: "" }))),
+  );
+}
+
+async function withdraw(tournament: string): Promise<void> {
+  set({ all: "" });
+  if (await request({ type: "withdraw", tournament })) entered = "";
+  redraw();
+}
+
+/** The address, the code and a QR code to enter by. */
+function invitation({ tournament }: TournamentReply): Child {
+  const address = `${site()}/j#${tournament}`;
+  return [
+    h("p", f(t.joinAt, "")),
+    h("p.address", { dir: "ltr" }, site().replace(/^https?:\/\//, "")),
+    h("p", t.code, " ", h("strong.code", tournament)),
+    qr?.qrCode(address) ?? fetchQr(),
+  ];
+}
+
+let qr: typeof import("./qr.js") | null = null;
+function fetchQr(): null {
+  import("./qr.js").then(
+    (found) => {
+      qr = found;
+      redraw();
+    },
+    () => {}, // without a link: the address is there in letters
+  );
+  return null;
+}
+
+// The wall.
+
+export function wallScreen(): Tree | null {
+  speakAsPage();
+  const told = here();
+  if (!told) return null;
+  const playing = told.boards.filter(isPlaying);
+  follow(playing);
+  const next = nextStep(told);
+  return screen(
+    "main.wall",
+    "wall",
+    h("header", h("h1", h("bdi", told.name)), h("p.stands", { role: "status" }, stateNow(told))),
+    told.round ? standingsOf(told) : h("section.joined", h("p", listed(told.standings.map(nameOf)))),
+    h(
+      "section.boards",
+      told.state === "open" && h("div.invitation", invitation(told)),
+      next && h("p.next", next),
+      playing.slice(0, BOARDS).map(small),
+      !playing.length && told.round > 0 && h("ul.entries", told.boards.map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each)}`)))),
+    ),
+    playing.length > 0 && h("footer", h("strong", `${t.notFinished}: `), playing.map(({ first, second }) => h("span.pair", h("bdi", first), " – ", h("bdi", second!)))),
+    !link.isUp() && h("p.banner", w.silent),
+  );
+}
+
+/** The standings, page after page where they are long. */
+function standingsOf({ standings, tournament }: TournamentReply): Tree {
+  const pages = Math.max(1, Math.ceil(standings.length / ROWS));
+  const page = Math.floor(Date.now() / TURN_MS) % pages;
+  const most = Math.ceil(standings.length / pages);
+  const rows = standings.slice(page * most, (page + 1) * most);
+  return h(
+    "section.table",
+    { key: tournament, style: { "--rows": Math.max(10, most) } },
+    h("table", h("tbody", rows.map((each) => h("tr", { key: each.player }, h("td", `${each.place}.`), h("th", { scope: "row" }, h("bdi", nameOf(each))), h("td", h("strong", each.score / 2)))))),
+    pages > 1 && h("p.quiet", `${page + 1} / ${pages}`),
+  );
+}
+
+/** A running board in small, with both names and clocks. */
+function small({ board: number, first, second, match: id }: TournamentBoard): Tree {
+  const match = state.matches.get(id ?? "");
+  const look = match && { game: match.game, position: match.position, last: match.game.move_cells[match.moves.at(-1) ?? -1] ?? -1, prefix: `b${number}-` };
+  const still = { canMove: false, ghost: -1, ghostMark: "", isPending: false, focus: -1, fading: -1, hints: "", alarms: "", isLoss: false, isFlat: true };
+  const side = (name: string, n: number) => {
+    const ms = match ? leftMs(match, n, clockNow()) : null;
+    return h("span.side", { class: [`of-${n ? "O" : "X"}`, match?.position.to_move === n && "active"] }, h("bdi", name), ms !== null && h("span.clock", clockFace(ms)));
+  };
+  return h(
+    "figure.board-of",
+    { key: number, class: match && colours(match.game) },
+    h("figcaption", h("span.number", number), side(first, 0), side(second!, 1)),
+    look && board({ ...look, ...still }, { choose: () => {}, hover: () => {}, focus: () => {} }),
+  );
+}
+
+/** Watch the first of the boards that are being played, and no more those that are over. */
+function follow(playing: TournamentBoard[]): void {
+  if (!link.isUp()) return;
+  const wanted = playing.slice(0, BOARDS).flatMap(({ match }) => match ?? []);
+  const nowMs = performance.now();
+  for (const match of wanted) {
+    if (state.matches.has(match) || nowMs - (asked.get(match) ?? -AGAIN_MS) < AGAIN_MS) continue;
+    asked.set(match, nowMs);
+    say({ type: "watch", match });
+  }
+  for (const match of asked.keys()) {
+    if (wanted.includes(match)) continue;
+    asked.delete(match);
+    if (state.matches.delete(match)) say({ type: "unwatch", match });
+  }
+}
+
+/** The boards that were asked for, and when: on a new connection they are asked for again. */
+const asked = new Map<string, number>();
