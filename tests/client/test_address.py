@@ -3,7 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.client.address import FILE_OF_SERVERS, MAX_SERVERS, Used, remember_server, servers_used
+from ttt_net.client.address import (
+    FILE_OF_SERVERS,
+    MAX_SERVERS,
+    Used,
+    code_of,
+    read_address,
+    remember_server,
+    servers_used,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +47,8 @@ def test_a_broken_file_is_no_server(tmp_path: Path, text: str) -> None:
 def test_a_title_cannot_move_the_cursor(tmp_path: Path) -> None:
     (tmp_path / FILE_OF_SERVERS).write_text('[["ws://a:1", "\\u001b[2Jbad"]]')
     assert servers_used() == (Used("ws://a:1", "[2Jbad"),)
+
+
+def test_the_code_of_a_tournament_is_taken_where_that_of_an_invitation_is() -> None:
+    assert code_of("bcdfg") == "BCDFG"
+    assert read_address("http://localhost:8765/j#BCDFG").code == "BCDFG"

@@ -16,8 +16,8 @@ from ttt_net.text import clean
 
 DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
-CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
-"""The form of invitation codes. They have no vowels, so hardly any host name matches."""
+CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{5,6}", re.IGNORECASE | re.ASCII)
+"""The form of codes: six letters of an invitation, five of a tournament. Hardly any host name has no vowel."""
 _SITES = {"http": "ws", "https": "wss"}
 """Schemes of web addresses, and the corresponding WebSocket schemes."""
 _INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)

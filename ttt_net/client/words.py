@@ -516,6 +516,8 @@ def parting(world: World, command: str) -> str:
     if not unfinished:
         return ""
     at_risk = next((match for match in unfinished if not does_wait(world, match)), None)
+    if any(match.tournament is not None for match in unfinished):
+        return f"You left a match of a tournament: its clock goes on. To go on with it:\n  {command}"
     meanwhile = f"You left a match: {claim_after_leaving(at_risk)}." if at_risk else "Your match stays as it is."
     return f"{meanwhile} To go on with it:\n  {command}"
 

@@ -16,8 +16,10 @@ from tests.client.samples import (
     HISTORY,
     LEADERS,
     LIVE,
+    OPENED,
     PLAYERS,
     PROFILE,
+    RUNNING,
     SEEKS,
     SUGGESTION,
     played,
@@ -30,6 +32,7 @@ from ttt_net.errors import Code
 from ttt_net.messages import (
     AcceptRequest,
     AnswerRequest,
+    AttendRequest,
     ChallengeAccepted,
     ChallengeOver,
     ChallengeRequest,
@@ -617,3 +620,28 @@ async def test_bots_are_offered_and_never_forced() -> None:
         await link.grants(LobbyRequest)
         await link.tells(SeekList(0, []), PlayerList(1, [PLAYERS.players[1]]), LiveList(0, []))
         await paper.shows("No bot is free for Tic-tac-toe now.")
+
+
+async def test_a_tournament_is_entered_by_its_code_and_told_when_something_changes_for_us() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(SeekRequest)
+        paper.type("join bcdfg")
+        assert (await link.grants(JoinRequest)).code == "BCDFG"
+        await link.tells(OPENED)
+        await paper.shows("Friday, code BCDFG, begins when the host says so. You have entered.")
+        assert (await link.grants(AttendRequest)).on
+        await link.tells(replace(OPENED, seq=4, players=3))
+        done = [replace(RUNNING.boards[0], result="1-0"), *RUNNING.boards[1:]]
+        now = replace(RUNNING, boards=done)
+        await link.tells(now)
+        won = "You won against Ben. You are number 2 of 5 with 1.5 points."
+        await paper.shows(f"Friday: round 2 of 5. {won} You wait for other boards; pairings lists them.")
+        paper.type("standings")
+        assert (await link.grants(AttendRequest)).tournament == "BCDFG"
+        await link.tells(now)
+        await paper.shows("Friday: Swiss, Connect Four, 3+2. Round 2 of 5: 2 boards still playing.")
+        await paper.shows("2. rank 2, Ann (you), 1.5 points, Buchholz-1 1.5, Buchholz 3, direct 0, wins 1")
+        assert len([line for line in paper.written if won in line and line.startswith("Friday")]) == 1
+        assert not [line for line in paper.written if "3 players" in line]

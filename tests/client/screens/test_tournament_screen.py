@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
 from tests.client.samples import ANN, BEN, BLITZ, OPENED, PLAYERS, RUNNING, snapshot, welcome
+from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Display, Open, Page
 from ttt_net.client.drawing.draw import draw
@@ -89,6 +90,7 @@ def test_a_countdown_runs_from_when_the_tournament_was_told() -> None:
     assert "It starts in 1:00." in draw(display, (80, 24), 11_000, BOXES).plain
     display = at(replace(RESTS, next_in_ms=12_000), now_ms=1_000)
     assert "Round 3 begins in 0:12." in draw(display, (80, 24), 1_000, BOXES).plain
+    assert "Round 3 begins in 0:09." in draw(display, (80, 24), 4_500, BOXES).plain
 
 
 def test_our_match_comes_first_then_who_has_not_finished_then_the_standings() -> None:
@@ -169,6 +171,9 @@ def test_a_small_window_shows_state_and_what_matters_to_us(told: TournamentReply
 def test_a_match_of_a_tournament_is_left_by_resigning_never_by_calling_it_off() -> None:
     display, _ = pressed(update(seen(), OURS, 0), "q")
     assert "Resign and leave? Or w: leave; the clock goes on" in " ".join(drawn(display).split())
+    assert words.parting(display.world, "COMMAND").startswith("You left a match of a tournament: its clock goes on.")
+    alone = update(display, replace(OURS, seq=2, present=(True, False)), 0)
+    assert words.absence(alone.world, alone.match or OURS, 5_000, "press c") == "Ben is away; the clock goes on."
 
 
 def controlled() -> tuple[ClientController, list[Request]]:

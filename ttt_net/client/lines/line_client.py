@@ -343,7 +343,8 @@ class LineClient:
         if "board" in changed and display.may_move:
             changed.add("status")  # print whose turn it is below a redrawn board
         said = [*news, *(text for part, text in parts.items() if part in changed)]
-        self._said = {**parts, "notice": ""}  # print a repeated notice again
+        known = {part: text for part, text in self._said.items() if part == "tournament"}  # while it is asked for anew
+        self._said = {**known, **parts, "notice": ""}  # print a repeated notice again
         self._controller.forget_notice()
         if said := [text for text in said if text]:
             self._last = said

@@ -39,6 +39,7 @@ from ttt_net.messages import (
     RulesReply,
     ServerMessage,
     Snapshot,
+    TournamentReply,
 )
 from ttt_net.text import clean
 
@@ -51,6 +52,7 @@ LET_WAIT = "wait"
 SERVE_ON = "serve"
 _QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it goes on, anything else to stay."
 _NEXT = "Type rematch, new or quit; help tells what else."
+_BETWEEN_ROUNDS = "Your next match begins by itself. Type standings, pairings or quit; help tells the rest."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
 _IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
 _WIDTH, _HEIGHT = 80, 60
@@ -131,7 +133,7 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     """
     match = display.match
     parts = {"link": link(display), "notice": words.notice(display), **lobby_parts(display), **seen}
-    if display.world.entered:
+    if display.world.reply(TournamentReply) is not None:
         parts["tournament"] = told_in_lines(display)
     if display.page.screen == "replay" and match is not None:
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
@@ -145,7 +147,7 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     else:
         parts["after"] = after(display, match)
         if match.you is not None:
-            parts["next"] = first if match.outcome is None else over
+            parts["next"] = first if match.outcome is None else _BETWEEN_ROUNDS if match.tournament else over
         elif match.outcome is not None:
             parts["next"] = _SEEN
     if display.overlay is Overlay.HOSTING:

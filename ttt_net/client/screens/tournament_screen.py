@@ -126,6 +126,11 @@ def state(told: TournamentReply) -> str:
             return f"{number}: {playing}{', then a pause' if told.state == 'paused' else ''}."
 
 
+def _countdown(left_ms: int) -> str:
+    minutes, seconds = divmod(-(-left_ms // 1_000), 60)
+    return f"{minutes}:{seconds:02}"
+
+
 def _left_ms(world: World, in_ms: int | None, now_ms: int) -> int | None:
     return None if in_ms is None else max(0, in_ms - max(0, now_ms - world.tournament_at_ms))
 
@@ -136,12 +141,12 @@ def next_step(world: World, told: TournamentReply, now_ms: int) -> str:
     if told.state == "open":
         if starts_ms is None:
             return f"It starts when {_organiser(told)} says so."
-        return f"It starts in {words.clock_face(starts_ms)}." if starts_ms else "It starts now."
+        return f"It starts in {_countdown(starts_ms)}." if starts_ms else "It starts now."
     if told.state != "running" or told.open_boards or told.round == 0:
         return ""
     next_ms = _left_ms(world, told.next_in_ms, now_ms)
     if next_ms is not None:
-        return f"Round {told.round + 1} begins in {words.clock_face(next_ms)}."
+        return f"Round {told.round + 1} begins in {_countdown(next_ms)}."
     return "" if told.round == told.rounds else f"Round {told.round + 1} begins when {_organiser(told)} says so."
 
 
