@@ -1,11 +1,11 @@
-"""Play from a program: enter a server, send requests, and receive events.
+"""Play from a program: log in to a server, send requests, and receive events.
 
     async with connect("ws://localhost:8765", "Ann") as client:
         await client.ask(SeekRequest(0, ["tictactoe"]))
         async for event in client:
             ...
 
-The connection is kept up meanwhile: after a lost connection the player comes back, and no event is missed.
+The client reconnects after a dropped connection, and no event is missed.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
 MAX_EVENTS = 256
-"""How many events may wait to be iterated over; then nothing more is read, and no answer can come."""
+"""The capacity for events that wait for the iteration; when it is full, nothing is read, and no answer can arrive."""
 LIMITS = ReconnectLimits(0, 60_000)
-"""How long a program of a person waits for its server; a bot waits for ever."""
+"""How long a person's program waits for its server; a bot waits forever."""
 Reply = TypeVar("Reply")
 
 
 class DisconnectedError(TttNetError):
-    """There is no connection, and there will be none; `farewell` says why."""
+    """The connection has ended for good; `farewell` says why."""
 
     def __init__(self, farewell: Farewell) -> None:
         super().__init__(farewell.sentence)
@@ -40,7 +40,7 @@ class DisconnectedError(TttNetError):
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """A request whose answer, and then whose reply if it is of a `kind`, is waited for."""
+    """A request that a task waits for: for its answer, and then for a reply of a `kind`, if one is given."""
 
     number: int
     kind: type | None
@@ -48,7 +48,7 @@ class _Asked:
     is_granted: bool = False
 
     def fail(self, error: Exception) -> None:
-        """Raise the error where the answer is waited for."""
+        """Raise the error in the waiting task."""
         if not self.answer.done():
             self.answer.set_exception(error)
 
@@ -71,21 +71,21 @@ class Client:
         self._farewell: Farewell | None = None
 
     async def deliver(self, event: ConnectionEvent) -> None:
-        """Take in an event of the connection. While `MAX_EVENTS` wait to be iterated over, this waits, too."""
+        """Handle an event of the connection. This waits while `MAX_EVENTS` wait for the iteration."""
         if self._is_answer(event):
             return
         if isinstance(event, Farewell):
             self._farewell = event
             self._fail(lambda _: True, lambda: DisconnectedError(event))
         elif isinstance(event, Lost):
-            # A match that was joined is shown on the next link; any other reply is gone.
+            # A joined match is sent again on the next connection; any other reply is lost.
             self._fail(lambda asked: asked.is_granted and asked.kind is not Snapshot, _reply_lost)
         if self._events.full():
             self._fail(lambda _: True, lambda: _too_many_events(Code.UNKNOWN_OUTCOME))
         await self._events.put(event)
 
     def _is_answer(self, event: ConnectionEvent) -> bool:
-        """Give an answer or a reply to the task that waits for it; False if none does."""
+        """Pass an answer or a reply to the task that waits for it; return False if none does."""
         for asked in self._asked:
             if asked.answer.done():
                 continue
@@ -111,22 +111,22 @@ class Client:
     def say(self, request: Request) -> None:
         """Send a request whose answer is one of the events.
 
-        Raises `Refusal` if too many requests wait for their answers, or if there is no connection at the moment and the
-        request could do harm later.
+        Raises `Refusal` if too many requests are unanswered, or if the client is disconnected and a delayed request
+        could do harm.
         """
         self._connection.say(request)
 
     async def ask(self, request: Request) -> None:
         """Send a request and wait for its answer.
 
-        Raises `Refusal` if the server refuses it, with `retry_after_ms` if waiting helps; it waits for less than two
-        seconds itself. The code is `unknown_outcome` if the connection was lost before the answer. Raises
+        Raises `Refusal` if the server rejects it, with `retry_after_ms` if waiting helps; waits of less than two
+        seconds are handled here. The code is `unknown_outcome` if the connection was lost before the answer. Raises
         `DisconnectedError` if the connection has ended.
         """
         await self._ask(request, None)
 
     async def ask_for(self, request: Request, kind: type[Reply]) -> Reply:
-        """Send a request and return the first event of that kind after its answer. Raises as `ask` does."""
+        """Send a request and return the first event of this kind after its answer. Raises the same errors as `ask`."""
         return cast(Reply, await self._ask(request, kind))
 
     async def _ask(self, request: Request, kind: type | None) -> object:
@@ -143,7 +143,7 @@ class Client:
             self._asked.remove(asked)
 
     async def enter(self, said: Callable[[str], None]) -> None:
-        """Wait until we are welcome, and say why that takes long. Raises `DisconnectedError` if it cannot be."""
+        """Wait until the server welcomes us, and report why that takes long. Raises `DisconnectedError` if it fails."""
         reason: str | None = None
         while not isinstance(event := await self._next(), Welcome):
             if isinstance(event, Retrying) and event.reason != reason:
@@ -207,7 +207,7 @@ async def connect(
         running.cancel()
         await asyncio.wait([running])
         if not running.cancelled():
-            running.result()  # a fault of ours is not to be lost
+            running.result()  # internal errors must not be lost
 
 
 def _code(word: str) -> Code:
@@ -219,7 +219,7 @@ def _say_aloud(line: str) -> None:
 
 
 def _ignore(line: str) -> None:
-    """Say nothing."""
+    """Ignore the line."""
 
 
 def _reply_lost() -> Refusal:

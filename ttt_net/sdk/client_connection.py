@@ -1,7 +1,7 @@
-"""Keep a connection to a server: open sockets, detect a dead link, reconnect, and deliver events in order.
+"""Keep a connection to a server: open sockets, detect dead connections, reconnect, and deliver events in order.
 
-Events are delivered one at a time; the last is a `Farewell`. While a delivery waits, nothing more is read from the
-socket. The server limits what waits there, and then closes with "come back and resume".
+Events are delivered one at a time; the last is a `Farewell`. While a delivery waits, the socket is not read. The server
+bounds its queue for us, and then closes with the advice to reconnect and resume.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ CERTIFICATE_TIMEOUT_S = 3.0
 
 
 async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], patience_ms: int) -> "SocketTransport":
-    """Connect to the host and port of a URL, encrypted as `trust` says; send nothing but the TLS handshake.
+    """Connect to the host and port of a URL, encrypted as `trust` requires; send only the TLS handshake.
 
     Waits at most `patience_ms`. Raises `OSError` if the connection fails, `InvalidURI` if the URL is invalid.
     """
@@ -57,7 +57,7 @@ async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], pati
 
 
 class SocketTransport(asyncio.Protocol):
-    """One socket. `begin` gives it its protocol; `events` returns what was received, and continues reading."""
+    """One socket. `begin` sets its protocol; `events` returns received events, and resumes reading."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
@@ -67,7 +67,7 @@ class SocketTransport(asyncio.Protocol):
         self.socket = asyncio.Transport()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Read nothing before there is a protocol to read it."""
+        """Pause reading until there is a protocol."""
         assert isinstance(transport, asyncio.Transport)
         self.socket = transport
         transport.pause_reading()
@@ -79,7 +79,7 @@ class SocketTransport(asyncio.Protocol):
         self.socket.resume_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Pass bytes on; while the events of earlier ones are not taken, read no more."""
+        """Pass bytes to the protocol; pause reading until their events are taken."""
         assert self._protocol is not None
         if self._has_changed.is_set():
             self.socket.pause_reading()
@@ -88,7 +88,7 @@ class SocketTransport(asyncio.Protocol):
         self._has_changed.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Pass on that no more bytes will come."""
+        """Report the end of the stream to the protocol."""
         if self._protocol is not None:
             self._protocol.receive_eof(self._now_ms())
         self._is_closed.set()
@@ -102,14 +102,14 @@ class SocketTransport(asyncio.Protocol):
                 self.socket.write(data)
 
     def events(self) -> list[ProtocolEvent]:
-        """Return the events since the last call, and continue reading."""
+        """Return the events since the last call, and resume reading."""
         assert self._protocol is not None
         self._has_changed.clear()
         self.socket.resume_reading()
         return self._protocol.events_received()
 
     async def changed(self) -> None:
-        """Wait until something was received; the ticks of the protocol are done meanwhile."""
+        """Wait until something is received, and call the protocol's `tick` meanwhile."""
         assert self._protocol is not None
         while not self._has_changed.is_set():
             due_ms = self._protocol.next_tick_ms
@@ -140,7 +140,7 @@ class SocketTransport(asyncio.Protocol):
 
 
 async def certificate_at(url: str) -> str | None:
-    """Return the fingerprint of the certificate that a server shows; nothing is sent to it but the TLS handshake."""
+    """Return the fingerprint of a server's certificate; send only the TLS handshake."""
     parts = urlsplit(url)
     try:
         async with asyncio.timeout(CERTIFICATE_TIMEOUT_S):
@@ -154,11 +154,11 @@ async def certificate_at(url: str) -> str | None:
 
 DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
 LIVE_DELAY_MS = 1500
-"""The longest delay during a match of ours, so that everybody is back within two seconds of the server."""
+"""The maximal delay during a match of ours, so that all players reconnect within two seconds of the server's return."""
 SETTLED_MS = 1000
-"""A connection that lasted this long was stable: afterwards the delays start again with the shortest."""
+"""A connection that lasted this long was stable: the delays start again with the shortest."""
 MAX_NODES = 16
-"""How many addresses of one server are known at the most."""
+"""The maximal number of known addresses of one server."""
 
 
 def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
@@ -170,7 +170,7 @@ def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
 
 
 def addresses(url: str, nodes: Sequence[str]) -> list[str]:
-    """Return where a server of several nodes can be reached, `url` first: never in clear if that is encrypted."""
+    """Return the addresses of a server's nodes, `url` first; if that is encrypted, only encrypted ones."""
     parts = urlsplit(url)
     found = [url]
     for node in nodes[:MAX_NODES]:
@@ -187,7 +187,7 @@ def addresses(url: str, nodes: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReconnectLimits:
-    """How long to try to connect before giving up: at first, and after the server was reached. None is for ever."""
+    """How long to try to connect before giving up: at first, and after the server was reached. None is forever."""
 
     first_ms: int | None
     later_ms: int | None
@@ -201,10 +201,10 @@ FOREVER = ReconnectLimits(None, None)
 
 
 class ClientConnection:
-    """The connection of one player: `run` it in a task and `say` requests; each event goes to `deliver`.
+    """The connection of one player: run `run` in a task, and send requests with `say`; `deliver` gets each event.
 
     `keep_token` is called with the token, and `joined` with the welcome, before the event is delivered; `tap` with
-    every frame as it was received. `now_ms` and `jitter`, in 0..1, are replaced by tests.
+    every frame as it was received. Tests replace `now_ms` and `jitter`, in 0..1.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class ClientConnection:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.url = url
-        """Where we are connected, or try to be."""
+        """The address to which we are connected or connecting."""
         self._nodes: Sequence[str] = ()
         """Other addresses of the same server, from its welcome."""
         self._deliver = deliver
@@ -242,17 +242,17 @@ class ClientConnection:
 
     @property
     def latency_ms(self) -> int | None:
-        """The way to the server and back, as the last keepalive measured it; None before there was one."""
+        """The round trip of the last keepalive; None before the first."""
         return self._protocol.latency_ms if self._protocol is not None else None
 
     @property
     def is_asking(self) -> bool:
-        """Whether something was asked whose answer is not delivered yet."""
+        """Whether the answer to a request is not delivered yet."""
         has_more = self._protocol is not None and self._protocol.has_events
         return self._session.is_asking or has_more or self._is_delivering
 
     def say(self, request: Request) -> None:
-        """Send a request, now or when the link is back. Raises `Refusal` if too many are unanswered."""
+        """Send a request, now or after reconnecting. Raises `Refusal` if too many are unanswered."""
         if self._protocol is None or self._transport is None:
             self._session.say(request)
         else:
@@ -260,7 +260,7 @@ class ClientConnection:
             self._transport.flush()
 
     async def run(self) -> None:
-        """Keep the link up until there is no use; tells a `Farewell` at the end."""
+        """Keep the connection up until reconnecting is pointless; deliver a `Farewell` at the end."""
         await self._deliver(await self._run())
 
     async def _run(self) -> Farewell:
@@ -294,7 +294,7 @@ class ClientConnection:
         return len(addresses(self.url, self._nodes)) > 1
 
     def _turn_elsewhere(self) -> None:
-        """Try the next node from now on, if the server has more than one."""
+        """Switch to the next node, if the server has more than one."""
         known = addresses(self.url, self._nodes)
         if len(known) > 1:
             self._nodes = [*known[2:], self.url]
@@ -305,9 +305,9 @@ class ClientConnection:
         return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
     async def _connect_once(self, *, is_first_round: bool) -> tuple[Disconnect, Refused | None]:
-        """Hold one connection for as long as it lasts; return how it ended, and the refusal of `hello` if any.
+        """Run one connection until it ends; return how it ended, and the refusal of `hello`, if any.
 
-        Where there are several nodes, the first round of all is a quick one; if none was found, the way is slow.
+        With several nodes, the first round through all has short timeouts; if it fails, the network is slow.
         """
         has_elsewhere = is_first_round and self._has_elsewhere
         patience = HURRIED if has_elsewhere else PATIENT

@@ -1,8 +1,8 @@
-"""Speak the protocol over one connection: bytes in, bytes and events out. Knows no socket and no clock.
+"""Speak the protocol over one connection: take bytes, and return bytes and events. Knows no socket and no clock.
 
-It joins the WebSocket protocol of RFC 6455 (`websockets.client`, without its I/O) to a `ClientSession`, which outlives
-it. A program feeds it received bytes and the time, writes what it returns, and calls `tick` when that is due. A
-`Disconnect` says in plain words why there is no connection, and whether to retry.
+It connects the WebSocket protocol of RFC 6455 (`websockets.client`, without its I/O) to a `ClientSession`, which
+outlives it. A program passes it received bytes and the time, writes what it returns, and calls `tick` when that is due.
+A `Disconnect` says why the connection ended, and whether to retry.
 """
 
 import logging
@@ -27,7 +27,7 @@ from ttt_net.sdk.received import ConnectionEvent, Farewell, Garbled, Parting
 from ttt_net.text import clean
 
 _LATER = (429, 502, 503, 504)
-"""HTTP answers after which it is worth to come again."""
+"""HTTP statuses after which a retry is worthwhile."""
 _MAX_SENTENCE = 120
 
 
@@ -38,13 +38,13 @@ class Disconnect:
     reason: str
     advice: Advice = Advice.RETRY
     is_foreign: bool = False
-    """Whether the peer does not speak our protocol, or must not learn our token."""
+    """Whether the peer does not speak our protocol, or must not receive our token."""
     parting: Parting = Parting.UNREACHABLE
-    """Why we give up, if this stays the matter."""
+    """The reason of the farewell if this persists."""
 
     @property
     def farewell(self) -> Farewell:
-        """The sentence to show if the client does not try again."""
+        """The farewell if the client does not retry."""
         if self.advice is Advice.GIVE_UP:
             return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {self.reason}.")
         return Farewell(self.parting, self.reason)
@@ -58,12 +58,12 @@ def closed_by(close: Close) -> Disconnect:
     closing = next((known for known in Closing if known == close.code), None)
     if closing is None:
         return Disconnect(f"the server closed the connection with code {close.code}")
-    said = clean(close.reason, _MAX_SENTENCE).rstrip(".")  # such as why a host has sent us away, and until when
+    said = clean(close.reason, _MAX_SENTENCE).rstrip(".")  # such as the reason and the end of a ban
     return Disconnect(said or closing.meaning, closing.advice)
 
 
 def distrusted(objection: str) -> Disconnect:
-    """Return the end of a connection to a server that must not learn our token."""
+    """Return the end of a connection to a server that must not receive our token."""
     return Disconnect(objection, is_foreign=True, parting=Parting.DISTRUSTED)
 
 
@@ -100,7 +100,7 @@ def unreachable(error: Exception) -> Disconnect:
 
 
 def _sentence_of(error: InvalidStatus) -> str:
-    """Return the plain text of an HTTP answer; empty if there is none."""
+    """Return the plain text of an HTTP response; empty if there is none."""
     if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
         return ""
     return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
@@ -130,12 +130,12 @@ HURRIED = Patience(2_000, 2_000, 500, 1_500)
 _UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 _SILENT = logging.getLogger("ttt_net.sdk")
 _SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False  # failures are reported as events; a line on stderr would break a full screen
+_SILENT.propagate = False  # failures are reported as events; a line on stderr would garble a full screen
 
 
 @dataclass(frozen=True, slots=True)
 class TokenIssued:
-    """The token of a new player, to be kept."""
+    """The token of a new player, to be stored."""
 
     token: str
 
@@ -151,27 +151,27 @@ ProtocolEvent = ConnectionEvent | TokenIssued | FrameReceived
 
 
 class ClientProtocol:
-    """One connection of a session. Times are milliseconds of any one clock that does not go back."""
+    """One connection of a session. Times are milliseconds of any monotonic clock."""
 
     disconnect: Disconnect | None = None
-    """Why the connection is over; None while it is not."""
+    """Why the connection has ended; None while it is open."""
     rejected: Refused | None = None
     """The refusal of our `hello`, if that ended it."""
     latency_ms: int | None = None
-    """The way to the server and back, as the last ping measured it."""
+    """The round trip of the last ping."""
 
     def __init__(self, url: str, session: ClientSession, now_ms: int, *, has_elsewhere: bool = False) -> None:
-        """Begin the opening handshake. Raises `InvalidURI` if the URL is none."""
+        """Begin the opening handshake. Raises `InvalidURI` if the URL is invalid."""
         self._session = session
         self.has_elsewhere = has_elsewhere
-        """Whether another node of the server can be gone to, so that nobody needs to wait for this one for long."""
+        """Whether the server has another node, so that waiting long for this one is unnecessary."""
         self._wire = WebSocketProtocol(parse_uri(url), max_size=MAX_FRAME_BYTES, logger=_SILENT)
         self._wire.send_request(self._wire.connect())
         self._events: list[ProtocolEvent] = []
         self._fragments: list[bytes] = []
         self._later: list[tuple[int, Request]] = []
         self._enter_by_ms: int | None = now_ms + self._patience.open_ms
-        """Until when the handshake, then the answer to `hello`, has to be there; None once we are welcome."""
+        """The deadline of the handshake, then of the answer to `hello`; None after the welcome."""
         self._ping_at_ms: int | None = None
         self._pong_by_ms: int | None = None
         self._pinged_at_ms = 0
@@ -180,7 +180,7 @@ class ClientProtocol:
         self._is_silent = False
 
     def data_to_send(self) -> list[bytes]:
-        """Return the bytes to write, and forget them; an empty one ends our side of the connection."""
+        """Return and clear the bytes to write; an empty item ends our side of the connection."""
         return self._wire.data_to_send()
 
     def events_received(self) -> list[ProtocolEvent]:
@@ -194,18 +194,18 @@ class ClientProtocol:
         return bool(self._events)
 
     def say(self, request: Request) -> None:
-        """Send a request, or keep it until we are welcome. Raises `Refusal` if too many wait for their answers."""
+        """Send a request, or keep it until the welcome. Raises `Refusal` if too many are unanswered."""
         self._send(self._session.say(request))
 
     def receive_data(self, data: bytes, now_ms: int) -> None:
-        """Take in bytes from the server."""
+        """Handle bytes from the server."""
         if self.disconnect is None:
             self._looked_at_ms = now_ms
             self._wire.receive_data(data)
             self._receive_events(now_ms)
 
     def receive_eof(self, now_ms: int) -> None:
-        """Take note that no more bytes will come."""
+        """Handle the end of the stream."""
         if self.disconnect is None:
             self._wire.receive_eof()
             self._receive_events(now_ms)
@@ -213,7 +213,7 @@ class ClientProtocol:
 
     @property
     def next_tick_ms(self) -> int | None:
-        """When `tick` is to be called if nothing happens before; None once the connection is over."""
+        """When to call `tick` if nothing happens before; None after the end of the connection."""
         if self.disconnect is not None:
             return None
         later = [at_ms for at_ms, _ in self._later]
@@ -221,10 +221,10 @@ class ClientProtocol:
         return min((due for due in dues if due is not None), default=None)
 
     def tick(self, now_ms: int) -> None:
-        """Let time pass: end a silent connection, ping, and send postponed requests again."""
+        """Handle the passing of time: end a silent connection, ping, and repeat postponed requests."""
         if self.disconnect is not None:
             return None
-        was_asleep = now_ms - self._looked_at_ms > PONG_TIMEOUT_MS  # a stopped process is no silent server
+        was_asleep = now_ms - self._looked_at_ms > PONG_TIMEOUT_MS  # this process was stopped
         self._looked_at_ms = now_ms
         if was_asleep and self._pong_by_ms is not None:
             self._pong_by_ms = now_ms + PONG_TIMEOUT_MS
@@ -244,12 +244,12 @@ class ClientProtocol:
         return None
 
     def close(self) -> None:
-        """Leave: begin the closing handshake."""
+        """Begin the closing handshake."""
         self._end(Disconnect("we left"))
 
     @property
     def awaits_close(self) -> bool:
-        """Whether the server can be expected to close the connection now, as the closing handshake ends."""
+        """Whether the server should close the connection now, at the end of the closing handshake."""
         return self._wire.state is State.CLOSING and not self._is_silent
 
     def _receive_events(self, now_ms: int) -> None:
@@ -283,7 +283,7 @@ class ClientProtocol:
                 self.latency_ms = max(1, now_ms - self._pinged_at_ms)
                 self._pong_by_ms = None
             case _:
-                pass  # binary frames are not of the language; the rest is the WebSocket protocol's
+                pass  # our protocol has no binary frames; the WebSocket protocol handles the rest
 
     def _receive_text(self, data: bytes, now_ms: int) -> None:
         if self.disconnect is not None:
@@ -296,7 +296,7 @@ class ClientProtocol:
         try:
             message = decode_server_message(text)
         except Refusal as refusal:
-            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # a type that only newer clients know is not an error
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # a type for newer clients is not an error
                 self._events.append(Garbled(str(refusal)))
             return None
         if isinstance(message, Welcome):

@@ -1,15 +1,15 @@
-"""Track the session of a player across any number of links: identity, unanswered requests, missed events.
+"""Track the session of a player across any number of connections: identity, unanswered requests, missed events.
 
-Knows no sockets and no clock. Requests go in by `say` and messages by `heard`; out come messages to send and events to
-show. Its laws:
+Knows no sockets and no clock. `say` takes requests and `heard` takes messages; both return messages to send and events
+to deliver. Its invariants:
 
-- Every request gets one `Answered`, by the server or, if its answer can no longer come, by the session itself.
-- An event is told once and in order: repeats are left out, and a gap is closed with `resume` before anything later.
-- After every `welcome` the session resumes unfinished matches. Then it sends unanswered requests again, if that does no
-  harm (`_KEPT`); a seek only if it does not stand. Of any other request whose answer was lost, it says that the outcome
-  is unknown.
-- The session repeats a request that the server refuses for a moment (`MAX_RETRY_MS`), at most `MAX_TRIES` times, and
-  only while nobody has cancelled it. A refusal that asks for a longer wait is told.
+- Every request gets one `Answered`, by the server or, if its answer can no longer arrive, by the session itself.
+- Events are delivered once and in order: repeats are dropped, and a gap is closed with `resume` before anything later.
+- After every `welcome` the session resumes unfinished matches. Then it repeats unanswered requests if that does no harm
+  (`_KEPT`); a seek only if the server has not kept it. For any other request whose answer was lost, it reports that the
+  outcome is unknown.
+- The session repeats a request that the server rejects for a moment (`MAX_RETRY_MS`), at most `MAX_TRIES` times, and
+  only until it is cancelled. A refusal with a longer wait is reported.
 """
 
 import secrets
@@ -72,18 +72,18 @@ from ttt_net.messages import (
 from ttt_net.sdk.received import Answered, ConnectionEvent, Garbled, check_clock, check_played, check_snapshot
 
 MAX_PENDING = 64
-"""Requests without an answer; one more is refused by ourselves."""
+"""The maximal number of unanswered requests; the session itself rejects more."""
 MAX_MATCHES = 32
-"""Matches that are followed at once; of the finished ones only the newest is."""
+"""The maximal number of matches that are followed; of finished ones, only the newest is."""
 MAX_RETRY_MS = 2_000
-"""A refusal that asks for at most this wait is not reported: the request is repeated."""
+"""A refusal with at most this wait is not reported: the request is repeated."""
 MIN_RETRY_MS = 50
 RESTART_RETRY_MS = 250
-"""How long to wait at least before a request is repeated on the link of a server that was about to restart."""
+"""The minimal wait before repeating a request on the connection to a server that was about to restart."""
 MAX_TRIES = 5
-"""How often a request is sent on one connection; `resume` is sent until it succeeds."""
+"""How often a request is sent on one connection; `resume` is repeated until it succeeds."""
 _OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | AgreeRequest | DeclineRequest | ClaimRequest
-"""Requests that are kept while the link is down, and sent again once their match was resumed: none is done twice."""
+"""Requests that are kept while disconnected, and repeated once their match is resumed; none is carried out twice."""
 _QUESTION = (
     LobbyRequest
     | MatchesRequest
@@ -108,16 +108,16 @@ _QUESTION = (
 )
 """Requests that may be carried out twice."""
 _WISH = SeekRequest | UnseekRequest | WatchRequest | UnwatchRequest
-"""Requests of which the newest counts; the session restores it on a new link."""
+"""Requests of which only the latest counts; the session restores it on a new connection."""
 _KEPT = _OF_A_MATCH | _QUESTION | _WISH
-"""Requests that may be sent again after a lost link. The outcome of any other is unknown then."""
+"""Requests that may be repeated after a dropped connection. The outcome of any other is unknown then."""
 _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
-"""Refusals of a `hello` that are worth waiting for."""
+"""Refusals of a `hello` after which waiting helps."""
 
 
 @dataclass(slots=True)
 class TrackedMatch:
-    """The newest event and ply of a match, whether it is live and ours, and whether a `resume` is pending."""
+    """The latest event and ply of a match, whether it is live and ours, and whether a `resume` is pending."""
 
     game: GameInfo
     seq: int
@@ -129,7 +129,7 @@ class TrackedMatch:
 
 @dataclass(slots=True)
 class Reaction:
-    """The consequences of a message: requests to send now, or after so many ms; events to tell; a token to keep."""
+    """The consequences of a message: requests to send now or later, events to deliver, a token to store."""
 
     say: list[Request] = field(default_factory=list)
     later: list[tuple[int, Request]] = field(default_factory=list)
@@ -147,11 +147,11 @@ class BotProfile:
     places: int = 1
     reserved: int = 0
     any_level: bool = False
-    """Whether it plays at any level that is asked for."""
+    """Whether it plays at any requested level."""
     on_request: bool = False
     """Whether it is paired only with seeks for bots."""
     about: str | None = None
-    """A line on how it plays."""
+    """A line about its style."""
 
 
 class ClientSession:
@@ -166,7 +166,7 @@ class ClientSession:
         *,
         is_visiting: bool = False,
     ) -> None:
-        """Without a `name` or a `token` we are a guest; one who `is_visiting` takes up none of their matches."""
+        """Without a `name` or a `token` we are a guest. With `is_visiting`, the session resumes no matches."""
         self.name, self.bot = name, bot
         self._is_visiting = is_visiting
         self.is_welcome = False
@@ -176,22 +176,22 @@ class ClientSession:
         self._hello_id: int | None = None
         self._last_id = 0
         self._pending: dict[int, Request] = {}
-        """Requests that were sent on this link and have no answer yet."""
+        """Unanswered requests that were sent on this connection."""
         self._unsent: dict[int, Request] = {}
-        """Requests without an answer that wait for the next link, or for their match to be resumed."""
+        """Unanswered requests that wait for the next connection, or for their match to be resumed."""
         self._tries: dict[int, int] = {}
-        """How often each pending request was refused for a moment."""
+        """How often each pending request was rejected for a moment."""
         self._put_off: set[int] = set()
-        """Requests that are to be sent again on this link after a while."""
+        """Requests that will be repeated on this connection after a wait."""
         self._lobby_id = 0
-        """The newest `lobby` request."""
+        """The latest `lobby` request."""
         self._seek: SeekRequest | None = None
-        """The seek that stands or is about to."""
+        """The open or requested seek."""
         self._stood: SeekRequest | None = None
-        """The seek that last got `ok`: it still stands if another is refused."""
+        """The seek that last got `ok`: it stays open if another is rejected."""
         self._matches: dict[str, TrackedMatch] = {}
         self._watched: WatchRequest | None = None
-        """How the one match of others that is followed was asked for."""
+        """The request for the one match that we watch."""
 
     @property
     def has_live_match(self) -> bool:
@@ -200,11 +200,11 @@ class ClientSession:
 
     @property
     def is_asking(self) -> bool:
-        """Whether something was asked that has no answer yet, or waits for the next link."""
+        """Whether a request has no answer yet, or waits for the next connection."""
         return bool(self._pending or self._unsent)
 
     def is_following(self, match: str) -> bool:
-        """Return whether events of the match are delivered: of finished ones, only the newest match's are."""
+        """Tell whether events of a match are delivered: of finished matches, only the newest one's."""
         return match in self._matches
 
     def opened(self) -> list[Request]:
@@ -224,7 +224,7 @@ class ClientSession:
         return [hello]
 
     def closed(self) -> list[ConnectionEvent]:
-        """Take note that the link is gone. Return the answers to requests whose outcome nobody will learn."""
+        """Handle the end of the connection. Return the answers to requests whose outcome stays unknown."""
         self.is_welcome = False
         self._hello_id = None
         lost, self._pending = self._pending, {}
@@ -237,7 +237,7 @@ class ClientSession:
         return [_refused(request, Code.UNKNOWN_OUTCOME, message) for request in once]
 
     def say(self, request: Request) -> list[Request]:
-        """Give the request an id and return what to send now: nothing without a connection.
+        """Give the request an id and return the requests to send now: none without a connection.
 
         Raises `Refusal` if too many requests are pending, or if there is no connection and the request cannot wait for
         the next one.
@@ -264,7 +264,7 @@ class ClientSession:
         return []
 
     def due(self, request: Request) -> Reaction:
-        """Repeat a request that was put off, unless it was answered or cancelled meanwhile."""
+        """Repeat a postponed request, unless it was answered or cancelled meanwhile."""
         if request.id == self._hello_id:
             return Reaction(say=[request])
         if request.id not in self._put_off:
@@ -290,11 +290,11 @@ class ClientSession:
                 return True
 
     def _is_watched(self, name: str) -> bool:
-        tracked = self._matches.get(name)  # watching a match that we play is refused, and changes nothing
+        tracked = self._matches.get(name)  # the server rejects watching a match that we play; nothing changes
         return self._watched is not None and self._watched.match == name and not (tracked and tracked.is_ours)
 
     def is_waiting(self, request: Request) -> bool:
-        """Tell whether the request was sent on this link and has no answer yet."""
+        """Tell whether the request was sent on this connection and has no answer yet."""
         return request.id in self._pending or request.id == self._hello_id
 
     def heard(self, message: AnyServerMessage) -> Reaction:
@@ -320,7 +320,7 @@ class ClientSession:
                 return Reaction(tell=[message])
 
     def _called_off(self, notice: Notice) -> Reaction:
-        """Send what the server refused because of a restart that was called off."""
+        """Repeat requests that the server rejected because of a restart that was called off."""
         kept, self._unsent = self._unsent, {}
         self._put_off -= kept.keys()
         again = [request for request in kept.values() if self._is_wanted(request)]
@@ -357,7 +357,7 @@ class ClientSession:
         return Reaction(say=kept, tell=[Answered(request, answer)])
 
     def _put_off_refused(self, request: Request, refusal: Refused) -> Reaction | None:
-        """Keep a request that is refused for a moment, to repeat it; None if the refusal is an answer to tell."""
+        """Postpone a request that is rejected for a moment; return None if the refusal must be reported."""
         if (wait_ms := self._wait_ms(request, refusal)) is not None:
             self._tries[request.id] = self._tries.get(request.id, 0) + 1
             self._put_off.add(request.id)
@@ -369,11 +369,11 @@ class ClientSession:
         self._unsent[request.id] = request
         if refusal.retry_after_ms is None:
             return Reaction()
-        self._put_off.add(request.id)  # nothing restarts where only another node takes the lobby over
+        self._put_off.add(request.id)  # no restart: only another node takes over the lobby
         return Reaction(later=[(max(RESTART_RETRY_MS, refusal.retry_after_ms), request)])
 
     def _note_not_followed(self, request: ResumeRequest | WatchRequest) -> list[Request]:
-        """Take note that a match is not resumed or watched. Return its kept requests: no snapshot comes before them."""
+        """Record that a match is not resumed or watched. Return its kept requests, which wait for no snapshot."""
         if isinstance(request, ResumeRequest):
             return self._sendable(request.match)
         if self._is_watched(request.match):
@@ -381,7 +381,7 @@ class ClientSession:
         return []
 
     def _note_seek(self, request: SeekRequest | UnseekRequest, answer: Ok | Refused) -> None:
-        """Take note of which seek stands: one that is refused leaves the last as it is."""
+        """Record which seek is open: a rejected one leaves the previous one open."""
         if isinstance(request, UnseekRequest):
             self._stood = None
         elif isinstance(answer, Ok):
@@ -432,7 +432,7 @@ class ClientSession:
         watched = [self._watched.match] if self._watched is not None else []
         requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
         if unheard_of:
-            self._seek = self._stood = None  # it led to a match just as the link went
+            self._seek = self._stood = None  # it started a match just as the connection dropped
         again, answers = self._say_again(welcome.seek, requests)
         requests += again
         self._pending |= {request.id: request for request in requests}
@@ -442,9 +442,9 @@ class ClientSession:
     def _say_again(
         self, standing: SeekInfo | None, sent: Sequence[Request]
     ) -> tuple[list[Request], list[ConnectionEvent]]:
-        """Return the kept requests to send after those `sent` now, and answers to those that need not be sent.
+        """Return the kept requests to send after those in `sent`, and answers to those that need not be sent.
 
-        Those of matches that are resumed wait for the snapshot. `standing` is our seek that the server has kept.
+        Requests about resumed matches wait for the snapshot. `standing` is our seek that the server has kept.
         """
         again: list[Request] = []
         answers: list[ConnectionEvent] = []
@@ -464,7 +464,7 @@ class ClientSession:
                 case SeekRequest() if self._seek is None or request.id != self._seek.id:
                     answers.append(_cancelled(request))
                 case UnseekRequest() | UnwatchRequest():
-                    answers.append(Answered(request, Ok(request.id)))  # of the old link nothing is left but a seek
+                    answers.append(Answered(request, Ok(request.id)))  # only a seek outlives its connection
                 case WatchRequest() if self._watched is None or request.id != self._watched.id:
                     answers.append(_cancelled(request))
                 case WatchRequest() if request.match in resumed:
@@ -474,7 +474,7 @@ class ClientSession:
                 case _ if request not in again and request.id not in sent_ids:
                     again.append(request)
                 case _:
-                    pass  # it is sent already
+                    pass  # it is already sent
         return again, answers
 
     def _resumed(self, snapshot: Snapshot) -> Reaction:
@@ -497,7 +497,7 @@ class ClientSession:
             raise Refusal(Code.TOO_MANY_MATCHES, "the server sent more matches than anyone can play")
 
     def _sendable(self, name: str) -> list[Request]:
-        """Take the unanswered requests of the match out of store and return them: none is carried out twice."""
+        """Remove and return the stored unanswered requests of the match; the server carries out none twice."""
         kept = [request for request in self._unsent.values() if isinstance(request, _OF_A_MATCH)]
         again: list[Request] = [request for request in kept if request.match == name and self.is_welcome]
         for request in again:
@@ -545,7 +545,7 @@ class ClientSession:
 
 
 def _is_same(seek: SeekRequest, standing: SeekInfo) -> bool:
-    """Tell whether a seek that stands is the one that was asked for."""
+    """Tell whether an open seek is the requested one."""
     return (
         standing.games == seek.games
         and standing.time == seek.time
@@ -559,7 +559,7 @@ def _is_same(seek: SeekRequest, standing: SeekInfo) -> bool:
 
 
 def _refused(request: Request, code: Code, message: str) -> Answered:
-    """Return the answer that the session gives in place of the server."""
+    """Return an answer of the session itself."""
     return Answered(request, Refused(request.id, code.value, message))
 
 

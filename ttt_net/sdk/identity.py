@@ -1,7 +1,7 @@
 """Store the identity of a person or bot on this machine: the name, and a token for each server and name.
 
-Two running clients never share an identity, or the server would disconnect one for the other: a running client holds a
-lock on its own, and the next one takes another name. Files are readable by their owner only and are replaced whole. A
+Two running clients never share an identity, or the server would disconnect one for the other: a running client locks
+its identity, and the next client takes another name. Files are readable by their owner only and are replaced whole. A
 token is never printed.
 """
 
@@ -21,7 +21,7 @@ from ttt_net.text import clean, name_key
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks; there, two clients of one name throw one another off
+except ImportError:  # Windows has no such locks; there, two clients with one name disconnect each other
     fcntl = None  # type: ignore[assignment]
 
 HOME_VARIABLE = "TTT_NET_HOME"
@@ -51,9 +51,9 @@ def numbered(name: str) -> Iterator[str]:
 class Identity:
     """A name on one server, locked for this process until `release`.
 
-    A server of our own goes by its `journal` as well, which stays the same when its port does not; one on this machine
-    goes by "localhost", whichever of its addresses here is typed. Where a server of our own is not known yet, the token
-    is that of the name on any server of this machine: it may have run there without us, on another port.
+    Our own server is also identified by its `journal`, which stays the same when its port changes. A server on this
+    machine is identified as "localhost", whichever address is typed. If our own server is unknown, the token is that of
+    the name on any server of this machine: the server may have run on another port.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Identity:
         """Why the token could not be written to the disk, if it could not."""
 
     def token(self) -> str | None:
-        """Return the token that the server gave to this name, if it is kept here."""
+        """Return the stored token of this name, if there is one."""
         tokens = [_token_in(path) for path in self._paths.values()]
         token = next(filter(None, tokens), None)
         if token is not None and any(kept != token for kept in tokens):
@@ -91,7 +91,7 @@ class Identity:
         return _as_here(server).startswith("localhost:") and name_key(name) == name_key(self.name)
 
     def keep_token(self, token: str) -> None:
-        """Write the token to the disk; `unsaved` tells why if that failed: the next start is then a new player."""
+        """Store the token. If that fails, `unsaved` says why, and the next start registers a new player."""
         try:
             for server, path in self._paths.items():
                 write_private(path, json.dumps({"server": server, "name": self.name, "token": token}))
@@ -99,7 +99,7 @@ class Identity:
             self.unsaved = error.strerror or "the disk failed"
 
     def keeping(self, say: Callable[[str], None]) -> Callable[[str], None]:
-        """Return a function that writes a token to the disk, and calls `say` with a sentence if the disk refuses."""
+        """Return a function that stores a token, and calls `say` with a sentence if the disk fails."""
 
         def keep(token: str) -> None:
             self.keep_token(token)
@@ -109,7 +109,7 @@ class Identity:
         return keep
 
     def drop_token(self) -> None:
-        """Forget the token, wherever on this machine it was kept."""
+        """Delete the token, wherever it was stored on this machine."""
         token = self.token()
         elsewhere = [path for path in self._kept_on_this_machine() if _token_in(path) == token]
         with suppress(OSError):
@@ -136,10 +136,10 @@ def is_known(server: str, name: str, journal: str | None = None) -> bool:
 
 
 def take(server: str, name: str, journal: str | None = None) -> Identity | None:
-    """Return the identity of that name on that server, or None while another process plays under it."""
+    """Return the identity of a name on a server, or None while another process uses it."""
     folder = home()
     lock: IO[bytes] | None = None
-    with suppress(OSError):  # without a writable folder we play all the same, and remember nothing
+    with suppress(OSError):  # without a writable folder, play without remembering anything
         make_private_folder(folder)
         if fcntl is not None:
             path = folder / f"{_stem(_as_here(server), name)}.lock"
@@ -153,7 +153,7 @@ def take(server: str, name: str, journal: str | None = None) -> Identity | None:
 
 
 def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset(), journal: str | None = None) -> Identity:
-    """Return the first of `name`, `name-2`, ... that is not in `taken` and that no other process has, as ours."""
+    """Take the first of `name`, `name-2`, ... that is not in `taken` and not used by another process."""
     for candidate in numbered(name):
         identity = take(server, candidate, journal) if candidate not in taken else None
         if identity is not None:
@@ -162,24 +162,24 @@ def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset(), j
 
 
 def remembered_name() -> str | None:
-    """Return the name that was typed the last time, or None."""
+    """Return the last typed name, or None."""
     with suppress(OSError, ValueError):
         return clean((home() / "name").read_text(encoding="utf-8"), MAX_NAME_CELLS) or None
     return None
 
 
 def remember_name(name: str) -> None:
-    """Write the name down for the next time."""
+    """Store the name for the next start."""
     with suppress(OSError):
         write_private(home() / "name", name)
 
 
 def _as_here(server: str) -> str:
-    """Return a server of this machine, host and port, under the one name that it has here; another as it is."""
+    """Return the single local name, with port, of a server on this machine; return other servers unchanged."""
     host, _, port = server.rpartition(":")
     return f"localhost:{port}" if host in _HERE else server
 
 
 def _stem(server: str, name: str) -> str:
-    """Return a file name for the two: a digest, since a name may contain characters that a file name may not."""
+    """Return a file name for a server and a name: a digest, since not every character of a name suits a file name."""
     return hashlib.sha256(f"{server}\n{name_key(name)}".encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Play as a bot from a program of ten lines; docs/bots.md has them."""
+"""Play as a bot from a program of ten lines; see docs/bots.md."""
 
 import asyncio
 import inspect
@@ -34,16 +34,16 @@ Choose = Callable[[Turn], Any]
 MOVE_MS = 1000
 """The default limit for a move of `play`, in milliseconds."""
 LEAST_LADDER_S = 10
-"""The shortest time from one match of the ladder to the next."""
+"""The minimal time between starts of matches on the ladder."""
 _SANDBOX_START_S = 30.0
 _SANDBOX_STOP_S = 10.0
 _LISTENING = "listening on "
-"""How the first line of a server begins."""
+"""The beginning of a server's first line."""
 _LOG = logging.getLogger("ttt_net.bot")
 
 
 async def _chosen(choose: Choose, turn: Turn) -> object:
-    """Return the choice of a function; one that is synchronous runs in a thread, so that the connection is kept up."""
+    """Return the choice of a function; a synchronous one runs in a thread, so that it does not block the connection."""
     if inspect.iscoroutinefunction(choose):
         return await choose(turn)
     return await asyncio.to_thread(choose, turn)
@@ -52,11 +52,11 @@ async def _chosen(choose: Choose, turn: Turn) -> object:
 async def think_by(choose: Choose, write: Callable[[str], None], turn: Turn) -> Thought:
     """Return the move that `choose` makes: a number of `turn.legal`, or the name of a legal move.
 
-    If it raises or returns anything else, it has no move: the traceback is logged, and `write` gets a line.
+    If it raises or returns anything else, there is no move: the traceback is logged, and `write` gets a line.
     """
     try:
         choice = await _chosen(choose, turn)
-    except Exception as error:  # noqa: BLE001 - it is code of others, and only its match ends with it
+    except Exception as error:  # noqa: BLE001 - an error in the user's code ends only its match
         _LOG.exception("choose failed in match %s", turn.match.id)
         return Thought(None, objection=f"choose raised {clean(repr(error), 120)}")
     if isinstance(choice, int) and choice in turn.legal:
@@ -77,7 +77,7 @@ class Story:
         self.tally = Tally()
 
     def notice(self, event: ConnectionEvent) -> None:
-        """Write a line about an event, if it is news."""
+        """Write a line about an event, if it is notable."""
         match event:
             case Welcome():
                 if not self._was_welcome:
@@ -148,25 +148,25 @@ def play(
     sandbox: bool = False,
     write: Callable[[str], None] = say_aloud,
 ) -> Tally:
-    """Play as a bot until Ctrl-C, SIGTERM, or the end of so many `matches`; return how many were won, drawn and lost.
+    """Play as a bot until Ctrl-C, SIGTERM, or the end of `matches` matches; return how many were won, drawn and lost.
 
     `choose` takes a `Turn` and returns a number of `turn.legal`, or the name of a legal move. It may be `async`; if
     not, it runs in a thread. If it raises, or returns anything else, the bot resigns that match and says why.
 
-    The bot keeps the token of its name in the folder of identities, so the next run has the name again. If the name
-    belongs to somebody else, or another process uses it, the bot plays as `name-2`. It retries its server without end,
-    resumes its matches, seeks opponents in `games` (none are all) while one of its `places` is free, accepts challenges
-    and rematches, and answers offers. `write` gets a line for each event of note; by default it prints to the standard
+    The bot stores the token of its name in the folder of identities, so the next run has the same name. If the name
+    belongs to somebody else, or another process uses it, the bot plays as `name-2`. It retries its server forever,
+    resumes its matches, seeks opponents in `games` (empty: all) while one of its `places` is free, accepts challenges
+    and rematches, and answers offers. `write` gets a line for each notable event; by default it prints to standard
     error.
 
-    With the code of a `tournament`, the bot plays its matches alone, and ends when the tournament is over.
+    With the code of a `tournament`, the bot plays only its matches, and ends when the tournament is over.
 
     `time` is the clock to seek, such as "3+2" for 3 minutes and 2 seconds a move. `level` (1 to 8), `label` and `about`
     are shown to others. `fingerprint` is the SHA-256 of the server's certificate, if no authority has signed it.
-    With `ladder`, the bot also plays rated matches with other bots that do so: it seeks the next one so many seconds
-    after the last one began. `games` must name rated games; matches with people stay casual.
-    With `sandbox`, the bot starts its own server while it plays, and plays a house bot there. `url` and `opponents`
-    are not used then, and nothing is stored.
+    With `ladder`, the bot also plays rated matches with other bots that do so: it seeks the next one this many seconds
+    after the last one began. `games` must name rated games; matches with people stay casual. With `sandbox`, the bot
+    starts its own server while it plays, and plays against a house bot there. `url` and `opponents` are ignored then,
+    and nothing is stored.
 
     Raises `ConfigurationError` if an argument is invalid, `Refusal` if the server rejects the bot, and
     `DisconnectedError` if the server disconnected the bot for good.
@@ -202,12 +202,12 @@ class _Order:
     plan: BotPlan
     profile: BotProfile
     is_remembered: bool
-    """Whether the token of the name is used, and kept."""
+    """Whether the token of the name is used and stored."""
     story: Story
 
 
 async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
-    """Do the work until it ends, or until the system asks the process to end; then it is cancelled."""
+    """Run the work until it ends, or cancel it when the system asks the process to end."""
     task = asyncio.ensure_future(work)
     with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows, and outside the main thread
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -251,7 +251,7 @@ def _clock(time: str | None) -> TimeControl | None:
 
 
 def _server_at(url: str) -> str:
-    """Return the server at a URL as identities know it: host and port."""
+    """Return the host and port of a URL, as identities name a server."""
     parts = urlsplit(url)
     if parts.scheme not in ("ws", "wss") or not parts.hostname:
         raise ConfigurationError(f"{clean(url, 80)}: an address begins with ws:// or wss://")
@@ -271,7 +271,7 @@ def _identity(server: str, name: str, taken: frozenset[str], *, is_remembered: b
 
 
 def _forget(token: str) -> None:
-    """Keep no token."""
+    """Do not store the token."""
 
 
 async def _play_in_sandbox(order: _Order) -> None:
@@ -282,9 +282,9 @@ async def _play_in_sandbox(order: _Order) -> None:
 
 @asynccontextmanager
 async def sandbox_server(folder: str) -> AsyncIterator[str]:
-    """Run a server of this machine alone for as long as the context lasts, and yield its address.
+    """Run a server that is reachable only from this machine inside the context, and yield its address.
 
-    It keeps its data in the folder and has house bots. Raises `ConfigurationError` if it does not start.
+    It stores its data in the folder and has house bots. Raises `ConfigurationError` if it does not start.
     """
     command = f"-m ttt_net serve --host 127.0.0.1 --port 0 --house-bots --data {shlex.quote(folder)}"
     process = await asyncio.create_subprocess_exec(
@@ -293,7 +293,7 @@ async def sandbox_server(folder: str) -> AsyncIterator[str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env=beside_us(os.environ),
-        start_new_session=True,  # Ctrl-C is for the bot, which then ends the server
+        start_new_session=True,  # Ctrl-C ends the bot, which then ends the server
     )
     try:
         yield await _address_of(process)

@@ -1,4 +1,4 @@
-"""The events of a connection, the checks of a server's numbers, and the snapshot of a match as events change it.
+"""Define the events of a connection, validate a server's numbers, and apply events to the snapshot of a match.
 
 Knows no rules of play, no sockets and no clock.
 """
@@ -37,7 +37,7 @@ from ttt_net.messages import (
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The one answer to a request of ours."""
+    """The answer to a request of ours."""
 
     request: Request
     answer: Ok | Refused
@@ -52,14 +52,14 @@ class Garbled:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The link is gone, for the reason given; it is being looked after."""
+    """The connection dropped, for this reason; the client is reconnecting."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The link will be tried for the `attempt`-th time after `in_ms`."""
+    """The client will try to connect for the `attempt`-th time after `in_ms`."""
 
     attempt: int
     in_ms: int
@@ -72,11 +72,11 @@ class Back:
     """The connection is back; missed events follow."""
 
     url: str = ""
-    """Where it leads now, if that is another node than before."""
+    """The new address, if it is another node than before."""
 
 
 class Parting(Enum):
-    """Why a client comes to its end."""
+    """Why a client ends."""
 
     DONE = "done"
     UNREACHABLE = "unreachable"
@@ -88,7 +88,7 @@ class Parting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Farewell:
-    """The last event: why there will be no other, and a sentence for people.
+    """The last event: the reason of the end, and a sentence for people.
 
     `code` is the refusal's, when the server did not accept our login.
     """
@@ -100,11 +100,11 @@ class Farewell:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The program is asked to end, by a signal or by its user; not an event of the connection."""
+    """A signal or the user asks the program to end; this is not an event of the connection."""
 
 
 ConnectionEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell
-"""All that a connection tells."""
+"""All events of a connection."""
 
 
 MAX_CELLS = 4096
@@ -114,7 +114,7 @@ _SIDES = (0, 1)
 
 
 def check_snapshot(snapshot: Snapshot) -> None:
-    """Raise `Refusal` when the numbers of a snapshot do not fit one another."""
+    """Raise `Refusal` if the numbers of a snapshot are inconsistent."""
     game = snapshot.game
     cells = prod(game.shape) if 2 <= len(game.shape) <= 3 and min(game.shape) >= 1 else 0
     _claim(0 < cells <= MAX_CELLS, f"shape {game.shape[:4]}")
@@ -133,7 +133,7 @@ def check_snapshot(snapshot: Snapshot) -> None:
 
 
 def _is_block(game: GameInfo) -> bool:
-    """Tell whether the small boards, if there are any, fill the board."""
+    """Tell whether the small boards, if any, fill the board."""
     if game.block is None:
         return True
     sizes = zip(game.shape, game.block, strict=False)
@@ -141,19 +141,19 @@ def _is_block(game: GameInfo) -> bool:
 
 
 def _is_geometry(geometry: GeometryInfo, cells: int) -> bool:
-    """Tell whether the runs of cells fill the board, and lie in a space that can be drawn."""
+    """Tell whether the runs of cells fill the board, and are small enough to draw."""
     counts = [count for _, _, _, count in geometry.runs]
     is_near = all(0 <= number <= MAX_CELLS for run in geometry.runs for number in run)
     return is_near and min(counts, default=0) >= 1 and sum(counts) == cells and geometry.step in (1, 2)
 
 
 def _blocks_of(game: GameInfo) -> int:
-    """Return the number of small boards that the board consists of; 0 if it consists of none."""
+    """Return the number of small boards in the board; 0 without small boards."""
     return 0 if game.block is None else prod(game.shape) // prod(game.block)
 
 
 def check_position(game: GameInfo, position: Position) -> None:
-    """Raise `Refusal` when a position is not one of the game's board."""
+    """Raise `Refusal` if a position does not fit the game's board."""
     cells = prod(game.shape)
     _claim(len(position.board) == cells, f"a board of {len(position.board)} cells instead of {cells}")
     _claim(position.to_move in (None, *_SIDES), f"side {position.to_move} to move")
@@ -170,7 +170,7 @@ def check_position(game: GameInfo, position: Position) -> None:
 
 
 def check_played(game: GameInfo, played: Played | Tookback) -> None:
-    """Raise `Refusal` when a move, or moves taken back, do not fit the game that they are part of."""
+    """Raise `Refusal` if a move or a take-back does not fit its game."""
     _claim(played.side in _SIDES, f"side {played.side}")
     _claim(isinstance(played, Tookback) or 0 <= played.move < len(game.move_cells), "a move that does not exist")
     check_clock(played.clock)
@@ -180,7 +180,7 @@ def check_played(game: GameInfo, played: Played | Tookback) -> None:
 
 
 def check_clock(clock: ClockInfo | None) -> None:
-    """Raise `Refusal` when the running side is not a side."""
+    """Raise `Refusal` if the running side is not a side."""
     _claim(clock is None or clock.running in (None, *_SIDES), "a clock that runs for nobody")
 
 
@@ -191,7 +191,7 @@ def _claim(fits: bool, what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The matches that ended while we looked on as a player, without the aborted ones."""
+    """Our matches that ended while we were connected, without aborted ones."""
 
     won: int = 0
     drawn: int = 0
@@ -199,11 +199,11 @@ class Tally:
 
     @property
     def games(self) -> int:
-        """How many there were."""
+        """The number of matches."""
         return self.won + self.drawn + self.lost
 
     def counting(self, before: Snapshot | None, after: Snapshot, side: int | None = None) -> "Tally":
-        """Return the tally with a match of ours that has ended between two snapshots; `side` is ours if not `you`."""
+        """Return the tally with our match that ended between two snapshots; `side` is ours if it is not `you`."""
         is_end = before is not None and before.outcome is None and after.outcome is not None
         if not is_end or after.outcome is None or after.outcome.reason == "abort" or after.you is None:
             return self
@@ -216,7 +216,7 @@ class Tally:
 
 
 def follow(match: Snapshot, event: MatchEvent | Presence | PlayerRenamed) -> Snapshot:
-    """Return the snapshot of the match after an event of it, or after one of its players came, went or was renamed."""
+    """Return the snapshot of the match after one of its events, or after a player's arrival, departure or rename."""
     match event:
         case Presence():
             present = (event.online, match.present[1]) if event.side == 0 else (match.present[0], event.online)
@@ -257,7 +257,7 @@ def follow(match: Snapshot, event: MatchEvent | Presence | PlayerRenamed) -> Sna
             offers = [*match.offers, OfferInfo(event.side, event.kind, event.seq)]
             return structs.replace(match, seq=event.seq, offers=offers)
         case Declined():
-            # An offer that is turned down is gone, whichever of the two players ended it.
+            # a declined or withdrawn offer is gone, whichever player ended it
             offers = [offer for offer in match.offers if offer.kind != event.kind]
             return structs.replace(match, seq=event.seq, offers=offers)
         case Ended():

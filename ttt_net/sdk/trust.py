@@ -1,11 +1,11 @@
-"""Decide whether to trust a server, so that nobody on the way reads a message or steals its token.
+"""Decide whether to trust a server, so that nobody in between reads messages or steals the token.
 
 An address of the local network needs no encryption. Any other needs TLS, with a certificate that the system trusts or
-that has the fingerprint which the host gave, or an explicit flag to do without.
+that has the fingerprint given by the host, or an explicit flag to allow plain text.
 
 A certificate that a person has compared and accepted is pinned: its fingerprint is stored in a file. Nothing is trusted
-on first use. Another certificate at an address with a pin is refused, and so is an unsigned one at an address that had
-a signed one before.
+on first use. Another certificate at an address with a pin is rejected, and so is a self-signed one at an address that
+had a signed one before.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.text import clean
 
-if TYPE_CHECKING:  # a first picture does not wait for them
+if TYPE_CHECKING:  # loaded later, so that the first picture does not wait
     import asyncio
     import ssl
 
@@ -43,16 +43,16 @@ class Trust:
     fingerprint: str | None = None
     """The SHA-256 of the server's certificate, which replaces a signature by an authority."""
     is_insecure: bool = False
-    """Whether to speak in clear beyond the local network."""
+    """Whether to allow plain text beyond the local network."""
 
     def context(self, url: str) -> "ssl.SSLContext | None":
-        """Return how the connection is encrypted; None for one that is not."""
+        """Return the TLS context of the connection; None without encryption."""
         if urlsplit(url).scheme != "wss":
             return None
         return checking() if self.fingerprint is None else encrypting()
 
     def objection(self, transport: "asyncio.BaseTransport") -> str | None:
-        """Return why not to say a word over this connection; None if nothing is wrong with it."""
+        """Return why nothing may be sent over this connection; None if it is trusted."""
         encryption = transport.get_extra_info("ssl_object")
         if encryption is None:
             peer = transport.get_extra_info("peername")
@@ -66,7 +66,7 @@ class Trust:
 
 
 def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
-    """Return the trust that the command line asks for. Raises `ConfigurationError` if it cannot be."""
+    """Return the trust requested by the command line. Raises `ConfigurationError` if it is contradictory."""
     parts = urlsplit(url)
     if fingerprint is not None:
         given = fingerprint.strip().lower()
@@ -82,16 +82,16 @@ def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
 
 
 def is_local(address: str) -> bool:
-    """Tell whether the address is on this machine, whatever its kind, or on its network: private, link-local."""
+    """Tell whether the address is on this machine, of any kind, or on its network: private or link-local."""
     return is_private(address) or (is_address(address) and _is_ours(ipaddress.ip_address(address.partition("%")[0])))
 
 
 def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Tell whether this machine has the address itself: then it is also where a word to it would come from."""
+    """Tell whether this machine has the address: then packets to it would also come from it."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((str(address), 9))  # a route is looked up, nothing is sent
+            probe.connect((str(address), 9))  # this looks up a route and sends nothing
             return ipaddress.ip_address(probe.getsockname()[0].partition("%")[0]) == address
     except OSError:
         return False
@@ -140,7 +140,7 @@ def note_vouched(server: str) -> None:
 
 
 def pin(server: str, fingerprint: str) -> None:
-    """Pin a fingerprint for a host and port; where the disk refuses, it is asked for again."""
+    """Pin a fingerprint for a host and port; if the disk fails, the person is asked again next time."""
     others = {known: each for known, each in _read_pins().items() if known != server}
     newest = dict([*others.items(), (server, fingerprint)][-MAX_CERTIFICATES:])
     with suppress(OSError):
@@ -148,7 +148,7 @@ def pin(server: str, fingerprint: str) -> None:
 
 
 def replace_pin(server: str, fingerprint: str) -> None:
-    """Pin a fingerprint in place of another one: hosts make new certificates, and give out their fingerprints."""
+    """Replace a pinned fingerprint: hosts create new certificates, and publish their fingerprints."""
     if _read_pins().get(server) not in (None, fingerprint):
         pin(server, fingerprint)
 

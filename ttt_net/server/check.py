@@ -25,7 +25,7 @@ except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
 EXAMPLE_HOST = "play.example.org"
-"""The host in the files and pages of docs/."""
+"""The example host name in the files and pages of docs/."""
 FINE, RISKY, WRONG = range(3)
 """The exit codes of a check."""
 SOON = timedelta(days=14)
@@ -33,7 +33,7 @@ MIN_FREE_BYTES = 200_000_000
 _CONNECTION_BYTES = 40_960
 """The memory of a connection with TLS, apart from unsent data."""
 _MIN_PREFIX = {4: 8, 6: 32}
-"""A network with a shorter prefix is half the world rather than somebody's proxies."""
+"""A network with a shorter prefix cannot consist of somebody's proxies only."""
 
 
 def report(configuration: Configuration) -> int:
@@ -174,7 +174,7 @@ def _of_the_machine(configuration: Configuration) -> Iterator[str]:
 
 
 def _ends(cert: Path) -> datetime:
-    """Return when a certificate ends; the last of days where the package that can read it is missing."""
+    """Return when a certificate expires; the maximal date if the package that can read it is missing."""
     try:
         return expires(cert)
     except ImportError:
@@ -194,7 +194,7 @@ def file_limit() -> int | None:
 
 
 def memory_bytes() -> int | None:
-    """Return the size of the machine's memory; None where it does not say."""
+    """Return the size of the machine's memory; None if unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

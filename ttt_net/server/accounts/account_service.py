@@ -79,7 +79,7 @@ class AccountService:
             self.forgotten(session.player, session.subject.token_key)
 
         self._services.players.leaving.add(session.player)
-        self._registry.withdraw(session.player)  # a match that began now would keep their name
+        self._registry.withdraw(session.player)  # a match that begins now would keep their name
         self._services.journal.forget(session.subject, done, failed)
 
     def renamed(self, player: PlayerId, name: str) -> None:
@@ -122,7 +122,7 @@ class HistoryService:
         """The question that each player waits for, and the session that asked it."""
 
     def act(self, session: Session, request: PastRequest) -> None:
-        """Ask the archive; the answer comes later. Raises `Refusal` if the player asks too much."""
+        """Query the archive; the reply comes later. Raises `Refusal` if the player queries too often."""
         self._meter(session)
 
         def done(answer: PastAnswer) -> None:

@@ -228,7 +228,7 @@ class SessionService:
         token_key = services.sanctions.key_of_token(token_hash(token or request.token or ""))
         session = _session_here(connection, request, player, token_key, serial, services.words)
         ban = services.sanctions.on("ban", session.subject, connection.address)
-        if ban:  # of an address too: it may have been banned since the handshake
+        if ban:  # the address may have been banned since the handshake
             session.tell(ban.message(services.wall_ms()))
             session.refuse(request.id, ban.refusal(services.wall_ms()))
             return
@@ -273,7 +273,7 @@ class SessionService:
             "seats": True,
             "blocks": True,
             "tournaments": self._tournaments.is_open,
-            "or_casual": True,  # an older server knows no such field
+            "or_casual": True,  # an older node does not know the field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]
 
@@ -282,7 +282,7 @@ class SessionService:
         self.replaced(session.player)
         self._services.players.add(session)
         self._services.feed.changed("players")
-        self._matchmaker.seek_of(session)  # it is withdrawn if they came back as another kind, or full
+        self._matchmaker.seek_of(session)  # withdrawn if they returned as another kind, or without a free place
         self._matchmaker.returned(session)
 
     def replaced(self, player: PlayerId) -> None:

@@ -1,1 +1,1 @@
-"""Administration: a separate listener, out of the players' reach."""
+"""Administration: a separate listener that players cannot reach."""

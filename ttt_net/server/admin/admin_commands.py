@@ -1,6 +1,6 @@
-"""Carry out the requests of admins: figures, lists, announcements, drain, backups; `moderation` does the rest.
+"""Carry out the requests of admins: statistics, lists, announcements, drain, backups; `moderation` does the rest.
 
-Each act is logged, and written to the journal's audit log.
+Each action is logged, also in the journal's audit log.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ class AdminCommands:
                 raise Refusal(Code.BAD_MESSAGE, "no restart was under way")
             self._note("drain", "called off")
             return protocol.Done("the restart was called off")
-        self._note("drain", f"in {asked.in_s} s")  # first: with 0 s, this is the last that is written
+        self._note("drain", f"in {asked.in_s} s")  # first, because with 0 s nothing is written after this
         self._services.shutdown.begin(asked.in_s, self._stop)
         return protocol.Done(f"the server ends in {spoken(asked.in_s)}")
 

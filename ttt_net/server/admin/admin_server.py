@@ -45,7 +45,7 @@ ADDRESS_FILE = "admin.address"
 """Holds the address of a server that runs, for `python -m ttt_net admin`."""
 TOKEN_FILE = "admin.token"  # noqa: S105 - a name, not a secret
 METRICS_TOKEN_FILE = "metrics.token"  # noqa: S105 - as above
-"""Holds the token that reads `/metrics`, and nothing else."""
+"""Holds the token that may only read `/metrics`."""
 _MAX_PATH_BYTES = 100
 """Longer paths are too long for a Unix socket on some systems."""
 _TOKEN = re.compile(r"[\x21-\x7e]{16,}")
@@ -64,7 +64,7 @@ class AdminListener(NamedTuple):
     metrics_token: str
     folder: Path
     file: tuple[int, int] | None
-    """Which file a Unix socket is: at its path there may be another by the end."""
+    """Identifies the file of a Unix socket: in the end, another file may have its path."""
 
 
 def open_listener(wanted: str, folder: Path) -> AdminListener | None:
@@ -203,12 +203,12 @@ class AdminServer:
         self._connections.pop(connection, None)
 
     def excuse(self, late_s: float) -> None:
-        """Blame nobody for a silence of ours, as the hub does."""
+        """Excuse all peers after a pause of our own process, as the hub does."""
         for connection in self._connections:
             connection.excuse(max(0.0, late_s))
 
     def tick(self, now_s: float) -> None:
-        """Look after every connection; to be called about once a second."""
+        """Check every connection; call this about once a second."""
         guard = self._hub.services.guard
         for connection in list(self._connections):
             guard.attempt("looking after an admin", partial(connection.tick, now_s), connection.abort)
@@ -238,7 +238,7 @@ class AdminServer:
             return protocol.reject(401, _UNKNOWN)
         if request.path != "/metrics":
             return protocol.reject(404, "not found\n")
-        from ttt_net.server.admin.exposition import write  # with a library that not every start should wait for
+        from ttt_net.server.admin.exposition import write  # imported here, because not every start needs the library
 
         written = write(self._commands.report())
         if written is None:
@@ -280,7 +280,7 @@ class AdminServer:
 def _token_of(request: Request) -> str | None:
     """Return the token of a request; None without one, or if the request comes from a page of any site."""
     given = request.headers.get_all("Authorization")
-    is_foreign = "Origin" in request.headers  # no page has business here
+    is_foreign = "Origin" in request.headers  # browsers' pages have no access
     is_one = not is_foreign and len(given) == 1 and given[0].startswith("Bearer ")
     return given[0].removeprefix("Bearer ") if is_one else None
 
@@ -313,7 +313,7 @@ async def attending(listener: AdminListener | None, hub: Hub, stop: Callable[[],
 
 
 def _take_down(listener: AdminListener) -> None:
-    """Remove the files of the listener. While it is open, the number of its socket's file is not given to another."""
+    """Remove the files of the listener. While it is open, no other file gets the inode number of its socket."""
     (listener.folder / ADDRESS_FILE).unlink(missing_ok=True)
     if listener.file is not None and _file_at(Path(listener.address)) == listener.file:
         Path(listener.address).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Write the figures in the text format that Prometheus reads; by `prometheus-client`, where that is installed."""
+"""Write the statistics in the text format of Prometheus, with `prometheus-client` if it is installed."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def write(report: Report) -> tuple[str, str] | None:
 
 
 class _Collector:
-    """A collector for `prometheus-client` whose metrics are all known before."""
+    """A collector for `prometheus-client` with a fixed set of metrics."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -108,7 +108,7 @@ def _of_cluster(figures: NodeFigures) -> Iterator[Any]:
 
 
 def _by_label(name: str, label: str, counts: Mapping[str, int], help: str) -> Any:  # noqa: ANN401 - a type of an extra
-    """Return a counter with a sample for every label: one that appears with its first count has no rate there."""
+    """Return a counter with a sample for every label: Prometheus computes no rate for a label that appears later."""
     family = CounterMetricFamily(f"ttt_net_{name}", help, labels=[label])
     for value, count in sorted(counts.items()):
         family.add_metric([value], count)
@@ -116,7 +116,7 @@ def _by_label(name: str, label: str, counts: Mapping[str, int], help: str) -> An
 
 
 def _buckets(timing: Timing) -> list[tuple[str, float]]:
-    """Return the classes as Prometheus has them: each counts all values that are at most its bound."""
+    """Return the cumulative buckets of Prometheus: each counts all values up to its bound."""
     count, buckets = 0, []
     for bound, more in zip([*map(repr, timing.bounds), "+Inf"], timing.counts, strict=True):
         count += more

@@ -88,7 +88,7 @@ class Moderators:
         self._services.journal.moderators(done, failed)
 
     def hear(self, entry: AppointModerator | DismissModerator) -> None:
-        """Follow the host's appointments and dismissals on another node of the cluster."""
+        """Apply the host's appointments and dismissals from another node of the cluster."""
         if isinstance(entry, AppointModerator):
             self._by_token[entry.token_hash] = Moderator(entry.name, entry.token_hash, entry.note.at_ms)
         else:
@@ -205,7 +205,7 @@ def held_by(services: Services, act: Act) -> dict[Session, Sanction]:
 
 
 class _Wanted(NamedTuple):
-    """A ban or mute of a player, as it was asked for."""
+    """A requested ban or mute of a player."""
 
     act: Act
     reason: str
@@ -238,7 +238,7 @@ class ModerationCommands:
     # Bans and mutes.
 
     def impose(self, asked: protocol.Ban | protocol.MutePlayer, admin: Admin, answer: ReplyTo) -> None:
-        """Ban or mute a player, with their address if that is wanted, or a network."""
+        """Ban or mute a player, with their address if requested, or a network."""
         act: Act = "ban" if isinstance(asked, protocol.Ban) else "mute"
         wanted = _Wanted(act, asked.reason, asked.for_s, asked.with_address, admin)
         network = network_to_ban(asked.whom)
@@ -304,14 +304,14 @@ class ModerationCommands:
         self._journal.impose(sanctions, note, done, partial(protocol.fail, answer))
 
     def _is_hosts(self, wanted: Sanction) -> bool:
-        """Tell whether there is such a sanction already, and the host's, which no moderator changes."""
+        """Tell whether the host has already imposed such a sanction, which moderators cannot change."""
         return any(
             (each.act, each.player, each.by) == (wanted.act, wanted.player, HOST)
             for each in self._services.sanctions.in_force()
         )
 
     def lift(self, asked: protocol.Unban | protocol.Unmute, admin: Admin, answer: ReplyTo) -> None:
-        """End a ban or mute. Raises `Refusal` if there is none, or none that a moderator may end."""
+        """End a ban or mute. Raises `Refusal` if there is none, or if a moderator may not end it."""
         act: Act = "ban" if isinstance(asked, protocol.Unban) else "mute"
         found = self._found(act, asked.whom)
         if found is None:
@@ -329,7 +329,7 @@ class ModerationCommands:
         self._journal.lift(found, note, done, partial(protocol.fail, answer))
 
     def _found(self, act: Act, whom: str) -> Sanction | None:
-        """Return a sanction of a network, of a player by name, or of a number after `#`, which the forgotten have."""
+        """Return the sanction of a network, of a player by name, or of a deleted player by a number after `#`."""
         name = whom.removeprefix("name:")
         number = int(name[1:]) if name.startswith("#") and name[1:].isdecimal() else None
         network = network_to_ban(whom)

@@ -47,7 +47,7 @@ class AdminRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Stats(AdminRequest, frozen=True):
-    """Ask for the server's figures: a `Report`."""
+    """Get the server's statistics as a `Report`."""
 
     role = "host"
 
@@ -59,13 +59,13 @@ class ListPlayers(AdminRequest, frozen=True, tag="players"):
 
 
 class ListMatches(AdminRequest, frozen=True, tag="matches"):
-    """Ask for the live matches, private ones too: `MatchRows`."""
+    """Get the live matches, including private ones, as `MatchRows`."""
 
     role = "host"
 
 
 class Kick(AdminRequest, frozen=True):
-    """Close a player's connection; they may come back at once."""
+    """Close a player's connection; they may reconnect immediately."""
 
     role = "moderator"
 
@@ -215,7 +215,7 @@ class Drain(AdminRequest, frozen=True):
 
 
 class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
-    """Make a tournament of the host's: a `TournamentSheet`. The fields are those of `organise`."""
+    """Create a tournament of the host; the reply is a `TournamentSheet`. The fields are those of `organise`."""
 
     role = "host"
 
@@ -246,7 +246,7 @@ class ShowTournament(AdminRequest, frozen=True, tag="tournament"):
 
 
 class DirectTournament(AdminRequest, frozen=True, tag="direct_tournament"):
-    """Direct any tournament, as its organiser does by `direct`; the host also adds players by name."""
+    """Direct any tournament, as its organiser does with `direct`; the host can also add players by name."""
 
     role = "host"
 
@@ -304,7 +304,7 @@ class Failed(AdminReply, frozen=True):
 
 
 class Timing(Struct, frozen=True):
-    """A histogram since the start: how many values were at most each bound, the last class having none."""
+    """A histogram since the start: the number of values up to each bound; the last bucket has no bound."""
 
     bounds: tuple[float, ...]
     counts: list[int]
@@ -320,7 +320,7 @@ class Timing(Struct, frozen=True):
 
 
 class Report(AdminReply, frozen=True):
-    """The figures as they are now, and the counts since the start."""
+    """The current statistics, and counts since the start."""
 
     name: str
     version: str
@@ -338,7 +338,7 @@ class Report(AdminReply, frozen=True):
     jobs: int
     """Entries that wait for the disk."""
     analyses: int
-    """Matches that are analysed, or wait for it."""
+    """Matches that are being analysed or wait for it."""
     free_bytes: int | None
     """Free bytes on the disk of the journal; None if unknown."""
     journal_bytes: int | None
@@ -348,7 +348,7 @@ class Report(AdminReply, frozen=True):
     cap_bytes: int
     """Their size limit (`limits.journal_mb`); 0: none."""
     tasks: int
-    """Tasks of the event loop; none of them is one client's, so there are few and always as many."""
+    """Tasks of the event loop; no task belongs to a single client, so the number is small and constant."""
     accepted: int
     requests: int
     matches: int
@@ -365,11 +365,11 @@ class Report(AdminReply, frozen=True):
     cluster: NodeFigures | None = None
     """The state of this node in its cluster; None without one."""
     questions: int = 0
-    """Questions about the past that wait for an answer, and the one under way."""
+    """Queries of past matches that wait for an answer, including the current one."""
     questions_refused: int = 0
-    """Those refused because too many waited, or given up because the answer cost too much."""
+    """Queries rejected because too many waited, or aborted because the answer cost too much."""
     answer_s: Timing | None = None
-    """CPU time of answers to them on the reading thread; None from a server of an older release."""
+    """CPU time of their answers on the reading thread; None from a server of an older release."""
 
 
 class PlayerRow(Struct, frozen=True, omit_defaults=True):
@@ -482,7 +482,7 @@ class PlayerReportDetail(AdminReply, frozen=True):
 
 
 class ModeratorRow(Struct, frozen=True):
-    """A moderator, and since when they are one."""
+    """A moderator, and the time of their appointment."""
 
     name: str
     since_ms: int
@@ -495,7 +495,7 @@ class ModeratorRows(AdminReply, frozen=True):
 
 
 class TournamentRows(AdminReply, frozen=True):
-    """Tournaments: those that are not over, the newest first, then those that ended lately."""
+    """Tournaments: unfinished ones, newest first, then recently ended ones."""
 
     tournaments: list[ListedTournament]
 
@@ -527,7 +527,7 @@ decode_admin_request = msgspec.json.Decoder(AnyAdminRequest).decode
 decode_admin_reply = msgspec.json.Decoder(AnyAdminReply).decode
 
 ReplyTo = Callable[[AnyAdminReply], None]
-"""Called with the only reply to a request."""
+"""Called once with the reply to a request."""
 
 
 def fail(answer: ReplyTo, refusal: Refusal) -> None:

@@ -1,1 +1,1 @@
-"""Admission: limits of connections and rates, bans and mutes; asked before anything costs something."""
+"""Admission: limits of connections and rates, bans and mutes, checked before any costly work."""

@@ -11,12 +11,12 @@ UNKNOWN = "unknown"
 _WIDER = (56, 48)
 _MAX_HOPS = 32
 _MOST_REMEMBERED = 1_024
-"""Addresses that need not be read again: one that floods is asked about all the time."""
+"""The number of cached parsed addresses: a flooding one is looked up all the time."""
 _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](?::\d{1,5})?|(?P<four>\d+\.\d+\.\d+\.\d+):\d{1,5}", re.ASCII)
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Return the networks; `ValueError` names the text that is none."""
+    """Return the parsed networks. Raises `ValueError`, with the text, if one is invalid."""
     return tuple(map(ip_network, texts))
 
 
@@ -35,7 +35,7 @@ def network_of(address: str) -> str:
 
 
 def wider_networks(address: str) -> tuple[str, ...]:
-    """Return the /56 and the /48 around an IPv6 address, which one customer may have whole; none for IPv4."""
+    """Return the /56 and the /48 around an IPv6 address, which a single customer may own; empty for IPv4."""
     found = _read(address)
     if not isinstance(found, IPv6Address):
         return ()
@@ -43,19 +43,19 @@ def wider_networks(address: str) -> tuple[str, ...]:
 
 
 def network_at(address: str, version: int, length: int) -> Network | None:
-    """Return the network of that prefix length that the address is in; None for one of the other version."""
+    """Return the network of an address with a prefix length; None for an address of the other IP version."""
     found = _read(address)
     return ip_network((found, length), strict=False) if found is not None and found.version == version else None
 
 
 def coarse(address: str) -> str:
-    """Return the address as it may be logged: an IPv4 one as its /24, an IPv6 one as its /48."""
+    """Return the coarse address for logs: the /24 of IPv4, the /48 of IPv6."""
     found = _read(address)
     return UNKNOWN if found is None else str(ip_network((found, 24 if found.version == 4 else 48), strict=False))
 
 
 def shown(address: str) -> str:
-    """Return the address as people know it: of IPv4 as IPv4, and without the interface that it came over."""
+    """Return the address for display: mapped IPv4 as IPv4, and without the interface."""
     found = _read(address)
     return address if found is None else str(found)
 
@@ -63,8 +63,8 @@ def shown(address: str) -> str:
 def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -> str:
     """Return the address that a connection comes from.
 
-    `forwarded` are the values of `X-Forwarded-For`, which are believed only as far as listed proxies wrote them: the
-    caller is the rightmost address that is no proxy of ours. Anybody may have written the rest.
+    `forwarded` are the values of `X-Forwarded-For`. Only the part written by listed proxies is trusted: the caller is
+    the rightmost address that is not a listed proxy. Anybody may have written the rest.
     """
     if not is_among(peer, proxies):
         return peer
@@ -80,11 +80,11 @@ def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -
 
 @lru_cache(_MOST_REMEMBERED)
 def _read(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the address, an IPv4 one as such even where IPv6 carries it; None for any other text."""
+    """Return the parsed address, with mapped IPv4 as IPv4; None for any other text."""
     with_port = _WITH_PORT.fullmatch(text)
     bare = (with_port["six"] or with_port["four"]) if with_port else text
     try:
-        found = ip_address(bare.partition("%")[0])  # a link-local address comes with its interface
+        found = ip_address(bare.partition("%")[0])  # a link-local address includes its interface
     except ValueError:
         return None
     return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found

@@ -1,11 +1,11 @@
-"""Limit connections, in all and by address, from the moment the kernel hands them over.
+"""Limit connections, in total and by address, from the moment the kernel hands them over.
 
-The limiter answers a connection slightly over a limit over HTTP, with the name of the limit and when to come back. It
-drops connections far over a limit without a word.
+The limiter answers a connection slightly over a limit by HTTP, with the name of the limit and when to retry. It drops
+connections far over a limit without an answer.
 
-The acceptor takes a few connections per turn of the event loop, and so many a second. An event loop's own server would
-take all that wait at once, perhaps a thousand, and create a protocol and a transport for each while all players wait.
-The other connections wait in the kernel, at no cost.
+The acceptor takes a few connections per iteration of the event loop, and a limited number per second. An event loop's
+own server would take all waiting connections at once, perhaps a thousand, and create a protocol and a transport for
+each while all players wait. The other connections wait in the kernel, at no cost.
 """
 
 import asyncio
@@ -47,17 +47,17 @@ RESERVED = 1 / 20
 RESERVED_TO_ONE = 4
 """Connections of one address that may use reserved places before their `hello`."""
 MODEST = 10
-"""Connections that an address always keeps when others want in: idle ones are dropped of larger addresses alone."""
+"""Connections that each address may keep: idle ones are dropped only from addresses with more."""
 _LOOKED_AFTER_MS = 100
-"""How long no idle connection is looked for after none was found: all would have to be looked at each time."""
+"""How long to skip the search for idle connections after it found none, because it examines all of them."""
 MOST_TAKEN = 4
-"""The most connections taken in one turn of the event loop."""
+"""The maximal number of connections accepted in one iteration of the event loop."""
 MOST_LOOKED_AT = 32
-"""The most connections looked at in one turn: one that is dropped at once costs a tenth."""
+"""The maximal number of connections examined in one iteration: dropping one immediately costs a tenth."""
 _REST_S = 0.5
-"""The pause after the system had no room for a connection, for it would say so again at once."""
+"""The pause after the system ran out of resources, since it would fail again immediately."""
 _LEAST_REST_S = 0.01
-"""The shortest pause after too many connections, so that several can be taken together after it."""
+"""The minimal pause after too many connections, so that several can be accepted together after it."""
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -85,9 +85,9 @@ class ConnectionLimiter:
         self._sanctions = sanctions
         self._connections = connections
         self._is_hashing = is_hashing
-        """Whether addresses are counted by keyed hash, as other nodes of a cluster know them."""
+        """Whether to count addresses by keyed hash, as other nodes of a cluster do."""
         self._is_idle = is_idle
-        """Tells whether a connection may be dropped without harm to a match or to a search for one."""
+        """Tells whether dropping a connection harms neither a match nor a seek."""
         self._now_ms = now_ms
         self._none_idle_until_ms = 0
         self._live: Counter[str] = Counter()
@@ -107,7 +107,7 @@ class ConnectionLimiter:
         return self._live[network]
 
     def shut_to(self, peer: str) -> Dropped | None:
-        """Return why one more connection from that address would be far too many, or None if it would not."""
+        """Return why one more connection from an address would be far too many, or None."""
         if len(self._connections) >= self._limits.max_connections + self._reserved + POLITE:
             return "full"
         if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
@@ -119,7 +119,7 @@ class ConnectionLimiter:
         return "work" if self._shares.is_overdrawn(network, wider_networks(peer)) else None
 
     def arrive(self, one: Connection, peer: str) -> None:
-        """Count a connection that was just accepted from that address."""
+        """Count a connection that was just accepted from an address."""
         one.address = peer
         one.lacks_place = len(self._connections) > self._limits.max_connections
         self._newcomers[one] = None
@@ -131,7 +131,7 @@ class ConnectionLimiter:
             self._count(one)
 
     def identify(self, one: Connection, forwarded: Sequence[str]) -> TurnedAway | None:
-        """Return why a connection is refused, now that its request has arrived; None if it is accepted."""
+        """Return why a connection is rejected after its request has arrived; None if it is accepted."""
         if is_among(one.address, self._proxies):
             one.address = caller_of(one.address, forwarded, self._proxies)
             self._count(one)
@@ -157,7 +157,7 @@ class ConnectionLimiter:
             one.turned_away = self.full()
 
     def full(self) -> TurnedAway:
-        """Return the answer to a connection for which there is no place."""
+        """Return the response to a connection without a place."""
         return _full(503, "the server", "max_connections", self._limits.max_connections)
 
     @property
@@ -169,7 +169,7 @@ class ConnectionLimiter:
         return one.metered_as is None or waiting < RESERVED_TO_ONE
 
     def _idle_of_largest(self, one: Connection) -> Connection | None:
-        """Return the oldest idle connection of the address that has most, if that is not the one that wants in."""
+        """Return the oldest idle connection of the address with the most connections, unless that is the new one's."""
         if self._now_ms() < self._none_idle_until_ms:
             return None
         address, held = max(self._of_address.items(), key=lambda each: len(each[1]), default=("", {}))
@@ -187,12 +187,12 @@ class ConnectionLimiter:
         one.lacks_place = False
 
     def flooded(self, one: Connection) -> None:
-        """Count a flood; an address of many is turned away for a while."""
+        """Count a flood; an address with many is rejected for a while."""
         with contextlib.suppress(Refusal):
             self._rate_limiter.spend_of_address("floods", one.metered_as)
 
     def leave(self, one: Connection) -> None:
-        """Count a connection no more: it is gone."""
+        """Stop counting a closed connection."""
         self._newcomers.pop(one, None)
         self._reserve.pop(one, None)
         if one.metered_as is not None:
@@ -264,7 +264,7 @@ class Acceptor:
 
     @contextmanager
     def accepting(self) -> Iterator[None]:
-        """Take connections inside the block. Its end closes the socket, which resets the connections that wait."""
+        """Accept connections inside the block. Its end closes the socket, which resets waiting connections."""
         self._listening.setblocking(False)
         self._start()
         try:
@@ -285,7 +285,7 @@ class Acceptor:
         self._resting = self._loop.call_later(seconds, self._start)
 
     def _take_some(self) -> None:
-        """Accept the connections of one turn of the loop."""
+        """Accept the connections of one iteration of the loop."""
         taken, now_ms = 0, self._now_ms()
         for _ in range(MOST_LOOKED_AT):
             wait_ms = self._arrivals.wait_ms(now_ms)
@@ -315,5 +315,5 @@ class Acceptor:
         """Register the socket with the event loop."""
         try:
             await self._loop.connect_accepted_socket(self._protocols, one)
-        except OSError:  # it has left already
+        except OSError:  # it has already disconnected
             one.close()

@@ -15,26 +15,29 @@ from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
 MAX_ACCOUNTS = 20_000
-"""Accounts of addresses, and of players, that are kept. The least recently used one is forgotten, and full again."""
+"""The number of stored accounts of addresses, and of players.
+
+The least recently used one is dropped, and so is full again.
+"""
 SETTLED_MS = 1.0
 """The debt of an address, or of a player, before it is charged, so that a cheap request costs three additions."""
 TURNS_AFTER_MS = 2.0
-"""Once an address has used so much of its share, its connections take turns: one turn a pass of the event loop.
+"""Once an address has used this much of its share, its connections take turns: one per iteration of the event loop.
 
-Until then, all that two hundred connections have sent at once is acted on in one pass.
+Until then, one iteration handles everything that two hundred connections have sent.
 """
 TURN_MS = 0.5
-"""After how long a turn begins no further request."""
+"""After this time, a turn begins no further request."""
 READ_MS = 0.015
 """The cost of one read in the kernel and the event loop, before anything is measured."""
 MS_PER_MB = 20.0
-"""The price of bytes that are sent over HTTP: at 50 ms a second an address receives 2.5 MB a second."""
+"""The price of bytes sent over HTTP: at 50 ms a second, an address receives 2.5 MB a second."""
 PLAYERS_SHARE = 1 / 4
-"""The part of an address' share that one of its players may use, so that one pupil leaves something to the class."""
+"""The fraction of an address's share for one of its players, so that one pupil leaves something to the class."""
 WIDER = (2, 4)
 """How many shares of an address the /56 and the /48 around an IPv6 /64 may use."""
 ALL_TOGETHER = Rate(3_000, 5.0)
-"""The milliseconds that all addresses may use; beyond it, only those are served that have half of their share left."""
+"""The milliseconds for all addresses together; beyond that, only those with half of their share left are served."""
 
 
 class Share(Bucket):
@@ -45,12 +48,12 @@ class Share(Bucket):
     def __init__(self, rate: Rate, now_ms: int) -> None:
         super().__init__(rate, now_ms)
         self.owed_ms = 0.0
-        """Cost that is not charged yet, where this is the widest network of several addresses."""
+        """The cost that is not charged yet, if this is the widest network of several addresses."""
         self.is_heavy = False
-        """Whether so much was used lately that connections have to take turns."""
+        """Whether recent use was so high that connections have to take turns."""
 
     def use(self, now_ms: int, ms: float) -> None:
-        """Take milliseconds."""
+        """Use milliseconds."""
         self.take(now_ms, ms)
         self.is_heavy = self.used(now_ms) > TURNS_AFTER_MS
 
@@ -62,16 +65,16 @@ class Account:
 
     def __init__(self, shares: Sequence[Share], wider: Sequence[str] = ()) -> None:
         self.shares = shares
-        """That of the address, and those of the networks around it, the nearest first."""
+        """The shares of the address and of the networks around it, nearest first."""
         self.wider = wider
         """The networks around it."""
         self.owed_ms = 0.0
-        """The cost of its connections together that is not charged yet."""
+        """The total cost of its connections that is not charged yet."""
 
     def owe(self, ms: float) -> bool:
-        """Add to the debt; return whether it is worth being charged.
+        """Add to the debt; return whether it is large enough to be charged.
 
-        Many addresses of one IPv6 network are charged as soon as one address, so they take turns as soon.
+        The addresses of one IPv6 network share their debt, so they take turns as early as a single address would.
         """
         self.owed_ms += ms
         if len(self.shares) == 1:
@@ -82,13 +85,13 @@ class Account:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether so much was used lately that its connections have to take turns."""
+        """Whether recent use was so high that its connections have to take turns."""
         shares = self.shares
         return shares[0].is_heavy or (len(shares) > 1 and any(share.is_heavy for share in shares))
 
 
 class Payer(Protocol):
-    """A connection as the payer of what it causes."""
+    """A connection, which pays for the work that it causes."""
 
     @property
     def account(self) -> Account | None:
@@ -97,16 +100,16 @@ class Payer(Protocol):
     player: int | None
     """The player, after `hello`."""
     owed_ms: float
-    """Measured time that is not charged to the player yet."""
+    """The measured time that is not charged to the player yet."""
 
     def charge(self, ms: float) -> None:
-        """Charge measured milliseconds, now or once they are worth it."""
+        """Charge measured milliseconds, now or when enough have accumulated."""
 
 
 class FairShares:
     """The accounts of all addresses and players.
 
-    `clock_s` measures, in seconds: the CPU time of the event loop's thread. By default nothing costs anything, as in
+    `clock_s` measures, in seconds: the CPU time of the event loop's thread. By default everything is free, as in
     simulations.
     """
 
@@ -119,14 +122,14 @@ class FairShares:
     ) -> None:
         self.clock_s = clock_s
         self.payer: Payer | None = None
-        """The connection whose request is carried out at this moment, or whose answer from the journal is given."""
+        """The connection whose request, or whose answer from the journal, is being handled."""
         self._limits = limits
         self._now_ms = now_ms
         self._most = most
         self._accounts: OrderedDict[str, Account] = OrderedDict()
         self._shares: OrderedDict[int | str, Share] = OrderedDict()
         """The shares of players, by number, and of wider networks."""
-        self._all = Bucket(ALL_TOGETHER, 0)  # which is full, whatever the time
+        self._all = Bucket(ALL_TOGETHER, 0)  # always full
 
     def account_of(self, network: str, wider: Sequence[str] = ()) -> Account:
         """Return the account of an address, linked to the `wider` networks around it, nearest first."""
@@ -140,7 +143,7 @@ class FairShares:
         return account
 
     def charge(self, payer: Payer, ms: float) -> None:
-        """Charge measured milliseconds to a connection, now or once they are worth it."""
+        """Charge measured milliseconds to a connection, now or when enough have accumulated."""
         account = payer.account
         if account is not None:
             payer.owed_ms += ms
@@ -148,7 +151,7 @@ class FairShares:
                 self.settle(payer)
 
     def settle(self, payer: Payer) -> None:
-        """Charge a connection's debt to its player, and that of its address to all that contain the address."""
+        """Charge a connection's debt to its player, and its address's debt to that address and its networks."""
         own_ms, payer.owed_ms = payer.owed_ms, 0.0
         account, now_ms = payer.account, self._now_ms()
         if account is None:
@@ -165,9 +168,9 @@ class FairShares:
             self._kept(payer.player, PLAYERS_SHARE).take(now_ms, own_ms)
 
     def check(self, payer: Payer) -> None:
-        """Refuse a request, other than a move or a ping, of a peer whose share is used up, and say when to retry."""
+        """Reject a request, other than a move or a ping, of a peer whose share is used up, and say when to retry."""
         account = payer.account
-        if account is None or not account.is_heavy:  # light accounts have no share that is nearly used up
+        if account is None or not account.is_heavy:  # no share of a light account is nearly used up
             return
         now_ms = self._now_ms()
         wait_ms = max(share.wait_ms(now_ms) for share in account.shares)
@@ -181,7 +184,7 @@ class FairShares:
             raise Refusal(Code.TOO_FAST, "the server is busy, and your address has used half of its share", 1_000)
 
     def is_overdrawn(self, network: str, wider: Sequence[str] = ()) -> bool:
-        """Tell whether an address, or a network around it, has used half a share too much: then nothing new begins."""
+        """Tell whether an address, or a network around it, has overdrawn half a share: then nothing new may begin."""
         account, now_ms = self._accounts.get(network), self._now_ms()
         shares = (account.shares[0] if account else None, *(self._shares.get(each) for each in wider))
         too_much = 1.5 * self._limits.work.count

@@ -13,23 +13,23 @@ TOLD = frozenset(
     {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
     | {"challenges", "matches", "writes", "bytes"}
 )
-"""Acts that the nodes of a cluster count together; other limits protect one node, which counts alone."""
+"""Limits that the nodes of a cluster count together; other limits protect a single node."""
 MAX_BUCKETS = 20_000
-"""The one that was not asked for the longest is forgotten, and so is full again."""
+"""The number of buckets; the least recently used one is dropped, and so is full again."""
 _MB = 1_000_000
 _DAY_S = 86_400.0
 _KEPT_FOR_MOVES = 1 / 4
-"""The part of an address's write allowance that new matches leave to running ones."""
+"""The fraction of an address's write allowance that new matches leave for running ones."""
 EVENT_BYTES = 150
 """Approximate bytes of an event in the journal, with its share of partly filled pages."""
 MATCH_BYTES = 500
 """Bytes for the start and the end of a match, for each of its players."""
 _ROUNDED_OFF_MS = 1e-6
-"""More than the rounding error of sums; without it, a client that waits as asked is sometimes 1 ms early."""
+"""More than the rounding error of sums; without it, a client that waits as requested is sometimes 1 ms early."""
 
 
 class Bucket:
-    """A token bucket: each act takes a token, tokens come back at the rate, and a full bucket allows a burst."""
+    """A token bucket: each action takes a token, tokens are refilled at the rate, and a full bucket allows a burst."""
 
     __slots__ = ("_at_ms", "_rate", "_tokens")
 
@@ -39,7 +39,7 @@ class Bucket:
         self._at_ms = now_ms
 
     def take(self, now_ms: int, tokens: float = 1.0) -> int:
-        """Take tokens; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
+        """Take tokens and return 0, or return the milliseconds until there are enough; a failed attempt costs too."""
         rate = self._rate  # as `_tokens_at`, without a call for each message
         left = self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s
         left = (left if left < rate.count else rate.count) - tokens
@@ -51,12 +51,12 @@ class Bucket:
         return self.wait_ms(now_ms)
 
     def wait_ms(self, now_ms: int, tokens: float = 1.0) -> int:
-        """Return after how many milliseconds there are so many tokens to take; 0 if there are now."""
+        """Return the milliseconds until this many tokens are available; 0 if they are now."""
         missing = tokens - self._tokens_at(now_ms)
         return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
 
     def used(self, now_ms: int) -> float:
-        """Return how many tokens are missing to a full bucket; more than it holds if there is a debt."""
+        """Return how many tokens a full bucket has more; with a debt, this exceeds its capacity."""
         return self._rate.count - self._tokens_at(now_ms)
 
     @property
@@ -79,11 +79,10 @@ class RateLimiter:
         self._most = most
         self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
         self.untold: Counter[tuple[str, int | str]] | None = None
-        """Used amounts of `TOLD` limits, by player or address, that were not sent to the other nodes yet; None without
-        a cluster."""
+        """The used amounts of `TOLD` limits that other nodes do not know yet, by player or address; None without cluster."""
 
     def tell(self, act: str, player: int) -> None:
-        """Have the other nodes of a cluster count an act of a player that only this one saw."""
+        """Let the other nodes of a cluster count an action of a player that only this one saw."""
         if self.untold is not None:
             self.untold[act, player] += 1
 
@@ -94,12 +93,15 @@ class RateLimiter:
         self._bucket(act, holder, people).take(self._now_ms(), count)
 
     def spend(self, act: PlayerAct, player: int, address: str | None) -> None:
-        """Count one action of a player. `Refusal` names the exceeded limit and when to retry."""
+        """Count one action of a player.
+
+        Raises `Refusal`, with the limit and when to retry, if the limit is exceeded.
+        """
         self._take(act, player, "for one player")
         self.share(act, address)
 
     def check(self, act: PlayerAct, player: int) -> None:
-        """Refuse what the next `spend` would refuse because of the player alone, and count nothing."""
+        """Reject what the next `spend` would reject because of the player alone, without counting."""
         self._check(act, player, "for one player")
 
     def share(self, act: PlayerAct, address: str | None, times: int = 1) -> None:
@@ -108,7 +110,7 @@ class RateLimiter:
             self._take(act, address, "for one address", times, self._limits.players_per_address)
 
     def check_share(self, act: PlayerAct, address: str | None) -> None:
-        """Refuse what the next `share` would refuse, and count nothing."""
+        """Reject what the next `share` would reject, without counting."""
         if address is not None:
             self._check(act, address, "for one address")
 
@@ -118,12 +120,12 @@ class RateLimiter:
             self._take(act, address, "for one address")
 
     def check_of_address(self, act: AddressAct, address: str | None) -> None:
-        """Refuse what the next `spend_of_address` would refuse, and count nothing."""
+        """Reject what the next `spend_of_address` would reject, without counting."""
         if address is not None:
             self._check(act, address, "for one address")
 
     def may_write(self, address: str | None, *, is_new: bool = False) -> None:
-        """Refuse events, or if `is_new` matches, of an address that has had its bytes of the day written down."""
+        """Reject events, or with `is_new` matches, of an address that has used up its journal bytes of the day."""
         bucket = None if address is None else self._buckets.get(("bytes", address))
         if bucket is None:
             return
@@ -135,21 +137,21 @@ class RateLimiter:
             raise Refusal(Code.TOO_FAST, f"{sentence} (limits.daily_mb)", wait_ms)
 
     def write(self, address: str | None, events: int) -> None:
-        """Count events that an address has written down. Raises `Refusal` if it may not have them written."""
+        """Count the journal bytes of an address's events. Raises `Refusal` if they exceed its limit."""
         if address is not None:
             self.may_write(address)
             self.share("writes", address)
             self.wrote(address, EVENT_BYTES * events)
 
     def wrote(self, address: str | None, count: int) -> None:
-        """Count bytes that were written down for an address; once over its limit, the next are refused."""
+        """Count journal bytes of an address; once over its limit, the next are rejected."""
         if address is not None:
             self._bucket("bytes", address).take(self._now_ms(), count)
             if self.untold is not None:
                 self.untold["bytes", address] += count
 
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
-        """Count one try of a code. Raises `Refusal` if it is wrong, or one too many."""
+        """Count one attempt at a code. Raises `Refusal` if the code is wrong or the attempts are used up."""
         self.spend("codes", player, address)
         self.check_of_address("wrong_codes", address)
         if not is_right:
@@ -164,7 +166,7 @@ class RateLimiter:
                 del self._buckets[key]
 
     def is_flooded(self, act: AddressAct, address: str) -> bool:
-        """Tell whether the address went on after refusals for as long as it had before them."""
+        """Tell whether the address ignored refusals and continued for as long as its whole burst."""
         bucket = self._buckets.get((act, address))
         if bucket is None:
             return False
@@ -172,7 +174,7 @@ class RateLimiter:
         return bucket.is_flooded
 
     def __len__(self) -> int:
-        """Return how many buckets are kept."""
+        """Return the number of buckets."""
         return len(self._buckets)
 
     def _check(self, act: str, holder: Hashable, whose: str) -> None:
@@ -189,7 +191,7 @@ class RateLimiter:
             self.untold[act, holder] += times
 
     def _rate(self, act: str, people: int) -> Rate:
-        """Return the rate for so many people together."""
+        """Return the rate for this many people together."""
         if act == "bytes":
             return Rate(self._limits.daily_mb * _MB, _DAY_S)
         rate: Rate = getattr(self._limits, act)

@@ -1,8 +1,7 @@
-"""Keep bans and mutes in memory, as the journal has them.
+"""Keep the journal's bans and mutes in memory.
 
-A sanction of a player goes by their number. When they are forgotten it goes by a keyed hash of their token; and where
-the host wanted that, by one of the address that they came from. Without the key, which is in no journal, neither can be
-read back or guessed.
+A sanction identifies a player by number, and after deletion by a keyed hash of their token; if the host wants it, also
+by a keyed hash of their address. Without the key, which is not in the journal, neither can be recovered or guessed.
 """
 
 import hashlib
@@ -20,7 +19,7 @@ Act = SanctionAct
 HOST = "host"
 """Author of a sanction that no moderator imposed."""
 WIDEST = {4: 8, 6: 16}
-"""The shortest prefixes that can be banned: a shorter one is a slip."""
+"""The shortest prefixes that can be banned: a shorter one is a typing error."""
 _HASH_BYTES = 16
 _PLAYER = "player:"
 _ADDRESS = "address:"
@@ -33,13 +32,13 @@ class Sanction(NamedTuple):
 
     act: Act
     whom: str
-    """A network; `player:` and a number, so that another name does not help; or a keyed hash after its kind."""
+    """A network; `player:` and a number, so that a rename does not help; or a keyed hash after its kind."""
     shown: str
-    """The network; or the name that the player has, which the journal does not keep here."""
+    """The network; or the player's current name, which the journal does not store here."""
     reason: str
     since_ms: int
     until_ms: int | None
-    """None: for ever."""
+    """The end; None: forever."""
     player: PlayerId | None = None
     """The player, deleted or not; None for a network."""
     by: str = HOST
@@ -53,14 +52,14 @@ class Sanction(NamedTuple):
 
     @property
     def title(self) -> str:
-        """How it is listed: a network, or a player, by number once they are forgotten, or their address."""
+        """The title in lists: a network, a player (by number after deletion), or their address."""
         if self.player is None or self.whom.startswith(_PLAYER):
             return self.shown
         name = f"{self.shown} #{self.player}"
         return f"address of {name}" if self.whom.startswith(_ADDRESS) else name
 
     def left_ms(self, now_ms: int) -> int | None:
-        """Return how long it still is; None for ever."""
+        """Return the time left; None: forever."""
         return None if self.until_ms is None else max(1, self.until_ms - now_ms)
 
     def message(self, now_ms: int, *, lifted: bool = False) -> Sanctioned:
@@ -68,13 +67,13 @@ class Sanction(NamedTuple):
         return Sanctioned(self.act, self.left_ms(now_ms), self.reason, lifted)
 
     def refusal(self, now_ms: int) -> Refusal:
-        """Return the refusal of what it forbids."""
+        """Return the refusal for an action that it forbids."""
         code = Code.BANNED if self.act == "ban" else Code.MUTED
         return Refusal(code, self.sentence(), self.left_ms(now_ms))
 
 
 class Subject(NamedTuple):
-    """A player, as sanctions know them."""
+    """A player as sanctions identify them."""
 
     player: PlayerId
     token_key: str
@@ -82,21 +81,21 @@ class Subject(NamedTuple):
 
 
 def until(moment_ms: int | None) -> str:
-    """Return in words when something ends."""
+    """Return the end of something in words."""
     if moment_ms is None:
         return "for good"
     return f"until {datetime.fromtimestamp(moment_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def of_player(player: PlayerId) -> str:
-    """Return how a sanction names the player."""
+    """Return the key of a player in sanctions."""
     return f"{_PLAYER}{player}"
 
 
 def network_to_ban(text: str) -> str | None:
-    """Return the network that the text names, for an IPv6 address its /64; None for a text that is none.
+    """Return the network of a text, for an IPv6 address its /64; None if it is not a network.
 
-    Raises `Refusal` if it is so wide that it must be a slip.
+    Raises `Refusal` if it is so wide that it must be a typing error.
     """
     try:
         network = ip_network(text, strict=False)
@@ -110,7 +109,7 @@ def network_to_ban(text: str) -> str | None:
 
 
 class Sanctions:
-    """The sanctions in force; expired ones count as gone."""
+    """The sanctions in force; expired ones are ignored."""
 
     def __init__(self, now_ms: Callable[[], int], key: bytes) -> None:
         self._now_ms = now_ms
@@ -118,17 +117,17 @@ class Sanctions:
         self._all: dict[tuple[Act, str], dict[PlayerId | None, Sanction]] = {}
         """By key, then by the player concerned: two banned players may share an address."""
         self._prefixes: set[tuple[int, int]] = set()
-        """Version and prefix length of the networks that are named: one look for each."""
+        """The versions and prefix lengths of the banned networks: each needs one lookup."""
         self._has_addresses = False
         self.are_read = False
-        """Whether those of the journal are in force: not yet, where the disk could not be read at the start."""
+        """Whether the journal's sanctions are loaded: not yet, if the disk could not be read at the start."""
         self.are_missing = False
-        """Whether they could not be read when that was tried last: then nobody chats, for they may be muted."""
+        """Whether the last attempt to read them failed: then nobody may chat, because anybody may be muted."""
 
     # Keys.
 
     def key_of_token(self, token_hash: bytes) -> str:
-        """Return the key under which sanctions of the player with that token are kept after deletion."""
+        """Return the key of a player's sanctions after deletion, by their token."""
         return _TOKEN + self._hashed(token_hash)
 
     def key_of_address(self, address: str) -> str | None:
@@ -144,7 +143,7 @@ class Sanctions:
     def key_of_network(self, address: str) -> str:
         """Return a keyed hash of the network around an address: the /24 of IPv4, the /48 of IPv6; empty if unknown.
 
-        For a player on another node of a cluster only a hash of the address is known, which stands for the network.
+        For a player on another node of a cluster only a hash of the address is known, which replaces the network.
         """
         network = address if address.startswith(_ADDRESS) else coarse(address)
         return "" if network == UNKNOWN else _NETWORK + self._hashed(network.encode())
@@ -152,10 +151,10 @@ class Sanctions:
     def _hashed(self, data: bytes) -> str:
         return hashlib.blake2b(data, key=self._key, digest_size=_HASH_BYTES).hexdigest()
 
-    # Changes; each is written down before.
+    # Changes, which are journaled before.
 
     def add(self, sanctions: Iterable[Sanction]) -> None:
-        """Put sanctions in force; one of the same kind for the same takes the place of the last."""
+        """Put sanctions in force; each replaces an earlier one of the same kind for the same target."""
         for each in sanctions:
             self._all.setdefault((each.act, each.whom), {})[each.player] = each
             self._has_addresses = self._has_addresses or each.whom.startswith(_ADDRESS)
@@ -164,9 +163,9 @@ class Sanctions:
                 self._prefixes.add((network.version, network.prefixlen))
 
     def impose(self, sanctions: Iterable[Sanction]) -> None:
-        """Put new sanctions in force, in place of all of the same kind for the same player.
+        """Put new sanctions in force, replacing all of the same kind for the same player.
 
-        Those that have run out by then are forgotten, as in the journal: the clock here may be behind.
+        Sanctions that have expired by then are dropped, as in the journal: the clock here may be behind.
         """
         imposed = list(sanctions)
         since_ms = max((each.since_ms for each in imposed), default=0)
@@ -176,7 +175,7 @@ class Sanctions:
         self.add(imposed)
 
     def lift(self, act: Act, whom: str, player: PlayerId | None) -> bool:
-        """End a sanction of a network, or all of that kind that are about a player; tell whether there was one."""
+        """End a sanction of a network, or all of a kind against a player; return whether there was one."""
         found = [
             each
             for each in self._each()
@@ -186,11 +185,11 @@ class Sanctions:
         return bool(found)
 
     def ran_out(self, act: Act, whom: str, player: PlayerId | None) -> None:
-        """Forget a sanction that has run out by the clock of the node that keeps the lobby, if not by this one's."""
+        """Drop a sanction that has expired by the clock of the lobby's node, even if not by this node's clock."""
         self._remove(each for each in self._each() if (each.act, each.whom, each.player) == (act, whom, player))
 
     def renamed(self, player: PlayerId, name: str) -> None:
-        """Show the sanctions of a player under the name that they have now."""
+        """Show the sanctions of a player under their new name."""
         self.add([each._replace(shown=name) for each in self._each() if each.player == player])
 
     def forgotten(self, player: PlayerId, token_key: str | None) -> None:
@@ -213,13 +212,13 @@ class Sanctions:
         return (each for alike in list(self._all.values()) for each in list(alike.values()))
 
     def in_force(self) -> list[Sanction]:
-        """Return all of them, the newest first; those that have run out are forgotten."""
+        """Return all sanctions in force, newest first; drop expired ones."""
         now_ms = self._now_ms()
         self._remove(each for each in self._each() if each.until_ms is not None and each.until_ms <= now_ms)
         return sorted(self._each(), key=lambda each: -each.since_ms)
 
     def on(self, act: Act, subject: Subject, address: str) -> Sanction | None:
-        """Return a sanction of that kind against a player or their address, if there is one."""
+        """Return a sanction of a kind against a player or their address, if any."""
         return (
             self._in_force(act, of_player(subject.player))
             or self._in_force(act, subject.token_key)
@@ -227,11 +226,11 @@ class Sanctions:
         )
 
     def on_token(self, act: Act, token_key: str) -> Sanction | None:
-        """Return a sanction of that kind against a deleted player with the token, if there is one."""
+        """Return a sanction of a kind against a deleted player with the token, if any."""
         return self._in_force(act, token_key)
 
     def on_address(self, act: Act, address: str) -> Sanction | None:
-        """Return a sanction of that kind of the address, if there is one."""
+        """Return a sanction of a kind against an address, if any."""
         for version, length in self._prefixes:
             network: Network | None = network_at(address, version, length)
             if network and (found := self._in_force(act, str(network))):
@@ -240,7 +239,7 @@ class Sanctions:
         return self._in_force(act, key) if key else None
 
     def _in_force(self, act: Act, whom: str) -> Sanction | None:
-        """Return the one that lasts the longest of those that have not run out."""
+        """Return the sanction in force that lasts longest."""
         alike = self._all.get((act, whom))
         if not alike:
             return None

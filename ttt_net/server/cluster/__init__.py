@@ -1,1 +1,1 @@
-"""Several servers as one: every write of each goes into one replicated log, and all apply it in its order."""
+"""Several servers as one: all write to one replicated log, and all apply its entries in the same order."""

@@ -2,7 +2,7 @@
 
 One stream holds the batches, in file storage of three servers, and its sequence numbers are the positions. Batches
 arrive by RePublish, which the leader of the stream does once a batch is committed. Two queries a second about the end
-of the stream fill gaps, and prove that there is contact. Snapshots are an object store beside it.
+of the stream detect gaps, and prove contact. Snapshots are in an object store beside it.
 """
 
 import asyncio
@@ -41,40 +41,40 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 PATIENCE_S = 2.0
-"""How long an answer of the log is waited for."""
+"""How long to wait for an answer of the log."""
 POLL_S = 0.5
-"""How often the end is asked for by a follower, who may have missed something."""
+"""How often a follower queries the end of the log, because it may have missed batches."""
 FETCHED_AT_ONCE = 32
 """How many batches a slow follower requests at a time: 16 MiB at most."""
 MOST_AT_ONCE = 10_000
-"""The most pending calls; messages beyond that are dropped, as any message may be."""
+"""The maximal number of pending calls; further messages are dropped, as any message may be."""
 STALL_S = 5.0
-"""After so long without another byte a snapshot is given up: the server that sent it died, or it was replaced."""
+"""After this time without another byte, a snapshot is given up: its server died, or it was replaced."""
 RENEW_S = 8.0
 """How long without an answer until the connection is replaced. The client's library gives up for good when a server
 sends something unexpected, and waits for writes to a server that is gone."""
 CONNECT_S = 5.0
 """Longest time to connect."""
 SILENT_S = 30.0
-"""After so long without an answer new connections have not helped, and `on_silence` is called."""
+"""After this time without an answer, new connections have not helped, and `on_silence` is called."""
 
 
 MOST_EARLY = 1_024
-"""Most batches that are kept while an earlier one is missing; the rest is fetched again."""
+"""The maximal number of batches to keep while an earlier one is missing; the rest is fetched again."""
 
 
 class InOrder:
-    """Delivers batches in the order of their places, each once. Batches that come early wait for those before them."""
+    """Delivers each batch once, in order of position. Early batches wait for the previous ones."""
 
     def __init__(self, position: Position, hear: Hear) -> None:
         """Call `hear` with each batch after the position."""
         self.position = position
-        """The place of the last delivered batch."""
+        """The position of the last delivered batch."""
         self._hear = hear
         self._early: dict[Position, bytes] = {}
 
     def offer(self, position: Position, batch: bytes) -> bool:
-        """Deliver a batch if it is the next, and then those that came early. Return False if one before it is missing.
+        """Deliver a batch if it is the next, and then early ones. Return False if a previous one is missing.
 
         A batch that was delivered before is ignored.
         """
@@ -90,7 +90,7 @@ class InOrder:
         return True
 
     def missing(self, last: Position) -> list[Position]:
-        """Return the places up to `last` whose batches have not come."""
+        """Return the positions up to `last` whose batches have not arrived."""
         return [place for place in range(self.position + 1, last + 1) if place not in self._early]
 
     def end(self) -> None:
@@ -100,7 +100,7 @@ class InOrder:
 
 @asynccontextmanager
 async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.0) -> AsyncIterator["JetStreamLog"]:
-    """Connect to the log, and create it if it does not exist; to be left once nobody calls it any more.
+    """Connect to the log inside the context, and create it if it does not exist.
 
     Raises `SilentLogError` if no server answers, or the log cannot be created, within `patience_s`, and
     `ConfigurationError` if one refuses us.
@@ -184,7 +184,7 @@ class JetStreamLog:
         task.add_done_callback(self._running.discard)
 
     def cancel(self) -> None:
-        """Give up all requests, those under way and those to come: no callback is called any more."""
+        """Give up all pending and future requests: no callback is called any more."""
         self._is_over = True
         for task in self._running:
             task.cancel()
@@ -205,7 +205,7 @@ class JetStreamLog:
                 await asyncio.sleep(POLL_S)
             late_s = loop.time() - looked_s - POLL_S
             if late_s > POLL_S:
-                self._answered_s += late_s  # this process was paused itself, and could receive nothing
+                self._answered_s += late_s  # this process itself was paused, and could receive nothing
             if loop.time() - max(self._answered_s, self._renewed_s) > RENEW_S:
                 with as_silence("no connection to the log"):
                     await self._renew()
@@ -219,7 +219,7 @@ class JetStreamLog:
         return asyncio.get_running_loop().time() - self._answered_s
 
     async def _renew(self) -> None:
-        """Throw the connection away, connect again, and subscribe to the same subjects."""
+        """Discard the connection, connect again, and subscribe to the same subjects."""
         log.warning("the log has not answered for %.0f s: connecting again", self.silence_s)
         self._start(self._client.discard())
         client = LogClient()
@@ -238,7 +238,7 @@ class JetStreamLog:
         self._answered_s = asyncio.get_running_loop().time()
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
-        """Append a batch; its place is reported once a majority of the servers has it."""
+        """Append a batch; its position is reported once a majority of the servers has it."""
         self._start(self._publish(batch, done))
 
     async def _publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
@@ -249,7 +249,7 @@ class JetStreamLog:
         await _pass_on(done, place)
 
     def end(self, done: Callable[[Position | None], None]) -> None:
-        """Ask the leader of the stream for its end; an answer that is lost keeps no later question waiting."""
+        """Ask the leader of the stream for its end; a lost answer does not delay later questions."""
         self._start(self._end(done))
 
     async def _end(self, done: Callable[[Position | None], None]) -> None:
@@ -283,7 +283,7 @@ class JetStreamLog:
             self._offer(int((message.headers or {})["Nats-Sequence"]), message.data)
 
         await self._subscribe(f"{self._name}.delivered", delivered)
-        while not self._is_over:  # looked at, since the client's library may swallow a cancellation
+        while not self._is_over:  # checked here, since the client's library may swallow a cancellation
             self._is_behind.clear()
             is_kept = None
             with as_silence():
@@ -328,10 +328,10 @@ class JetStreamLog:
         return await self._first_answer(partial(self._jetstream.get_msg, self._name, seq=place))
 
     async def _first_answer(self, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """Ask every `POLL_S` until one is answered: the others may have been lost with the server that they went to."""
+        """Ask every `POLL_S` until an answer arrives: other questions may have been lost with a server."""
         answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
         while not answer.done():
-            if self._is_over:  # there are no more requests, and the library may have swallowed our cancellation
+            if self._is_over:  # no more requests are allowed, and the library may have swallowed our cancellation
                 raise asyncio.CancelledError
             self._start(_set_answer(ask, answer))
             await asyncio.wait([answer], timeout=POLL_S)
@@ -353,14 +353,14 @@ class JetStreamLog:
         _call(done, is_kept)
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
-        """Write the newest snapshot into `into`, checked against its digest."""
+        """Write the latest snapshot into `into`, verified by its digest."""
         self._start(self._get_snapshot(into, done))
 
     async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         position: Position | None = None
         with as_silence():
             try:
-                async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
+                async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait forever
                     loop = asyncio.get_running_loop()
                     arriving = ArrivingFile(into, limit, STALL_S, loop, lambda _: self._answered())
                     found = await self._store.get(SNAPSHOT, writeinto=arriving)  # type: ignore[arg-type]  # only written to
@@ -370,7 +370,7 @@ class JetStreamLog:
         await _pass_on(done, position)
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
-        """Ask the stream, and the store."""
+        """Ask the stream and the store."""
         self._start(self._kept(done))
 
     async def _kept(self, done: Callable[[Retained | None], None]) -> None:
@@ -383,7 +383,7 @@ class JetStreamLog:
     # Beside the log.
 
     def tell(self, subject: str, data: bytes) -> None:
-        """Publish on core NATS: at most once, kept nowhere."""
+        """Publish on core NATS: at most once, and not stored."""
         if len(self._running) < MOST_AT_ONCE:
             self._start(self._tell(subject, data))
 
@@ -410,7 +410,7 @@ class JetStreamLog:
         await self._subscribed[message.subject](message)
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
-        """Ask by a request of core NATS, which knows at once if nobody answers."""
+        """Send a request of core NATS, which reports immediately if nobody answers the subject."""
         self._start(self._ask(subject, question, done))
 
     async def _ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
@@ -453,15 +453,15 @@ class JetStreamLog:
 
     @property
     def trouble(self) -> str | None:
-        """The fault of the connection, for people; None: there is none."""
+        """The problem of the connection, for people; None without one."""
         return None if self._client.is_connected else "no server of the log can be reached"
 
 
 async def _set_answer(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_T]) -> None:
-    """Ask, and set what comes of it as the answer, unless there is one by now."""
+    """Ask, and set the result as the answer, unless there is already one."""
     try:
         found = await ask()
-    except Exception as error:  # noqa: BLE001 - whatever is raised is for who waits for the answer
+    except Exception as error:  # noqa: BLE001 - any error belongs to the waiting caller
         if not answer.done():
             answer.set_exception(error)
     else:
@@ -470,14 +470,14 @@ async def _set_answer(ask: Callable[[], Awaitable[_T]], answer: asyncio.Future[_
 
 
 async def _pass_on(done: Callable[[_T | None], None], answer: _T | None) -> None:
-    """Call `done` with an answer; with None after a pause, since callers try again at once."""
+    """Call `done` with an answer; with None only after a pause, since callers retry immediately."""
     if answer is None:
         await asyncio.sleep(PAUSE_S)
     _call(done, answer)
 
 
 def _call(callback: Callable[..., None], *args: object) -> None:
-    """Call a callback; a fault in it must not end the connection to the log."""
+    """Call a callback; an error in it must not end the connection to the log."""
     try:
         callback(*args)
     except Exception:

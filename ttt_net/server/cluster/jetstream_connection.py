@@ -1,7 +1,7 @@
-"""Connect to NATS JetStream, and create what the log consists of there: a stream, a store of snapshots, a secret.
+"""Connect to NATS JetStream, and create the parts of the log there: a stream, a store of snapshots, a secret.
 
-A connection is thrown away at its end, never closed politely: a server that stands still answers no goodbye.
-`as_silence` turns every error of the client's library into no answer.
+A connection is discarded at its end, never closed gracefully, because a stalled server would not answer. `as_silence`
+treats every error of the client's library as a missing answer.
 """
 
 import asyncio
@@ -40,17 +40,17 @@ log = logging.getLogger(__name__)
 SNAPSHOT = "journal"
 """The name of the one object in the store of snapshots."""
 PAUSE_S = 0.1
-"""Delay before a failure is passed on: those who receive one try again at once."""
+"""The delay before a failure is reported, because callers retry immediately."""
 PING_S, MAX_PINGS = 1.0, 2
 """The library gives a connection up once this many pings, sent at this interval, have no answer."""
 _WRONG_SEQUENCE = 10_071
 """The error of a stream for a message that expects another one before it."""
 DISCARD_S = 2.0
-"""Longest time to end what the library still does for a connection that was thrown away."""
+"""The maximal time for ending the library's work for a discarded connection."""
 
 
 class JetStreamAddress(NamedTuple):
-    """Where the log is, and how this node shows that it may write to it."""
+    """The address of the log, and the credentials of this node."""
 
     servers: tuple[str, ...]
     """As `nats://host:port`, or `tls://host:port` for an encrypted connection."""
@@ -61,7 +61,7 @@ class JetStreamAddress(NamedTuple):
     credentials: Path | None = None
     """A file of NATS credentials."""
     authority: Path | None = None
-    """Certificates that vouch for the servers, beside those that the system knows."""
+    """Certificate authorities of the servers, in addition to the system's."""
 
     @property
     def shown(self) -> str:
@@ -72,8 +72,8 @@ class JetStreamAddress(NamedTuple):
 class DisposableTransport(TcpTransport):
     """A connection that is dropped when it is closed.
 
-    With TLS, the library's own waits up to 30 s for the goodbye of a server that stands still. If that wait is
-    cancelled, so is every later one, with a `CancelledError` that nobody asked for.
+    With TLS, the library's own transport waits up to 30 s for a stalled server to close. If that wait is cancelled, so
+    is every later one, with an unrequested `CancelledError`.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class DisposableTransport(TcpTransport):
         return True
 
     async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: int) -> None:
-        """Open another connection, in place of one that failed: the library leaves that open.
+        """Open another connection in place of a failed one, which the library leaves open.
 
         Raises `ConnectionAbortedError` if it was discarded.
         """
@@ -113,7 +113,7 @@ class DisposableTransport(TcpTransport):
             await super().drain()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Drop the connection, with all that is unsent."""
+        """Drop the connection and all unsent data."""
         self._is_open = False
         for writer in (self._io_writer, self._bare_io_writer):
             if writer is not None:
@@ -125,7 +125,7 @@ class DisposableTransport(TcpTransport):
         self.close()
 
     async def wait_closed(self) -> None:
-        """Return at once."""
+        """Return immediately."""
 
 
 class LogClient(Client):
@@ -252,13 +252,13 @@ async def _secret(jetstream: JetStreamContext, address: JetStreamAddress) -> byt
 
 
 def store_of(name: str, jetstream: JetStreamContext) -> ObjectStore:
-    """Return the store of snapshots, which is there."""
+    """Return the existing store of snapshots."""
     bucket = f"{name}_snapshots"
     return ObjectStore(bucket, f"OBJ_{bucket}", jetstream)
 
 
 async def kept_of(name: str, jetstream: JetStreamContext) -> Retained:
-    """Ask how much of a log is kept; its servers tell when its newest batch came, and when the snapshot was whole."""
+    """Ask how much of a log is kept; its servers know the times of the newest batch and of the complete snapshot."""
     state = (await jetstream.stream_info(name)).state
     bucket, file = f"{name}_snapshots", base64.urlsafe_b64encode(SNAPSHOT.encode()).decode()
     try:

@@ -1,17 +1,17 @@
-"""Declare the replicated log that a cluster stands on, as its nodes see it, and the batches of entries in it.
+"""Declare the replicated log of a cluster from the view of a node, and the batches of entries in it.
 
-A log owes order and durability, and nothing more. Its readers decide what is a repeat, who is fenced off and what is
-refused (`ttt_net.server.cluster.replicated_ledger`). To add a backend, write a class with the methods of `Log` that
-passes `tests/server/cluster/test_log.py`; `MemoryLog` is the implementation in memory. Logs know batches as bytes, no
-thread and no event loop.
+A log guarantees only order and durability. Its readers detect repeats, fence off lost nodes, and reject entries
+(`ttt_net.server.cluster.replicated_ledger`). To add a backend, write a class with the methods of `Log` that passes
+`tests/server/cluster/test_log.py`; `MemoryLog` is the implementation in memory. Logs handle batches as bytes, and know
+no thread and no event loop.
 
-The entries are those of the journal and a few of the cluster's own, which say which nodes there are and who is
-connected to which of them. All nodes apply them in one order, to tables of their own: see `replica`.
+The entries are those of the journal and a few of the cluster, which record the nodes and the connected players of each
+node. All nodes apply them in the same order to their own tables; see `replica`.
 
-`Inbox` bounds the batches that wait to be applied on one node. A node whose disk fails applies nothing for a while, and
-the log goes on: once too much waits, the node stops following, and follows again from there when all of that is
-applied. `Outbox` puts one batch at a time into the log, and publishes it again until it comes back. Entries that are
-gathered meanwhile go into the next.
+`Inbox` bounds the batches that wait to be applied on a node. A node whose disk fails applies nothing for a while, but
+the log continues: once too much waits, the node stops following, and resumes when everything waiting is applied.
+`Outbox` publishes one batch at a time, and repeats it until it is delivered. Entries gathered meanwhile go into the
+next batch.
 """
 
 import asyncio
@@ -47,99 +47,98 @@ from ttt_net.server.players import PlayerId
 log = logging.getLogger(__name__)
 
 MAX_BATCH_BYTES = 512 * 1024
-"""The longest batch that is ever published; half of what NATS takes by default."""
+"""The maximal size of a batch: half of NATS's default limit."""
 RETELL_S = 5.0
-"""How often a node tells again what stands here: it may have been lost, or another node is new."""
+"""How often a node repeats its state: the last message may have been lost, or another node may be new."""
 
 Position = int
-"""The place of a batch in the log: 1 for the first, and one more for each that follows; 0 is before the first."""
+"""The position of a batch in the log: 1 for the first, then increasing by one; 0 is before the first."""
 Hear = Callable[[Position, bytes], None]
-"""A follower, called with the place of a batch and the batch."""
+"""A follower, called with the position of a batch and the batch."""
 Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
-"""Passed instead of an answer where no node answers the subject; real answers have a length."""
+"""Passed instead of an answer if no node answers the subject; real answers are not empty."""
 FORM = 3
-"""The newest form of what is in the log that this release knows: see `docs/developing/cluster.md`, on releases.
+"""The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
-It increases with a release that adds an entry or a field, or applies one differently. That release still applies older
-entries as before, and writes new ones only once its form is in force (`Replica.in_force`).
+A release that adds an entry or a field, or applies one differently, increases it. That release still applies older
+entries as before, and writes new ones only once the new form is in force (`Replica.in_force`).
 """
 NodeName = str
 """The operator's name of a node, unique in the cluster."""
 
 
 class Retained(NamedTuple):
-    """The part of a log that is kept for nodes that are behind."""
+    """The part of a log that is kept for lagging nodes."""
 
     snapshot: Position
-    """The place of the newest snapshot; 0 if there is none."""
+    """The position of the latest snapshot; 0 without one."""
     stands_s: float
-    """For how long there is that snapshot, by the clocks of the log's own machines, which tell it all nodes alike."""
+    """The age of the snapshot by the clocks of the log's servers, so that it is the same for all nodes."""
     first: Position
-    """The place of the oldest batch that was not trimmed, or where the next will be."""
+    """The position of the oldest batch that was not trimmed, or of the next one."""
 
 
 class Log(Protocol):
-    """One node's connection to the log. Every callback comes later, on the node's event loop, never from within a call.
+    """One node's connection to the log. Callbacks are called later on the node's event loop, never within a call.
 
     `None` in a callback means that the log did not answer and nothing is known; try again.
     """
 
     def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
-        """Append a batch, and call `done` once: with its place if it is known to be durable, else with None.
+        """Append a batch, and call `done` once: with its position if it is known to be durable, else with None.
 
-        After None it may be in the log, or get there later, or never. Batches may be published again: two that are
-        equal may both be in the log.
+        After None it may be in the log, or get there later, or never. Batches may be published again, so the log may
+        contain duplicates.
         """
 
     def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
-        """Deliver each batch after the position, of all nodes, in order and without gaps, each place once.
+        """Deliver each batch of all nodes after the position, in order and without gaps, each position once.
 
-        Continues as long as the log exists, through whatever it loses and finds again. Calls `gone` instead, and
-        nothing more, if the next batch was trimmed: a snapshot has it. A second call starts again after its position,
-        and replaces the first.
+        This continues as long as the log exists, across lost connections. If the next batch was trimmed, and only a
+        snapshot contains it, this calls `gone` instead and ends. A second call replaces the first.
         """
 
     def end(self, done: Callable[[Position | None], None]) -> None:
-        """Ask the log's leader for the place of its newest batch: the answer proves contact since the call."""
+        """Ask the log's leader for the position of its latest batch: the answer proves contact since the call."""
 
     def trim(self, position: Position) -> None:
-        """Drop the batches up to the position at some time; nobody waits for it."""
+        """Drop the batches up to the position eventually; there is no confirmation."""
 
     def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
-        """Keep what can be read from `source` as the state after that position, in place of the last.
+        """Store the content of `source` as the snapshot after a position, replacing the previous one.
 
-        Calls `done` with True once it is kept whole.
+        Calls `done` with True once it is stored completely.
         """
 
     def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
-        """Write the newest snapshot into `into`, and call `done` with its position: 0 if there is none."""
+        """Write the latest snapshot into `into`, and call `done` with its position: 0 without one."""
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
-        """Tell what can be had of the past."""
+        """Report which part of the past is kept."""
 
-    # Beside the log: not kept, not ordered against it, and lost now and then.
+    # Messages beside the log: not stored, not ordered relative to it, and sometimes lost.
 
     def tell(self, subject: str, data: bytes) -> None:
-        """Send to all nodes that listen to the subject, this one too; at most once each.
+        """Send to all nodes that listen to the subject, including this one; at most once each.
 
-        A subject is made of words of ASCII letters, digits, `-` and `_`, with dots between them.
+        A subject consists of words of ASCII letters, digits, `-` and `_`, separated by dots.
         """
 
     def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
-        """Subscribe to a subject from now on; messages of one node come in its order."""
+        """Subscribe to a subject from now on; messages of one node arrive in order."""
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
         """Ask the one node that answers the subject, and call `done` once with its answer.
 
-        Without one, `done` is called with `NOBODY` if no node answers the subject, so that none has seen the question,
-        and after some seconds with None if that is not known. A node that answers since a moment ago may not be known
-        yet; the same goes for those that listen.
+        Without an answer, `done` is called with `NOBODY` if no node answers the subject, so none has seen the question,
+        and after some seconds with None if that is unknown. A node that has just begun to answer or listen may not be
+        known yet.
         """
 
     def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
-        """Answer questions on the subject: call `serve` with each, and what takes the answer, at once or later."""
+        """Answer questions on the subject: call `serve` with each question and a callback for the answer."""
 
 
 class MemoryStream:
@@ -149,37 +148,37 @@ class MemoryStream:
         self.batches: list[bytes] = []
         """Those that are kept, from `trimmed` on."""
         self.trimmed: Position = 0
-        """The place of the last batch that is not kept any more."""
+        """The position of the last trimmed batch."""
         self.snapshot: tuple[Position, bytes] = (0, b"")
         self._now_s, self._snapshot_s = now_s, 0.0
         self.followers: list[Callable[[], object]] = []
-        """Called when there is another batch."""
+        """Called for each new batch."""
         self.listeners: dict[str, list[Callable[[bytes], None]]] = {}
         self.servers: dict[str, Callable[[bytes, Reply], None]] = {}
 
     @property
     def end(self) -> Position:
-        """The place of the newest batch."""
+        """The position of the latest batch."""
         return self.trimmed + len(self.batches)
 
     def append(self, batch: bytes) -> Position:
-        """Append a batch, wake the followers, and return its place."""
+        """Append a batch, wake the followers, and return its position."""
         self.batches.append(batch)
         for wake in self.followers:
             wake()
         return self.end
 
     def keep(self, position: Position, snapshot: bytes) -> None:
-        """Keep a snapshot in place of the last."""
+        """Store a snapshot, replacing the previous one."""
         self.snapshot, self._snapshot_s = (position, snapshot), self._now_s()
 
     def kept(self) -> Retained:
-        """Return what can be had of the past."""
+        """Return which part of the past is kept."""
         position, _ = self.snapshot
         return Retained(position, self._now_s() - self._snapshot_s if position else 0.0, self.trimmed + 1)
 
     def read(self, position: Position) -> bytes:
-        """Return the batch at a place. Raises `LookupError` if it was trimmed."""
+        """Return the batch at a position. Raises `LookupError` if it was trimmed."""
         if position <= self.trimmed:
             raise LookupError(f"batch {position} was trimmed; {self.trimmed + 1} is the first that is kept")
         return self.batches[position - self.trimmed - 1]
@@ -188,7 +187,7 @@ class MemoryStream:
 class MemoryLog:
     """One node's connection to a `MemoryStream`, which answers everything: for tests, simulations and examples.
 
-    `later` has a callback called soon, in the order of the calls, as `loop.call_soon` does.
+    `later` schedules a callback, in the order of the calls, as `loop.call_soon` does.
     """
 
     def __init__(self, stream: MemoryStream, later: Callable[[Callable[[], None]], object]) -> None:
@@ -224,7 +223,7 @@ class MemoryLog:
         self._later(deliver)
 
     def end(self, done: Callable[[Position | None], None]) -> None:
-        """Tell the place of the newest batch."""
+        """Report the position of the latest batch."""
         self._later(partial(done, self._stream.end))
 
     def trim(self, position: Position) -> None:
@@ -247,7 +246,7 @@ class MemoryLog:
         self._later(partial(done, position))
 
     def kept(self, done: Callable[[Retained | None], None]) -> None:
-        """Tell what can be had of the past."""
+        """Report which part of the past is kept."""
         self._later(partial(done, self._stream.kept()))
 
     def tell(self, subject: str, data: bytes) -> None:
@@ -285,28 +284,28 @@ def _soon(later: Callable[[Callable[[], None]], object], call: Callable[..., Non
 
 
 class Author(NamedTuple):
-    """One life of a node: after it was declared lost, its writes are refused, and it begins another."""
+    """One epoch of a node: after a node is declared lost, its writes are rejected, and it begins another epoch."""
 
     node: NodeName
     epoch: int
-    """1 for the first life of a node, and a greater one for each that follows."""
+    """1 for the first epoch of a node, then increasing."""
 
 
 class BeginEpoch(JournalEntry, frozen=True, tag=True):
-    """Begin the life of an author, with its first batch; the one before is lost by it. Result: as of `DeclareLost`."""
+    """Begin an epoch of a node, in its first batch, and end its previous one. Result: as for `DeclareLost`."""
 
     secret: str
-    """Random: so that a node notices another that runs under its name."""
+    """Random, so that a node detects another one that runs under its name."""
     url: str = ""
-    """Where players reach the node."""
+    """The node's address for players."""
     form: int = 1
-    """The newest form that the node knows."""
+    """The latest form that the node supports."""
 
 
 class DeclareLost(JournalEntry, frozen=True, tag=True):
-    """Declare an author lost: its later writes are refused, and its players are disconnected.
+    """Declare an author lost: its later writes are rejected, and its players are disconnected.
 
-    Result: these players. Refused if it has written more than `number` batches, and so is not silent.
+    Result: these players. Rejected if it has written more than `number` batches, and so is not silent.
     """
 
     node: NodeName
@@ -315,7 +314,7 @@ class DeclareLost(JournalEntry, frozen=True, tag=True):
 
 
 class Came(JournalEntry, frozen=True, tag=True):
-    """Connect a player to the author's node, and to no other. Result: the `Player` as they are then.
+    """Connect a player to the author's node only. Result: the `Player` at that moment.
 
     Refused if they are deleted.
     """
@@ -336,11 +335,11 @@ class Came(JournalEntry, frozen=True, tag=True):
     on_request: bool = False
     about: str | None = None
     is_metered: bool = True
-    """Whether what players of the address do counts together."""
+    """Whether actions of the address's players count together."""
 
 
 class Sat(JournalEntry, frozen=True, tag=True):
-    """Let a connected player receive a match of theirs. Refused if that connection has been replaced."""
+    """Let a connected player receive a match of theirs. Rejected if that connection has been replaced."""
 
     player: PlayerId
     serial: int
@@ -348,7 +347,7 @@ class Sat(JournalEntry, frozen=True, tag=True):
 
 
 class Went(JournalEntry, frozen=True, tag=True):
-    """Disconnect a player. Refused if that connection has been replaced."""
+    """Disconnect a player. Rejected if that connection has been replaced."""
 
     player: PlayerId
     serial: int
@@ -357,13 +356,13 @@ class Went(JournalEntry, frozen=True, tag=True):
 
 ClusterEntry = BeginEpoch | DeclareLost | Came | Sat | Went
 AnyLoggedEntry = AnyEntry | ClusterEntry
-"""All that can be in a batch."""
+"""All entries that a batch can contain."""
 
 
 def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
-    """Return an entry as it is written while a form is in force.
+    """Return an entry in the version of the form in force.
 
-    Raises `Refusal` if that form has no such entry, until all nodes run the release that has.
+    Raises `Refusal` if the form lacks the entry, until all nodes run a release that has it.
     """
     unknown = _SINCE_3 if form == 2 else (*_SINCE_2, *_SINCE_3)
     if form < FORM and isinstance(entry, unknown):
@@ -375,23 +374,23 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
 
 
 _SINCE_2, _SINCE_3 = (SetBlock, CloseReports), (AppendTournament, BeginBoards)
-"""The entries that a form was the first to have."""
+"""The first form that has each entry."""
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Entries that one author gathered during its last batch; applied in one place of the log, or not at all.
+    """Entries that one author gathered during its previous batch; applied at one position of the log, or not at all.
 
-    A batch whose number was seen already is a repeat, and ignored.
+    A batch whose number was already seen is a repeat, and is ignored.
     """
 
     node: NodeName
     epoch: int
     number: int
-    """1 for the first batch of an author, and one more for each that follows."""
+    """1 for the first batch of an author, then increasing by one."""
     position: int
-    """Up to which place of the log the author had applied all when it gathered this."""
+    """The position up to which the author had applied the log when it gathered this batch."""
     state: str
-    """The running hash of the author after that place: see `next_state`."""
+    """The running hash of the author after that position; see `next_state`."""
     entries: tuple[AnyLoggedEntry, ...]
     at_ms: int | None = None
     """The time of day on the author's machine."""
@@ -411,55 +410,55 @@ def encode_batch(batch: Batch) -> bytes:
 
 
 def decode_batch(data: bytes) -> Batch:
-    """Return the batch of that JSON. Raises `msgspec.MsgspecError` if it is none."""
+    """Return the batch of a JSON text. Raises `msgspec.MsgspecError` if it is invalid."""
     return _decoder.decode(data)
 
 
 def next_state(state: str, data: bytes, results: bytes) -> str:
-    """Return the running hash after a batch that led to those results: equal on nodes that agree about all so far."""
+    """Return the running hash after a batch with these results: equal on nodes with the same history."""
     return hashlib.blake2b(b"%s %s %s" % (state.encode(), data, results), digest_size=16).hexdigest()
 
 
 MOST_BYTES = 64 * 2**20
-"""Most bytes that wait in the inbox. Batches beyond that are ignored, and read again later."""
+"""The capacity of the inbox in bytes. Further batches are ignored, and read again later."""
 _EACH_BYTES = 256
-"""Overhead of one place in memory, beside its batch."""
+"""The memory overhead of one position in addition to its batch."""
 MAX_ENTRIES = 256
-"""Most entries in one batch."""
+"""The maximal number of entries in a batch."""
 AGAIN_S = 0.25
-"""Delay before a batch is published again that the log has refused, or has not answered."""
+"""The delay before repeating a batch that the log rejected or did not answer."""
 REPEAT_S = 1.0
-"""Delay before a batch is published again that has not come back."""
+"""The delay before repeating a batch that was not delivered back."""
 
 
 class Inbox:
-    """The places of the log that one node applies next. All calls and callbacks are on the event loop."""
+    """The positions of the log that one node applies next. All calls and callbacks are on the event loop."""
 
     def __init__(self, stream: Log, arrived: Callable[[], None]) -> None:
-        """Call `arrived` when another place has come, and when the next one was trimmed."""
+        """Call `arrived` when another position has arrived, and when the next one was trimmed."""
         self.is_followed = True
-        """Whether new places are accepted."""
+        """Whether new positions are accepted."""
         self.is_trimmed = False
-        """Whether the place after the last that waits was trimmed, so that only a snapshot has it."""
+        """Whether the position after the last waiting one was trimmed, so that only a snapshot has it."""
         self._log, self._tell = stream, arrived
         self._waiting: deque[tuple[Position, bytes]] = deque()
         self._bytes = 0
 
     def __len__(self) -> int:
-        """Return the number of places that wait."""
+        """Return the number of waiting positions."""
         return len(self._waiting)
 
     def follow(self, position: Position) -> None:
-        """Follow the log from a place on. Nothing may wait."""
+        """Follow the log from a position. The inbox must be empty."""
         self.is_followed = True
         self._log.follow(position, self._arrived, self._trimmed)
 
     def first(self, most: int) -> list[tuple[Position, bytes]]:
-        """Return the first places, which wait on until `take`."""
+        """Return the first positions, which stay until `take`."""
         return list(islice(self._waiting, most))
 
     def take(self) -> None:
-        """Remove the first place, which was applied."""
+        """Remove the first position after it was applied."""
         _, data = self._waiting.popleft()
         self._bytes -= len(data) + _EACH_BYTES
 
@@ -490,7 +489,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class SentBatch:
-    """The batch that was published and has not come back."""
+    """A published batch that was not delivered back yet."""
 
     number: int
     data: bytes
@@ -505,9 +504,9 @@ class Outbox:
 
     def __init__(self, stream: Log, loop: asyncio.AbstractEventLoop) -> None:
         self.number = 0
-        """Number of the last batch in this epoch. The ledger resets it for the next epoch."""
+        """The number of the last batch in this epoch. The ledger resets it for the next epoch."""
         self.sent: SentBatch | None = None
-        """The batch under way, until the ledger sees it or drops it."""
+        """The batch in flight, until the ledger sees it or drops it."""
         self._log, self._loop = stream, loop
         self._gathered: deque[Waiting] = deque()
 
@@ -533,7 +532,7 @@ class Outbox:
         return [] if self.sent is None else self.sent.waiting
 
     def next_bite(self) -> list[Waiting]:
-        """Remove and return the entries of the next batch, without those that were given up before they were sent."""
+        """Remove and return the entries of the next batch, without entries that were given up before they were sent."""
         bite: list[Waiting] = []
         size = 0
         while self._gathered and len(bite) < MAX_ENTRIES and size < MAX_BATCH_BYTES // 2:
@@ -544,14 +543,14 @@ class Outbox:
         return bite
 
     def publish(self, number: int, data: bytes, bite: list[Waiting]) -> None:
-        """Publish a batch. No other may be under way."""
+        """Publish a batch. No other may be in flight."""
         now_s = self._loop.time()
         self.number = number
         self.sent = SentBatch(number, data, bite, bite[0].since_s if bite else now_s, now_s)
         self._publish(self.sent)
 
     def repeat(self, now_s: float) -> None:
-        """Publish the batch again if it has not come back for long. Call this several times a second."""
+        """Publish the batch again if it was not delivered back for long. Call this several times a second."""
         if self.sent is not None and now_s - self.sent.published_s > REPEAT_S:
             self._publish(self.sent)
 
@@ -560,7 +559,7 @@ class Outbox:
         self._log.publish(sent.data, partial(self._published, sent))
 
     def _published(self, sent: SentBatch, position: Position | None) -> None:
-        """Publish a batch again that may not have arrived. One that has arrived comes back anyway."""
+        """Publish a batch again that may not have arrived. If it has arrived, it is delivered anyway."""
         if position is None and self.sent is sent:
             self._loop.call_later(AGAIN_S, self._publish_again, sent)
 

@@ -26,15 +26,15 @@ from ttt_net.server.wire.connection import RemoteConnection
 log = logging.getLogger(__name__)
 
 TICK_S = 0.1
-"""How often what waits is looked at."""
+"""How often the node checks pending work."""
 ASIDE_S = 60.0
-"""A node whose disk was almost full takes part again once there has been room for so long."""
+"""How long a disk that was almost full must have room before the node takes part again."""
 CUT_OFF_S = 6.0
-"""After so long without contact the node sends its players away: elsewhere they can play on."""
+"""After this time without contact, the node disconnects its players, who can continue on another node."""
 
 
 class ClusterNode:
-    """Brings together a server and its ledger; see the module."""
+    """Connects a server with its ledger; see the module."""
 
     def __init__(
         self, hub: Hub, ledger: ReplicatedLedger, stream: Log, replica: Replica, aside_s: float = ASIDE_S
@@ -46,12 +46,12 @@ class ClusterNode:
         self._in_touch_s = self._services.loop.time()
         self._aside_s = aside_s
         self._full_s: float | None = None
-        """When the disk was last seen to be almost full, if that was not long ago."""
+        """When the disk was last almost full, if that was recent."""
         self.begin_anew: Callable[[], None] = lambda: None
-        """Ends this process, and begins another: called once only a snapshot has what this node is to apply next."""
+        """Replaces this process with a new one: called when only a snapshot contains the next entries of this node."""
 
     def start(self) -> None:
-        """Take part: follow the log from where the tables stand."""
+        """Take part in the cluster: follow the log from the position of the tables."""
         for node, came, player in self._replica.connected(self._services.wall_ms()):
             if node != self._ledger.node:  # our own were lost with our last process
                 self._came(node, came, player)
@@ -65,7 +65,7 @@ class ClusterNode:
 
     @property
     def unanswered(self) -> int:
-        """How many requests to the lobby, of players of other nodes, this node as its steward has not answered yet."""
+        """The number of requests from other nodes to the lobby that this node, as its steward, has not answered yet."""
         return self._lobby.unanswered
 
     def _tick(self) -> None:
@@ -142,7 +142,7 @@ class ClusterNode:
         session = self._services.players.get(entry.player)
         is_theirs = session is not None and self._is_at(session, author.node) and session.serial == entry.serial
         if author.node == self._ledger.node:
-            if isinstance(entry, Came):  # it was given up, and came about after all
+            if isinstance(entry, Came):  # it was given up, but happened after all
                 self._hub.sessions.replaced(entry.player)
                 self._ledger.append(Went(entry.player, entry.serial), unheard, unheard)
         elif isinstance(entry, Came):
@@ -170,7 +170,7 @@ class ClusterNode:
         self._hub.sessions.begin_elsewhere(session)
 
     def _excuse(self, session: Session) -> None:
-        """Charge nothing of this turn to a player whose node was lost: they may have moved without effect."""
+        """Refund the time of this turn to a player whose node was lost: a move of theirs may have been lost."""
         now_ms = self._services.now_ms()
         for match_id in session.rooms:
             room = self._hub.registry.rooms.get(match_id)
@@ -181,7 +181,7 @@ class ClusterNode:
                     match.count_from(now_ms)
 
     def _refused(self, entry: AnyLoggedEntry) -> None:
-        """Take note that an entry of ours did not happen after all, of which that was not known."""
+        """Handle an entry of ours with an unknown outcome that did not happen after all."""
         if isinstance(entry, entries.AppendEvents):
             self._hub.registry.refused(entry)
 
@@ -196,7 +196,7 @@ class ClusterNode:
         self._lobby.look_for_steward()
 
     def _send_away(self) -> None:
-        """Close all connections with the code that means: come back, elsewhere if you can."""
+        """Close all connections with the code that asks clients to reconnect, if possible to another node."""
         for connection in list(self._services.connections):
             connection.close(Closing.RESTART)
             if isinstance(connection.session, Session):

@@ -1,10 +1,10 @@
-"""Declare what nodes send one another beside the log, read what other releases send, and send what no log keeps.
+"""Define the messages between nodes beside the log, decode those of other releases, and send broadcasts.
 
-Messages have the forms of the log (`log.FORM`): a release that changes a message counts the form up, and writes the
-older form until the new one is in force, so that every node can read what it gets. A field with a default may be added
+Messages use the forms of the log (`log.FORM`): a release that changes a message increments the form, and writes the
+older form until the new one is in force, so that every node can read all messages. A field with a default may be added
 at any time. A message that this release cannot read is ignored, and logged once.
 
-`Broadcasts` sends chat, how many watch and what was taken of limits. Any of these may be lost now and then.
+`Broadcasts` sends chat, numbers of watchers and used amounts of limits. Any of these messages may be lost.
 """
 
 import logging
@@ -26,28 +26,28 @@ from ttt_net.server.players import PlayerId
 log = logging.getLogger(__name__)
 _CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
 MOST_ABORTS = 20
-"""The most aborted matches of one player that are counted from one message; fewer already give the longest wait."""
+"""The maximal number of aborted matches of a player to count from one message; fewer already cause the longest wait."""
 MOST_TAKEN = 5_000
-"""The most players and addresses in one message about used limits; the rest follows in the next."""
+"""The maximal number of players and addresses in one message about used limits; the rest follows in the next."""
 
 
 class NodeMessage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A message of one node to another, or to all."""
 
     form: int = 1
-    """The form that it is written in."""
+    """The form in which it is written."""
 
 
 class LobbyQuestion(NodeMessage, frozen=True, kw_only=False):
-    """A player's request to the lobby, on its way to the steward."""
+    """A player's request to the lobby, sent to the steward."""
 
     player: PlayerId
     serial: int
     position: int
-    """Up to where the asker's node had applied the log: it is not answered from less."""
+    """The position up to which the asking node had applied the log; the steward answers only after applying as much."""
     request: bytes
     is_again: bool
-    """Whether it is a seek from before the last steward, for whose reply nobody waits."""
+    """Whether it is a seek from before the change of the steward, without a waiting reply."""
 
 
 class Delivery(NodeMessage, frozen=True, kw_only=False):
@@ -64,12 +64,12 @@ class StewardSeeks(NodeMessage, frozen=True, kw_only=False):
 
     by: Author
     last: int
-    """The greatest number that a seek or a challenge was given."""
+    """The highest number given to a seek or a challenge."""
     total: int
     """How many seeks can be found; `seeks` has the oldest of them, `MAX_CROWD` at the most."""
     seeks: list[Seek]
     hidden: list[Seek]
-    """Those of players whose link was lost."""
+    """The seeks of disconnected players."""
 
 
 class ForwardedChat(NodeMessage, frozen=True, kw_only=False):
@@ -81,12 +81,12 @@ class ForwardedChat(NodeMessage, frozen=True, kw_only=False):
 
 
 class WatcherCounts(NodeMessage, frozen=True, kw_only=False):
-    """How many watch matches on a node."""
+    """The numbers of watchers on a node."""
 
     node: NodeName
     matches: dict[str, int]
     is_all: bool = False
-    """Whether nobody watches any other match there."""
+    """Whether no other match has watchers there."""
 
 
 class TakenLimits(NodeMessage, frozen=True, kw_only=False):
@@ -106,7 +106,7 @@ def encode_message(message: AnyNodeMessage) -> bytes:
 
 
 def decode_message(data: bytes, kind: type[_Message]) -> _Message | None:
-    """Return the message of that JSON; None if this release cannot read it."""
+    """Return the message of a JSON text; None if this release cannot read it."""
     try:
         form = _form_decoder.decode(data).form
         if form <= FORM:
@@ -146,7 +146,7 @@ class Broadcasts:
         self._log.listen(_TAKEN, self._taken_elsewhere)
 
     def pass_on(self, player: PlayerId, said: wire.Chatted) -> None:
-        """Tell the other nodes a line of chat."""
+        """Send a line of chat to the other nodes."""
         self._log.tell(_CHAT, encode_message(ForwardedChat(self._node, player, wire.encode(said))))
 
     def _chatted(self, data: bytes) -> None:
@@ -161,7 +161,7 @@ class Broadcasts:
             self._hub.chat.hear(line.player, message)
 
     def tell_counts(self, now_s: float) -> None:
-        """Tell the other nodes how many watch here, where that has changed, and all of it now and then."""
+        """Send the numbers of watchers here that have changed to the other nodes, and all of them from time to time."""
         membership = self._services.membership
         assert membership is not None, "a node of a cluster has a membership"
         counts: dict[str, int] = {}
@@ -185,7 +185,7 @@ class Broadcasts:
             room = self._hub.registry.rooms.get(match)
             if room is not None:
                 room.joining.count_elsewhere(told.node, count)
-        if told.is_all:  # that the last has gone may have been lost
+        if told.is_all:  # the message about the last one's departure may have been lost
             for match, room in list(self._hub.registry.rooms.items()):
                 if match not in told.matches:
                     room.joining.count_elsewhere(told.node, 0)

@@ -1,7 +1,7 @@
 """Track which nodes may write to the log, which are silent or differ, and whether this one is up to date.
 
-`Peers` knows the authors of the log. `Contact` proves that this node knew the whole log a moment ago: it asks the log
-where it ends, and once the node has applied that far, it was in contact when it asked.
+`Peers` knows the authors of the log. `Contact` proves that this node recently knew the whole log: it asks for the end
+of the log, and once the node has applied everything up to that end, contact is proven for the time of the question.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ further behind drops the oldest, so its `silence_s` grows until it has caught up
 
 
 class Peers:
-    """The nodes that may write, this one too, and the state of each. Knows no log and no clock."""
+    """The nodes that may write, including this one, and the state of each. Knows no log and no clock."""
 
     def __init__(self, node: NodeName) -> None:
         self._node = node
@@ -93,7 +93,7 @@ class Peers:
         return now_s - self._heard_s.setdefault(author, now_s)
 
     def others_write(self, now_s: float) -> bool:
-        """Return whether another node takes part and is not silent."""
+        """Tell whether another node takes part and is not silent."""
         return any(author.node != self._node and self.silence_s(author, now_s) <= LOST_S for author in self._authors)
 
     def silent(self, now_s: float) -> list[tuple[Author, int]]:
@@ -115,7 +115,7 @@ class Peers:
 
     @property
     def contradict_us(self) -> bool:
-        """Whether clearly more of the others differ from this node than agree with it, so that it must stop."""
+        """Whether clearly more nodes differ from this one than agree with it, so that it must stop."""
         claims = list(self._claims.values())
         return claims.count(False) > 1 + claims.count(True)
 
@@ -126,7 +126,7 @@ class Peers:
     @property
     def wrong_clock(self) -> str | None:
         """The fault of the clock here, for people; None if there is none."""
-        ahead_ms = sorted((0, *self._ahead_ms.values()), key=abs)  # of two that differ, neither is known to be wrong
+        ahead_ms = sorted((0, *self._ahead_ms.values()), key=abs)  # if two nodes differ, either may be wrong
         most_ms = ahead_ms[(len(ahead_ms) - 1) // 2]
         if abs(most_ms) > MOST_SKEW_MS:
             return f"the clock here is {-most_ms // 1000} s ahead of the others'; set it right"
@@ -137,7 +137,7 @@ class Contact:
     """A node's knowledge of the end of the log. All calls and callbacks are on the event loop."""
 
     def __init__(self, stream: Log, loop: asyncio.AbstractEventLoop, position: Position) -> None:
-        """Begin at the last place that the node has applied."""
+        """Begin at the last position that the node has applied."""
         self.end: Position = 0
         """The end of the log by the newest answer."""
         self._log, self._loop, self._position = stream, loop, position
@@ -162,7 +162,7 @@ class Contact:
             self.reached(self._position)
 
     def reached(self, position: Position) -> None:
-        """Note that the log was applied up to a place."""
+        """Record that the log was applied up to a position."""
         self._position = position
         while self._polls and self._polls[0][1] <= position:
             asked_s, _ = self._polls.popleft()
@@ -180,7 +180,7 @@ class Contact:
 
     @property
     def lag(self) -> int:
-        """Places that were not applied when the end of the log was last answered."""
+        """The positions that were not applied when the last answer about the end arrived."""
         return max(0, self.end - self._position)
 
     @property

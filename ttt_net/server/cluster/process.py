@@ -1,4 +1,4 @@
-"""Run one node of a cluster in this process: its connection to the log, its tables, and its place among the others."""
+"""Run one node of a cluster in this process: its connection to the log, its tables, and its membership."""
 
 import asyncio
 import logging
@@ -28,12 +28,12 @@ log = logging.getLogger(__name__)
 JOIN_S = 60.0
 """How long a node that starts waits for an answer of the log, or for the next part of a snapshot."""
 PAUSE_S = 10.0
-"""How long a node waits before another new start, if it has not been part of the cluster since the last one."""
+"""How long a node waits before another restart, if it has not joined the cluster since the last one."""
 _TICK_S = 1.0
 
 
 class NodeParts(NamedTuple):
-    """The parts that a node is built on."""
+    """The components of a node."""
 
     stream: JetStreamLog
     ledger: ReplicatedLedger
@@ -43,13 +43,13 @@ class NodeParts(NamedTuple):
 
 
 class RunningNode:
-    """The ledger of a node as what serves runs it: it takes part until it is stopped, and then says that it goes."""
+    """Runs the ledger of a node for the server: it takes part until it is stopped, and then announces its departure."""
 
     is_stuck = False
-    """Whether the thread is waited for: SQLite does not wait for the disk here, since the log is durable."""
+    """Whether to wait for the thread: SQLite does not wait for the disk here, since the log is durable."""
 
     def __init__(self, parts: NodeParts, hub: Hub, begin_anew: Callable[[], None]) -> None:
-        """`begin_anew` is called once only a new process, from a snapshot, can continue as this node."""
+        """`begin_anew` is called when only a new process, started from a snapshot, can continue as this node."""
         self._parts = parts
         self._node = ClusterNode(hub, parts.ledger, parts.stream, parts.replica)
         self._node.begin_anew = self._begin_anew
@@ -59,18 +59,18 @@ class RunningNode:
         parts.stream.on_silence = self._give_up
 
     def _begin_anew(self) -> None:
-        wait_s = 0.0 if self._parts.ledger.epoch else PAUSE_S  # the newest snapshot may be no help
+        wait_s = 0.0 if self._parts.ledger.epoch else PAUSE_S  # the latest snapshot may not help
         asyncio.get_running_loop().call_later(wait_s, self._end)
 
     def _give_up(self) -> None:
-        """Start again, without anything of this connection to the log."""
+        """Restart, discarding this connection to the log."""
         if not self._has_given_up:
             self._has_given_up = True
             log.error("the log has not answered for %.0f s: this node restarts", self._parts.stream.silence_s)
             self._end()
 
     async def run(self) -> None:
-        """Take part until `stop`, and the others know that this node goes."""
+        """Take part until `stop`, and announce the departure to the other nodes."""
         loop = asyncio.get_running_loop()
         self._node.start()
         while not self._has_left.is_set():
@@ -82,18 +82,18 @@ class RunningNode:
                 pass
 
     def stop(self) -> None:
-        """Leave the cluster: players here are sent to the others."""
+        """Leave the cluster: players here reconnect to other nodes."""
         self._parts.ledger.leave(self._has_left.set)
 
 
 def address_of(configuration: Configuration) -> JetStreamAddress:
-    """Return where the log of a cluster is."""
+    """Return the address of a cluster's log."""
     cluster = configuration.cluster
     return JetStreamAddress(cluster.ledger, cluster.stream, cluster.replicas, cluster.credentials, cluster.authority)
 
 
 async def caught_up(stream: Log, replica: Replica) -> None:
-    """Bring the tables up to a snapshot. Raises `SilentLogError` if nothing of one comes for `JOIN_S`."""
+    """Load a snapshot into the tables. Raises `SilentLogError` if no part of one arrives for `JOIN_S`."""
     try:
         await catch_up(stream, replica, JOIN_S)
     except TimeoutError:
@@ -105,7 +105,7 @@ async def caught_up(stream: Log, replica: Replica) -> None:
 
 @asynccontextmanager
 async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[NodeParts]:
-    """Connect to the log, and bring the tables up to where a snapshot of it stands.
+    """Connect to the log, and bring the tables up to a snapshot of it.
 
     Raises `SilentLogError` if the log does not answer, and `ConfigurationError` if it or the tables cannot be used.
     """
