@@ -1,7 +1,7 @@
 """Answer programs over plain HTTP: players, ratings, finished matches, and a stream of live ones.
 
 `ROUTES` is the only list of addresses. Requests are dispatched by it, and the OpenAPI file is made from it. Queries
-about the past go through the archive like those of players, but as nobody's. So an answer contains only what the
+about the past go through the archive like those of players, but without a player. So an answer contains only what the
 protocol shows to every guest. Nothing here writes.
 """
 
@@ -35,15 +35,15 @@ from ttt_net.server.wire.http import Asset, UnknownAddress, answer_data, answer_
 
 PREFIX = "/api/"
 MAX_STREAMS = 100
-"""Streams of live matches that the server keeps open at a time."""
+"""The maximal number of open streams of live matches."""
 MAX_STREAMS_OF_ADDRESS = 4
 """The same for one address."""
 BEATS_S = 10.0
-"""How long a stream is silent before it has an empty line, by which both sides notice that the other is gone."""
+"""The maximal silence of a stream before an empty line, with which both sides detect a dead connection."""
 _MAX_FIELDS = 10
-"""Parameters in one address; no route has as many."""
+"""The maximal number of parameters in an address; no route has as many."""
 _LEVEL = 1
-"""Of gzip, by which 60 KB of matches take 0.5 ms."""
+"""The level of gzip, with which 60 KB of matches take 0.5 ms."""
 _JSON: Final = "application/json"
 _LINES: Final = "application/x-ndjson"
 
@@ -81,8 +81,8 @@ SinceMs = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 class MatchesParameters(Struct, frozen=True, forbid_unknown_fields=True):
     """Finished matches in the order of their ends.
 
-    `since_ms` is the earliest end, `most` the size of a page, and `after` the place to continue: `ended_ms` and `match`
-    of the last line, joined by a hyphen.
+    `since_ms` is the earliest end, `most` the size of a page, and `after` the point to continue from: `ended_ms` and
+    `match` of the last line, joined by a hyphen.
     """
 
     game: wire.GameName | None = None
@@ -234,7 +234,7 @@ class HttpApi:
     # The stream of live matches.
 
     def live(self, connection: Connection, request: Request, _: NoParameters) -> Response | LaterAnswer:
-        """Begin a stream that has the list of live matches, and has it again whenever it has changed."""
+        """Begin a stream of the list of live matches, sent now and after every change."""
         head = self._secured(start_stream(_LINES))
         if request.method == "HEAD":
             return head
@@ -245,7 +245,7 @@ class HttpApi:
             raise Refusal(Code.BUSY, f"{len(self._streams)} streams are open already; ask again later", 60_000)
         later = LaterAnswer(partial(self._end, connection))
         stream = self._streams[connection] = LiveStream(connection)
-        # the connection knows of the answer once this call has returned
+        # the connection has the answer only after this call returns
         self._services.loop.call_soon(stream.begin, head, self._services.feed.encoded("live"))
         return later
 
@@ -253,7 +253,10 @@ class HttpApi:
         self._streams.pop(connection, None)
 
     def tick(self, now_s: float) -> None:
-        """Send each stream the list if it has changed, in turn with all else; to be called about once a second."""
+        """Send the list to each stream if it has changed, alternating with other work.
+
+        Call this about once a second.
+        """
         if not self._streams:
             return
         line = self._services.feed.encoded("live")
@@ -270,7 +273,7 @@ class HttpApi:
 
 
 class LiveStream:
-    """One reader of live matches, with the last list that they were sent."""
+    """One reader of live matches, with the last list sent."""
 
     __slots__ = ("_connection", "_last", "_sent_s")
 
@@ -285,18 +288,18 @@ class LiveStream:
         self.send(line, self._sent_s)
 
     def wants(self, line: bytes, now_s: float) -> bool:
-        """Return whether to send that line, or an empty one. A slow reader is skipped meanwhile."""
+        """Tell whether to send this line, or an empty one. Slow readers are skipped."""
         return not self._connection.is_behind and (line != self._last or now_s - self._sent_s > BEATS_S)
 
     def send(self, line: bytes, now_s: float) -> None:
-        """Send the line if it is new, and an empty one if not."""
+        """Send the line if it is new, or an empty one."""
         self._sent_s = now_s
         is_new, self._last = line != self._last, line
         self._connection.send_more(line + b"\n" if is_new else b"\n")
 
 
 def asset_of(data: bytes, kind: str, links: str = "") -> Asset:
-    """Return data as it is sent, compressed, with its hash."""
+    """Return data ready to be sent, with its hash."""
     etag = f'W/"{sha256(data + links.encode()).hexdigest()[:16]}"'
     return Asset(
         kind, data, {"gzip": gzip.compress(data, _LEVEL, mtime=0)}, etag, "no-cache", {"Link": links} if links else {}
@@ -383,7 +386,7 @@ ROUTES: tuple[Route, ...] = (
 
 
 def parse_address(address: str) -> tuple[Route, Struct]:
-    """Return the route of an address, and its checked parameters. Raises `Refusal` if there is none such."""
+    """Return the route of an address, and its validated parameters. Raises `Refusal` if the address is invalid."""
     path, _, query = address.partition("?")
     try:
         words = [unquote(word, errors="strict") for word in path.split("/")]
@@ -433,7 +436,7 @@ _REFUSALS = {
 
 
 def openapi() -> dict[str, Any]:
-    """Return the description of the API by OpenAPI 3.1."""
+    """Return the description of the API in OpenAPI 3.1."""
     types = [*(route.answer for route in ROUTES), wire.Refused]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     refusals = {

@@ -1,7 +1,7 @@
 """Dispatch every event of a connection and every request of a client to the responsible part.
 
-Connections are seen only as things to send to and to close. Everything runs on the event loop's thread, and nothing
-waits: slow parts (the journal) answer through a callback.
+The hub only sends to connections and closes them. Everything runs on the event loop's thread, and nothing waits: slow
+parts (the journal) answer through callbacks.
 """
 
 import asyncio
@@ -83,10 +83,12 @@ _URGENT: frozenset[type[wire.AnyRequest]] = frozenset(
 used up its share of computing time may still send them."""
 
 _REST_S, _REST_WITH_MATCH_S = 1.0, 0.1
-"""How long a connection is not read that was refused a request because of its share."""
+"""How long to stop reading a connection after rejecting a request because of its share."""
 _OVER_WITH_ADDRESS = 9
-"""How many frames a frame counts as if its address is over the limit, so that a group that floods together is closed as
-soon as a single flooder."""
+"""How many frames a frame of an address over its limit counts as.
+
+So a group that floods together is closed as early as a single flooder.
+"""
 
 MAX_HELD = 4_096
 """Requests that a node of a cluster holds while it has no contact with the others."""
@@ -94,13 +96,13 @@ MOST_HELD_MS = 5_000
 """How long each is held."""
 
 _OVER_RULES = 4
-"""For how many inquiries more those for rules count: a large board is made for the first of them."""
+"""How many additional queries a request for rules counts as, because the first one creates a large board."""
 
 _LOOKED_AFTER = 25
-"""Connections that are looked after in one turn: a ping to each of them takes 0.3 ms, and to 2,000 at once 24 ms."""
+"""The number of connections checked in one iteration: pinging each takes 0.3 ms, and pinging 2,000 takes 24 ms."""
 
 _LATE_S = 0.1
-"""How late a look at all connections may be and still count as in time."""
+"""The tolerated delay of a check of all connections."""
 
 
 def _not_in_touch() -> Refusal:
@@ -120,12 +122,12 @@ class Hub:
         services.journal.charge_to(services.shares)
         configuration = services.configuration
         self._stays_encrypted = configuration.public and configuration.tls.cert is not None
-        """Whether to tell browsers to use only TLS in future; a proxy in front does that itself."""
+        """Whether to send HSTS, which tells browsers to use only TLS; a proxy in front does that itself."""
         self._own_pages = own_pages(
             configuration.public_url, is_encrypted=configuration.tls.is_on, behind_proxy=configuration.behind_proxy
         )
         self.emptied = asyncio.Event()
-        """Set while draining, once the last connection is gone."""
+        """Set while draining, once the last connection has closed."""
         self.limiter = ConnectionLimiter(
             services.configuration,
             services.rate_limiter,
@@ -151,7 +153,7 @@ class Hub:
         self.tournaments = Tournaments(services, self.registry, eligibility)
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.act_in_lobby: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
-        """Carries out requests to the lobby; in a cluster, on the node that keeps it."""
+        """Carries out requests to the lobby, in a cluster on the node that keeps it."""
         self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
         """Called with the host's changes on another node of the cluster, if there is a listener for admins."""
         self.chat = Chat(services, rooms)
@@ -179,7 +181,7 @@ class Hub:
         self.tournaments.recall()
 
     def settings_changed(self, keys: Collection[str]) -> None:
-        """Update what was derived from the settings of these keys; all else reads them when needed."""
+        """Update values derived from these settings; everything else reads settings when needed."""
         limits = {key.partition("limits.")[2] for key in keys}
         self.services.rate_limiter.rates_changed(limits)
         if "work" in limits:
@@ -189,7 +191,7 @@ class Hub:
     # Connections.
 
     def is_shut_to(self, peer: str) -> bool:
-        """Return whether to drop a connection from that address before allocating anything for it; it is counted."""
+        """Tell whether to drop a connection from an address before allocating anything for it, and count it."""
         reason = self.limiter.shut_to(peer)
         if reason:
             self.metrics.accepted += 1
@@ -197,14 +199,14 @@ class Hub:
         return reason is not None
 
     def _is_idle(self, connection: Connection) -> bool:
-        """Tell whether the client neither plays, watches nor looks for a match."""
+        """Tell whether the client neither plays, watches nor seeks a match."""
         session = connection.session
         if not isinstance(session, Session):
             return session is None and not connection.has_said_hello
         return not (session.live or session.rooms or self.lobby.seeks.of(session.player))
 
     def opened(self, connection: Connection, peer: str) -> None:
-        """Count the connection from that address; far above a limit, drop it at once."""
+        """Count the connection from an address; far above a limit, drop it immediately."""
         self.services.connections[connection] = None
         self.metrics.accepted += 1
         self.limiter.arrive(connection, peer)
@@ -242,7 +244,7 @@ class Hub:
 
     @property
     def unready(self) -> str | None:
-        """Why new players had better go elsewhere, for people; None if they are welcome."""
+        """Why new players should connect elsewhere, for people; None if they are welcome."""
         services = self.services
         if services.shutdown.left_ms() is not None:
             return "the server is about to restart"
@@ -251,13 +253,13 @@ class Hub:
         return services.journal.health().trouble or services.disk.fullness
 
     def read_page(self) -> None:
-        """Read the files of the page, which takes a moment."""
+        """Read the files of the page."""
         find_asset("/", self._own_pages.address)
 
     def answer_http(
         self, connection: Connection, request: Request, protocol: ServerProtocol
     ) -> Response | LaterAnswer | None:
-        """Answer a plain HTTP request, or a handshake that is one too many; return None for one that is taken."""
+        """Answer a plain HTTP request, or a handshake beyond a limit; return None for an accepted handshake."""
         turned_away = self.limiter.identify(connection, request.headers.get_all("X-Forwarded-For"))
         if turned_away and request.path not in (HEALTH, READY):  # so a monitor still sees that the server lives
             return turn_away(turned_away)
@@ -273,7 +275,7 @@ class Hub:
         origins = self.services.configuration.origins
         code = invitation_code(request)
         if code and self.tournaments.has(code):
-            code = None  # of a tournament nothing is shown before its player has entered
+            code = None  # tournaments have no preview before the player enters
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
         membership = self.services.membership
         is_ready = request.path.partition("?")[0] != READY or self.unready is None
@@ -284,7 +286,7 @@ class Hub:
         return answer and self._secured(answer)
 
     def _is_closed(self) -> bool:
-        """Return whether nothing starts here for now, or for good."""
+        """Tell whether nothing may start here, temporarily or permanently."""
         membership = self.services.membership
         return self.services.shutdown.is_draining or (membership is not None and membership.is_aside)
 
@@ -295,13 +297,13 @@ class Hub:
         return answer
 
     def excuse(self, late_s: float) -> None:
-        """Blame nobody for a pause of this process: afterwards everybody has a fresh period to answer."""
+        """Excuse all peers after a pause of this process: everybody gets a fresh period to answer."""
         if late_s > _LATE_S:
             for connection in self.services.connections:
                 connection.excuse(late_s)
 
     def tick(self, now_s: float) -> None:
-        """Look after every connection, the lobby and its lists; to be called about once a second."""
+        """Check every connection, the lobby and its lists. Call this about once a second."""
         guard = self.services.guard
         if not self._to_look_after:
             self._to_look_after = list(self.services.connections)
@@ -314,7 +316,7 @@ class Hub:
         guard.attempt("tournaments", self.tournaments.tick)
 
     def _look_after_some(self, now_s: float) -> None:
-        """Look after the next few connections, and after the others in further turns, between requests."""
+        """Check the next few connections, and the others in further iterations, between requests."""
         for connection in self._to_look_after[-_LOOKED_AFTER:]:
             if connection in self.services.connections:
                 look = partial(connection.tick, now_s)
@@ -326,7 +328,7 @@ class Hub:
     # Requests.
 
     def received(self, connection: Connection, text: str, came_ms: int | None = None) -> None:
-        """Carry out one request; it gets exactly one answer. `came_ms`: when it came, if it was held."""
+        """Carry out one request, which gets exactly one answer. `came_ms`: when it arrived, if it was held."""
         membership = self.services.membership
         if membership is not None and came_ms is None and (self._held or not membership.is_fresh):
             self._hold(connection, text)
@@ -351,7 +353,7 @@ class Hub:
             shares.payer = None
 
     def _check_share(self, connection: Connection, request: wire.AnyRequest) -> None:
-        """Refuse a request of a peer whose share of computing time is used up; such a request counts as many frames.
+        """Reject a request of a peer whose share of computing time is used up; such a request counts as many frames.
 
         The first `hello` of a connection is accepted, so that players dropped by a neighbour's flood can return.
         """
@@ -367,14 +369,14 @@ class Hub:
             raise
 
     def _hold(self, connection: Connection, text: str) -> None:
-        """Hold a request until this node has the other nodes' writes; refuse it if too many are held."""
+        """Hold a request until this node has the other nodes' writes; reject it if too many are held."""
         if len(self._held) < MAX_HELD:
             self._held.append((connection, text, self.now_ms()))
         else:
             connection.refuse(wire.request_id(text), _not_in_touch())
 
     def release(self) -> None:
-        """Carry out held requests if this node is fresh again; refuse those that have waited too long."""
+        """Carry out held requests if this node is fresh again; reject those that have waited too long."""
         membership = self.services.membership
         while self._held and membership is not None:
             connection, text, came_ms = self._held[0]
@@ -390,7 +392,7 @@ class Hub:
                 self.received(connection, text, came_ms)
 
     def _dispatch(self, session: Session, request: wire.AnyRequest, came_ms: int | None) -> None:
-        """Hand a request to the service whose union it is in; common ones first."""
+        """Pass a request to the service whose union contains it; common ones first."""
         if self.services.shutdown.is_draining and not isinstance(request, _HARMLESS):
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         if isinstance(request, RoomRequest):
@@ -415,7 +417,7 @@ class Hub:
             self._dispatch_single(session, request)
 
     def _dispatch_single(self, session: Session, request: _SingleRequest) -> None:
-        """Carry out a request that is the only one of its kind."""
+        """Carry out a request that belongs to no union of a service."""
         match request:
             case wire.MatchesRequest():
                 session.ok(request.id)
@@ -446,7 +448,7 @@ class Hub:
     # The end.
 
     def close_all(self, closing: Closing = Closing.RESTART) -> None:
-        """Close every connection, by default with the code that means: come back and resume; then `emptied` is set."""
+        """Close every connection, by default with the code that asks clients to reconnect; then set `emptied`."""
         if not self.services.connections:
             self.emptied.set()
         for connection in list(self.services.connections):

@@ -1,6 +1,6 @@
-"""Count what the server does, in plain integers, so that counting costs next to nothing; and contain faults.
+"""Count what the server does, in plain integers, so that counting is cheap; and contain internal errors.
 
-Figures that can be looked up, such as connections and matches, are looked up on request and not counted.
+Values that can be looked up, such as connections and matches, are not counted here.
 """
 
 import logging
@@ -30,11 +30,11 @@ ENDINGS = (*get_args(Dropped), *(each.name.lower() for each in Closing))
 """Every reason for which the server ends a connection."""
 
 SECONDS = (0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-"""The upper bounds of the histograms' classes: from a commit on a fast disk to a disk that hangs."""
+"""The upper bounds of the histograms' buckets: from a commit on a fast disk to a hanging disk."""
 
 
 class Histogram:
-    """How many values fell into each class; the last class has no upper bound."""
+    """The number of values in each bucket; the last bucket has no upper bound."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -45,12 +45,12 @@ class Histogram:
         """The sum of all values."""
 
     def observe(self, value: float) -> None:
-        """Count one value; to be called by one thread only."""
+        """Count one value. Call this on a single thread."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
     def quantile(self, share: float) -> float | None:
-        """Return the upper bound of the class in which that share of the values is reached; None without a value."""
+        """Return the upper bound of the bucket that contains a quantile; None without values."""
         count_of_all = sum(self.counts)
         if not count_of_all:
             return None
@@ -73,41 +73,41 @@ class Metrics:
         self.requests = 0
         """Messages, good or bad."""
         self.matches = 0
-        """Matches that were begun."""
+        """Started matches."""
         self.moves = 0
-        """Moves that were acknowledged."""
+        """Acknowledged moves."""
         self.faults = 0
         """Unexpected exceptions in requests of clients or in periodic work."""
         self.refusals: Counter[str] = Counter()
-        """By the code of the refusal."""
+        """Refusals by code."""
         self.endings: Counter[str] = Counter()
-        """Connections that the server ended, by the reason: one of `ENDINGS`."""
+        """Connections that the server ended, by reason, one of `ENDINGS`."""
         self.move_s = Histogram()
-        """From the start of a move's request in its room until it was sent, including the disk."""
+        """The time from a move's request in its room until it was sent, including the disk."""
         self.lag_s = Histogram()
-        """By how much the event loop was late."""
+        """The delays of the event loop."""
 
 
 class Guard:
-    """Runs parts of the server in turn, each separately, so that a fault in one does not affect the others."""
+    """Runs parts of the server one by one, so that an error in one does not affect the others."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._faults: Counter[str] = Counter()
 
     def attempt(self, part: str, do: Callable[[], object], otherwise: Callable[[], object] | None = None) -> None:
-        """Do what `part` has to do, and after a fault in it `otherwise`."""
+        """Run a part of the server, and `otherwise` after an error in it."""
         try:
             do()
-        except Exception:  # noqa: BLE001 - whatever it is, everybody else plays on
+        except Exception:  # noqa: BLE001 - any error must not affect other players
             self.note(part)
             if otherwise:
                 otherwise()
 
     def note(self, part: str) -> None:
-        """Log and count the exception that is being handled: a fault in `part`.
+        """Log and count the current exception, an internal error in `part`.
 
-        One that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
+        A repeated error is logged the 1st, 2nd, 4th, 8th ... time, so that it cannot fill the disk.
         """
         self._metrics.faults += 1
         self._faults[part] += 1

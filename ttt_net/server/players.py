@@ -1,4 +1,4 @@
-"""Players: the number that stands for one everywhere, and what a token brings with it."""
+"""Players: their numbers, and the state that belongs to a token."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,22 +10,22 @@ from ttt_net.ratings import Rating
 from ttt_net.text import counted
 
 PlayerId = int
-"""Given once, in the order of registration; kept when everything else of a player is forgotten."""
+"""The number of a player, in the order of registration; it stays when everything else of the player is deleted."""
 
 NOBODY: PlayerId = 0
-"""Stands for somebody who is not a player, such as a reader of the HTTP API."""
+"""The number of readers who are not players, such as users of the HTTP API."""
 FORGOTTEN = "deleted"
 """The name of deleted players; nobody else can have it."""
 
 
 Blocks = Mapping[PlayerId | None, bool]
-"""The players whom one has muted or, where true, blocked. None stands for everybody, who can only be muted."""
+"""A player's muted players or, if true, blocked players. None means everybody, who can only be muted."""
 MAX_BLOCKS = 200
-"""The most players that one player can have muted or blocked at a time."""
+"""The maximal number of muted and blocked players of one player."""
 
 
 class Player(NamedTuple):
-    """A registered player, as their token finds them."""
+    """A registered player, found by token."""
 
     id: PlayerId
     name: str
@@ -40,6 +40,6 @@ class Player(NamedTuple):
 
 
 def still_playing(count: int) -> Refusal:
-    """Return the refusal of `forget` to a player with so many unfinished matches."""
+    """Return the refusal of `forget` for a player with unfinished matches."""
     matches = counted(count, "unfinished match", "unfinished matches")
     return Refusal(Code.STILL_PLAYING, f"you have {matches}; finish or resign first")

@@ -79,7 +79,7 @@ class RateLimiter:
         self._most = most
         self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
         self.untold: Counter[tuple[str, int | str]] | None = None
-        """The used amounts of `TOLD` limits that other nodes do not know yet, by player or address; None without cluster."""
+        """Used amounts of `TOLD` limits, by player or address, for the other nodes; None without a cluster."""
 
     def tell(self, act: str, player: int) -> None:
         """Let the other nodes of a cluster count an action of a player that only this one saw."""

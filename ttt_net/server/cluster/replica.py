@@ -1,8 +1,8 @@
-"""Keep one node's copy of the cluster's state: the journal's tables, and their place in the log.
+"""Keep one node's copy of the cluster's state: the journal's tables, and their position in the log.
 
-The fence (`is_next`, `carry_out`) decides which batches count, and their effects, in one transaction with the place. It
-reads these tables and the batch, nothing else. So the same batches at the same places give the same tables on every
-node, whatever was repeated, delayed or written by a node that was declared lost. Knows no log, no thread and no event
+The fence (`is_next`, `carry_out`) decides which batches count, and applies them in one transaction with the position.
+It reads only these tables and the batch. So the same batches at the same positions produce the same tables on every
+node, regardless of repeats, delays and writes of nodes that were declared lost. Knows no log, no thread and no event
 loop.
 """
 
@@ -71,20 +71,23 @@ CREATE TABLE IF NOT EXISTS connected (
     came BLOB NOT NULL
 ) STRICT;
 """
-"""The place of the tables in the log, and the form in force; the newest epoch of each node, and its first place; and
-who is connected where."""
+"""The cluster's own tables.
+
+They hold the position of the tables in the log, and the form in force; the latest epoch of each node, and its first
+position; and the node of each connected player.
+"""
 _PUT_IN_FORCE = """
 UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NOT is_lost OR last > ?), 1))
 """
-"""A form is in force once all know it who may write, or did a while ago and may come back; then never less again."""
+"""A form is in force once all nodes support it that may write, or did recently and may return; it never decreases."""
 AWHILE = 20_000
-"""For so many places of the log, an hour where little happens, a node that is lost is waited for with a newer form."""
+"""The number of positions (an hour of low activity) for which a newer form waits for a lost node."""
 _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
-"""Failures of one node alone; every other result of an entry is the same on all nodes."""
+"""Failures of a single node; every other result of an entry is the same on all nodes."""
 _FORMATS = slice(18, 20)
-"""Where an image of tables says how it is written to; 1: without a log beside it, which an image in memory has not."""
+"""The bytes of an image that select the journal mode; 1: without a write-ahead log, which an image in memory lacks."""
 _PAGES = 1_024
-"""Pages of a snapshot between two signs that it is being taken over."""
+"""The pages of a snapshot between two reports of progress."""
 
 
 class EntryOutcome(NamedTuple):
@@ -98,7 +101,7 @@ class EntryOutcome(NamedTuple):
 
 
 def is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:
-    """Take note of a batch, and tell whether it is its author's next: no repeat, and not fenced off."""
+    """Record a batch, and tell whether it is its author's next one, neither repeated nor fenced off."""
     row = connection.execute("SELECT epoch, number, is_lost FROM nodes WHERE node = ?", (batch.node,)).fetchone()
     epoch, number, is_lost = row or (0, 0, True)
     if batch.epoch > epoch:
@@ -140,7 +143,7 @@ def carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome
 
 
 def carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
-    """Apply the entries of a batch, each whole or not at all."""
+    """Apply the entries of a batch, each completely or not at all."""
     outcomes = []
     for entry in batch.entries:
         connection.execute("SAVEPOINT entry")
@@ -183,7 +186,7 @@ def digest(outcome: EntryOutcome) -> object:
 
 
 def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
-    """Refuse the start of a match that is not a rematch unless the author keeps the lobby."""
+    """Reject the start of a match other than a rematch unless the author keeps the lobby."""
     if any(isinstance(event, Started) and event.previous is None for event in entry.events):
         steward = connection.execute(
             "SELECT node, epoch FROM nodes WHERE NOT is_lost ORDER BY since LIMIT 1"
@@ -202,7 +205,7 @@ def _apply(connection: sqlite3.Connection, entry: AnyLoggedEntry, author: Author
 
 
 def _apply_own(connection: sqlite3.Connection, entry: ClusterEntry, author: Author) -> object:
-    """Apply an entry of the cluster's own; as `apply`."""
+    """Apply an entry of the cluster, like `apply`."""
     match entry:
         case BeginEpoch():
             return _disconnect(connection, author.node)
@@ -237,14 +240,14 @@ def _disconnect(connection: sqlite3.Connection, node: NodeName) -> list[PlayerId
 
 
 def _must_be_connected(connection: sqlite3.Connection, entry: Sat | Went, author: Author) -> None:
-    """Refuse what concerns a connection in whose place another has come."""
+    """Reject entries about a connection that another one has replaced."""
     row = connection.execute("SELECT node, serial FROM connected WHERE player = ?", (entry.player,)).fetchone()
     if row != (author.node, entry.serial):
         raise Refusal(Code.OPPONENT_GONE, "that connection has been replaced")
 
 
 def player_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> Player:
-    """Return a player as the tables know them. Raises `Refusal` if they were forgotten."""
+    """Return a player from the tables. Raises `Refusal` if they were deleted."""
     row = connection.execute(
         "SELECT name, bot, is_guest FROM players WHERE id = ? AND token_hash IS NOT NULL", (player,)
     ).fetchone()
@@ -257,13 +260,13 @@ def player_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> 
 
 
 def is_of_the_disk(error: Exception) -> bool:
-    """Tell whether something failed on this node alone, and not for what an entry is."""
+    """Tell whether an error is a failure of this node rather than of the entry."""
     is_damage = type(error) is sqlite3.DatabaseError  # exactly this class: the file is no longer a database
     return is_damage or isinstance(error, _DISK)
 
 
 class NewerFormError(Exception):
-    """All who may write know a newer form than this release: what follows in the log cannot be applied by it."""
+    """All nodes that may write support a newer form than this release, which cannot apply the rest of the log."""
 
     def __init__(self, in_force: int, known: int) -> None:
         super().__init__(
@@ -272,15 +275,15 @@ class NewerFormError(Exception):
 
 
 class Applied(NamedTuple):
-    """The result of one place of the log."""
+    """The result of one position of the log."""
 
     position: Position
     batch: Batch | None
-    """None if the place holds no batch."""
+    """None if the position holds no batch."""
     outcomes: Sequence[EntryOutcome] | None
-    """One for each entry; None if the batch is a repeat, or of a lost author: then nothing has changed."""
+    """The outcome of each entry; None if the batch was ignored as a repeat or as of a lost author."""
     state: str
-    """The running hash after it."""
+    """The running hash after this position."""
 
 
 class Connected(NamedTuple):
@@ -292,7 +295,7 @@ class Connected(NamedTuple):
 
 
 class TablesImage(NamedTuple):
-    """The tables of one moment, as they can be read from a file."""
+    """The tables at one moment, readable as a file."""
 
     position: Position
     file: BinaryIO
@@ -304,23 +307,23 @@ class Replica:
     def __init__(self, path: Path | None, form: int = FORM, moved: Callable[[], None] = lambda: None) -> None:
         """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
         self.form = form
-        """The newest form of the log that is known here."""
+        """The latest form of the log that this node supports."""
         self.moved = moved
-        """Called again and again while an older file is brought up to date, and while a snapshot is taken over."""
+        """Called repeatedly during the migration of an older file, and while loading a snapshot."""
         self.database = Database(path, moved)
         self._path = path
         connection = self.database.connection
         if path is not None:
-            connection.execute("PRAGMA synchronous = NORMAL")  # the log still has what a power cut takes
+            connection.execute("PRAGMA synchronous = NORMAL")  # the log still has what a power cut loses
         connection.executescript(TABLES)
         self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
         self.last_in_force = self.in_force()
         """The form in force at `position`; any thread may read it."""
 
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
-        """Apply the next batches of the log in one transaction with their place; return their results.
+        """Apply the next batches of the log in one transaction with their position; return their results.
 
-        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again. Raises
+        Raises `StorageError` if the disk failed: then nothing has changed, and the call may be repeated. Raises
         `NewerFormError` if the batches are for newer releases.
         """
         try:
@@ -329,7 +332,7 @@ class Replica:
             except Exception as error:
                 if is_of_the_disk(error) or isinstance(error, NewerFormError):
                     raise
-                # a refused entry is undone separately
+                # a rejected entry is undone separately
                 applied = self._transact(batches, carry_out_one_by_one)
         except Exception as error:
             if not is_of_the_disk(error):
@@ -373,24 +376,24 @@ class Replica:
             raise StorageError(str(error)) from None
 
     def epoch_of(self, node: NodeName) -> int:
-        """Return the newest epoch of a node, 0 if it never had one."""
+        """Return the latest epoch of a node, 0 if it never had one."""
         row = self.database.connection.execute("SELECT epoch FROM nodes WHERE node = ?", (node,)).fetchone()
         return int(row[0]) if row else 0
 
     def in_force(self) -> int:
-        """Return the form that all know who may write: newer ones are not written yet."""
+        """Return the form that all writing nodes support: newer ones are not written yet."""
         (form,) = self.database.connection.execute("SELECT form FROM place").fetchone()
         return int(form)
 
     def authors(self) -> dict[Author, int]:
-        """Return who may write, with the number of their last batch, oldest author first."""
+        """Return the authors that may write, with the number of their last batch, oldest first."""
         rows = self.database.connection.execute(
             "SELECT node, epoch, number FROM nodes WHERE NOT is_lost ORDER BY since"
         )
         return {Author(node, epoch): number for node, epoch, number in rows}
 
     def urls(self) -> dict[NodeName, str]:
-        """Return where players reach each node, those too that are lost."""
+        """Return the address for players of each node, including lost ones."""
         return dict(self.database.connection.execute("SELECT node, url FROM nodes ORDER BY node"))
 
     def connected(self, now_ms: int) -> list[Connected]:
@@ -404,13 +407,13 @@ class Replica:
                 found.append(Connected(node, came, player_of(connection, came.player, now_ms)))
         return found
 
-    # As a whole.
+    # The tables as a whole.
 
     def snapshot(self) -> TablesImage:
-        """Copy the tables of this moment, of a file into another beside it; to be closed by the caller.
+        """Copy the current tables, those of a file into another file beside it; the caller closes the copy.
 
-        Of a file on any thread, since it reads one state of it while others are written. Raises `StorageError` if the
-        tables cannot be read, or the copy cannot be written.
+        For a file, any thread may call this, since it reads one consistent state during writes. Raises `StorageError`
+        if the tables cannot be read, or the copy cannot be written.
         """
         if self._path is None:
             image = io.BytesIO()
@@ -431,7 +434,7 @@ class Replica:
             raise StorageError(str(error)) from None
 
     def room_for_snapshot(self) -> BinaryIO:
-        """Return an empty file for `read_from`: beside the tables if they are in one, since memory may be short."""
+        """Return an empty file for `read_from`: beside the tables if they are in a file, since memory may be short."""
         if self._path is None:
             return io.BytesIO()
         return cast(BinaryIO, NamedTemporaryFile(dir=self._path.parent, prefix="snapshot-"))
@@ -446,7 +449,7 @@ class Replica:
         file.write(image)
 
     def read_from(self, file: BinaryIO) -> None:
-        """Put the tables of a snapshot in place of these. Raises `StorageError` if it is none, or the disk fails."""
+        """Replace the tables by a snapshot. Raises `StorageError` if it is invalid, or the disk fails."""
         try:
             with closing(_opened(file)) as snapshot:
                 position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
@@ -460,7 +463,7 @@ class Replica:
         self.position, self.state, self.last_in_force = position, state, form
 
     def move_to(self, position: Position) -> None:
-        """Set the tables' place, in a new log that starts from them."""
+        """Set the tables' position, in a new log that starts from them."""
         self.database.connection.execute("UPDATE place SET position = ?", (position,))
         self.position = position
 

@@ -1,11 +1,11 @@
-"""The ledger of one node of a cluster: its entries go through the log, and take effect at their place there.
+"""The ledger of one node of a cluster: its entries go through the log, and take effect at their position there.
 
-A node puts one batch at a time into the log, and repeats it until it sees it there. Entries gathered meanwhile go into
-the next. All batches, its own too, are applied in the order of the log, and only then is a caller answered. So an
-answer is true whatever the log or the others did meanwhile. Safety rests on no clock: the times here decide only when a
-node has to wait, or counts as lost.
+A node publishes one batch at a time, and repeats it until the log delivers it. Entries gathered meanwhile go into the
+next batch. All batches, including its own, are applied in the order of the log, and callers get their answers only
+then. So an answer is true whatever the log or other nodes did meanwhile. Safety depends on no clock: times decide only
+when a node has to wait, or counts as lost.
 
-`Membership` tells the cluster who is connected to this node.
+`Membership` reports the players of this node to the cluster.
 """
 
 import asyncio
@@ -50,21 +50,21 @@ from ttt_net.server.players import Player, PlayerId
 log = logging.getLogger(__name__)
 
 MAX_AT_ONCE = 64
-"""The most batches in one transaction."""
+"""The maximal number of batches in one transaction."""
 TICK_S = 0.25
-"""How often a node looks at its own state and that of the others."""
+"""How often a node checks its own state and that of the others."""
 BEAT_S = 0.5
-"""How often a node writes at least: an empty batch, so that nobody takes it for lost."""
+"""How often a node writes at least an empty batch, so that others do not declare it lost."""
 GIVE_UP_S = 5.0
 """After this time an entry's outcome is reported as unknown; it may still be written later."""
 RETRY_S = 1.0
-"""After so long a disk that failed is tried again."""
+"""The wait before retrying a failed disk."""
 _REMEMBERED = 4_096
-"""Places whose running hash is remembered, to compare with what others say of them."""
+"""The number of positions with a remembered running hash, for comparisons with other nodes."""
 _WHATEVER_IT_WROTE = 2**53
 
 Work = Callable[[Callable[[], Any], Callable[[Any], None]], None]
-"""Runs jobs elsewhere, one after the other, and reports results on the event loop; jobs do not raise."""
+"""Runs jobs one by one on another thread, and reports results on the event loop; jobs do not raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,15 @@ class NodeHooks:
     """Callbacks from a ledger to the server that uses it."""
 
     heard: Callable[[EntryOutcome, Author], None]
-    """Called with each accepted entry for which no caller waits (of other nodes, or given up), and with nodes that come
-    and go."""
+    """Called with each accepted entry without a waiting caller (of other nodes, or given up), and with epochs."""
     began: Callable[[], None]
-    """Called when an epoch of this node has begun: from now on it is one of the cluster."""
+    """Called when an epoch of this node has begun: from now on it is a member of the cluster."""
     ended: Callable[[], None]
-    """Called when this node was declared lost, or must not go on: none of its connections counts any more."""
+    """Called when this node was declared lost, or must not continue: its connections are invalid."""
     refused: Callable[[AnyLoggedEntry], None] = lambda _: None
-    """Called with each entry that no caller waits for any more, where it comes out that it did not happen."""
+    """Called with each entry without a waiting caller that turns out not to have happened."""
     missed: Callable[[], None] = lambda: None
-    """Called, after `ended`, when the next batches for this node were trimmed: only a new start from a snapshot has
-    them."""
+    """Called, after `ended`, when the next batches for this node were trimmed: it must restart from a snapshot."""
 
 
 class ReplicatedLedger:
@@ -96,25 +94,25 @@ class ReplicatedLedger:
         self.node = node
         self._url = url
         self.epoch = 0
-        """That of this node, or of its last life; 0 before the first."""
+        """The current or last epoch of this node; 0 before the first."""
         self.is_member = False
         """Whether this node's epoch has begun and not ended."""
         self.stopped: str | None = None
-        """Why this node must not go on, if so."""
+        """Why this node must not continue, if so."""
         self.aside: str | None = None
-        """Why this node is to leave the work to the others, if so: see `stand_aside`."""
+        """Why this node leaves the work to the others, if so; see `stand_aside`."""
         self.position: Position = replica.position
-        """The place of the log up to which everything was applied and reported."""
+        """The position of the log up to which everything was applied and reported."""
         self.job_ms = 0.0
-        """As in `Ledger`: of all nodes, the author's alone charges for an entry."""
+        """As in `Ledger`; only the author's node charges for an entry."""
         self.cost_s: Callable[[], float] = lambda: 0.0
-        """Measures the CPU time of the thread that calls it, in seconds; by default nothing costs anything."""
+        """Returns the CPU time of the calling thread, in seconds; by default, everything is free."""
         self.refused = 0
-        """Entries of this node that were refused so far."""
+        """The number of rejected entries of this node so far."""
         self._log, self._replica, self._work, self._loop, self._rng = stream, replica, work, loop, rng
         self._wall_ms = wall_ms
         self._look = look if replica.database.can_be_read_beside else None
-        """Reads on another thread than that of `work`; None where only one connection can use the tables."""
+        """Reads on another thread than `work`; None if only one connection can use the tables."""
         self.contact = Contact(stream, loop, self.position)
         self.peers = Peers(node)
         self._outbox = Outbox(stream, loop)
@@ -123,7 +121,7 @@ class ReplicatedLedger:
         self._is_leaving = False
         self._is_stepping_aside = False
         self._is_needed = False
-        """Whether this node takes part though it was to stand aside, since no other did."""
+        """Whether this node takes part although it should stand aside, because no other node does."""
         self._is_gathering = False
         self._inbox = Inbox(stream, self._arrived)
         self._is_applying = False
@@ -134,10 +132,10 @@ class ReplicatedLedger:
         self._secret = ""
         self._ticked_s = 0.0
         self._states: OrderedDict[Position, str] = OrderedDict()
-        """The running hash after each of the last places."""
+        """The running hash after each of the last positions."""
 
     def start(self, hooks: NodeHooks) -> None:
-        """Follow the log; the epoch begins once all is applied that is in it by then. To be called once."""
+        """Follow the log; the epoch begins once everything currently in it is applied. Call this once."""
         self._hooks = hooks
         self.peers.recall(self._replica.authors(), self._replica.urls())
         self._states[self.position] = self._replica.state
@@ -148,7 +146,7 @@ class ReplicatedLedger:
     # Calls of the journal.
 
     def append(self, entry: AnyLoggedEntry, done: Done, failed: Failed) -> None:
-        """Put an entry into the next batch; the answer comes once it was applied here, or after `GIVE_UP_S`."""
+        """Put an entry into the next batch; the answer comes once it is applied here, or after `GIVE_UP_S`."""
         if self.stopped is not None:
             self._loop.call_soon(failed, StorageError(self.stopped))
             return
@@ -160,10 +158,10 @@ class ReplicatedLedger:
         self._outbox.gather(Waiting(entry, done, failed, self._loop.time()))
         if not self._is_gathering:
             self._is_gathering = True
-            self._loop.call_soon(self._send)  # the calls of one turn of the loop share a batch
+            self._loop.call_soon(self._send)  # calls of one iteration of the loop share a batch
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
-        """Answer a query after all that was applied before."""
+        """Answer a query after everything appended before."""
 
         def read() -> object:
             began_s = self.cost_s()
@@ -177,14 +175,14 @@ class ReplicatedLedger:
         self._work(read, lambda found: failed(found) if isinstance(found, Refusal) else done(found))
 
     def look(self, read: Read, tell: Tell) -> None:
-        """Read beside the thread that applies the log, or on it where only one connection can use the tables."""
+        """Read beside the thread that applies the log, or on it if only one connection can use the tables."""
         if self._look is not None:
             self._look(read, tell)
         else:
             self.ask(Reading(read), tell, tell)
 
     def follow(self, position: Position, hear: Hear) -> None:
-        """Call `hear` with each entry of the journal that is accepted from now on, with its place in the log."""
+        """Call `hear` with each journal entry accepted from now on, and its position in the log."""
         if position != self.position:
             raise LookupError(f"only what comes can be followed; this node is at {self.position}, not at {position}")
         self._followers.append(hear)
@@ -198,11 +196,11 @@ class ReplicatedLedger:
         return self._replica.back_up(file, is_wanted)
 
     def health(self) -> LedgerHealth:
-        """Return how it does."""
+        """Return the state of the ledger."""
         return LedgerHealth(self.trouble(), len(self._outbox), self._replica.database.failures, self._round_trip_s)
 
     def trouble(self) -> str | None:
-        """Return the fault, for people; None: there is none."""
+        """Return the problem, for people; None without one."""
         if self.stopped or self._trouble:
             return self.stopped or self._trouble
         if self.aside is not None and not self.is_member:
@@ -215,16 +213,16 @@ class ReplicatedLedger:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether this node is one of the cluster and knows all that was in the log a moment ago."""
+        """Whether this node is a member of the cluster and recently knew the whole log."""
         return self.is_member and self.stopped is None and self.contact.is_fresh
 
     @property
     def is_steward(self) -> bool:
-        """Whether this node keeps the lobby: the one that has been there for the longest."""
+        """Whether this node keeps the lobby, as the oldest member."""
         return self.is_member and self.peers.is_first(Author(self.node, self.epoch))
 
     def leave(self, done: Callable[[], None] = lambda: None) -> None:
-        """Give up the place in the cluster, so that nobody has to wait for this node; `done` once the others know."""
+        """Leave the cluster, so that nobody has to wait for this node; call `done` once the others know."""
         self._is_leaving = True
         if not self.is_member:
             self._loop.call_soon(done)
@@ -235,22 +233,22 @@ class ReplicatedLedger:
     def stand_aside(self, why: str | None) -> None:
         """Leave the cluster to the other nodes while there is a reason; with None, take part again.
 
-        The lobby goes to the next node, and players here are sent to the others. While no other node takes part, this
-        one does, whatever the reason.
+        The lobby moves to the next node, and players here reconnect to other nodes. While no other node takes part,
+        this one does, whatever the reason.
         """
         self.aside = why
         if why is None:
             self._is_needed = False
 
     def stop_for(self, fault: Exception) -> None:
-        """Stop after a fault of ours on this node, because its tables may be wrong."""
+        """Stop after an internal error on this node, because its tables may be wrong."""
         if self.stopped is None:
             self._stop(f"a fault of this node ({type(fault).__name__}: {fault}); start it again")
 
     # To the log.
 
     def _send(self) -> None:
-        """Publish the gathered entries, unless a batch is under way."""
+        """Publish the gathered entries, unless a batch is in flight."""
         self._is_gathering = False
         if self._outbox.sent is None and self.is_member and self._outbox.has_gathered:
             self._publish_next(self._outbox.next_bite())
@@ -297,7 +295,7 @@ class ReplicatedLedger:
             return
         if self._inbox.is_trimmed:
             why = "it has missed entries that the log no longer has, and restarts from a snapshot"
-            self._stop(why, logging.WARNING)  # nobody has to do anything
+            self._stop(why, logging.WARNING)  # no action is needed
             self._hooks.missed()
         elif not self._inbox.is_followed:
             self._inbox.follow(self.position)
@@ -319,7 +317,7 @@ class ReplicatedLedger:
             self._measure(self._applying_ms, sum(len(each.batch.entries) for each in applied if each.batch is not None))
         except Exception as fault:
             log.exception("fault while hearing what was applied")
-            self.stop_for(fault)  # otherwise nothing would be applied here, and nobody would know why
+            self.stop_for(fault)  # otherwise this node would silently stop applying the log
             return
         if self.stopped is None:
             self.contact.reached(self.position)
@@ -327,7 +325,7 @@ class ReplicatedLedger:
             self._send()
 
     def _take_in(self, applied: list[Applied]) -> None:
-        """Process what was applied, place by place."""
+        """Process applied batches, position by position."""
         for each in applied:
             self._inbox.take()
             self.position = each.position
@@ -343,7 +341,7 @@ class ReplicatedLedger:
         """Report the results of a batch to callers and hooks."""
         if applied.outcomes is not None and self._is_of_the_process_before(batch):
             log.info("epoch %d of node %s was begun by the process before", batch.epoch, self.node)
-            self._outbox.sent, self.epoch = None, 0  # the next one is begun with the next look
+            self._outbox.sent, self.epoch = None, 0  # the next tick begins the next one
         is_ours = batch.author == (self.node, self.epoch)
         if applied.outcomes is not None and self._is_of_a_twin(batch):
             self._stop(f"another process runs as node {self.node}; give each a name of its own")
@@ -393,7 +391,7 @@ class ReplicatedLedger:
             self._lost()
 
     def _lost(self) -> None:
-        """End this epoch: nothing that waits will be written any more."""
+        """End this epoch: no waiting entry will be written any more."""
         if self._is_leaving:
             log.info("node %s has left the cluster", self.node)
         elif self._is_stepping_aside:
@@ -406,9 +404,9 @@ class ReplicatedLedger:
         self._hooks.ended()
 
     def _fail_all(self, why: str, of_sent: type[StorageError] = StorageError) -> list[AnyLoggedEntry]:
-        """Fail all entries that wait, and return those that were sent and given up before.
+        """Fail all waiting entries, and return those that were sent and given up before.
 
-        `of_sent` is the error of those that were sent; for the others it is known that they will not be written.
+        `of_sent` is the error for sent entries; the others will certainly not be written.
         """
         sent = self._outbox.under_way()
         unknown, count = [each.entry for each in sent if each.is_given_up], len(sent)
@@ -420,22 +418,22 @@ class ReplicatedLedger:
     def _attempt(self, call: Callable[..., None], *args: object) -> None:
         try:
             call(*args)
-        except Exception as error:  # noqa: BLE001 - a fault of ours in one answer must not keep the others from theirs
+        except Exception as error:  # noqa: BLE001 - an internal error in one answer must not affect the others
             self._loop.call_exception_handler({"message": "fault while answering an entry", "exception": error})
 
     # Entries about other nodes.
 
     def _is_of_the_process_before(self, batch: Batch) -> bool:
-        """Tell whether a batch begins the epoch that we were about to begin: it was late, its author ended meanwhile.
+        """Tell whether a late batch of our ended predecessor begins the epoch that we were about to begin.
 
-        If it has not, it finds a twin in us when we begin the next epoch.
+        If the predecessor still runs, it detects us as a twin when we begin the next epoch.
         """
         first = batch.entries[0] if batch.entries else None
         is_awaited = not self.is_member and self.epoch > 0 and batch.author == (self.node, self.epoch)
         return is_awaited and isinstance(first, BeginEpoch) and first.secret != self._secret
 
     def _is_of_a_twin(self, batch: Batch) -> bool:
-        """Tell whether a batch was written under our name by another process, since this one began its first epoch."""
+        """Tell whether another process wrote a batch under our name after this one began its first epoch."""
         if batch.node != self.node or not self.epoch or batch.epoch < self.epoch:
             return False
         first = batch.entries[0] if batch.entries else None
@@ -443,7 +441,7 @@ class ReplicatedLedger:
         return is_other or batch.epoch > self.epoch or batch.number > self._outbox.number
 
     def _compare(self, batch: Batch) -> None:
-        """Compare the running hash of another node with ours; where more differ than agree, we must not go on."""
+        """Compare the running hash of another node with ours; if more differ than agree, this node must stop."""
         ours = self._states.get(batch.position)
         if batch.node == self.node or ours is None:
             return
@@ -462,7 +460,7 @@ class ReplicatedLedger:
     # Time.
 
     def _tick(self) -> None:
-        """Look after contact, entries under way, and silent nodes; again and again."""
+        """Periodically check contact, entries in flight, and silent nodes."""
         if self.stopped is not None:
             return
         now_s = self._loop.time()
@@ -483,7 +481,7 @@ class ReplicatedLedger:
             self._begin_epoch()
 
     def _give_up(self, now_s: float) -> None:
-        """Answer callers who have waited too long. Their sent entries stay under way; all others are dropped."""
+        """Answer callers who have waited too long. Their sent entries stay in flight; all others are dropped."""
         why, sent = "the ledger of the cluster does not answer", set(self._outbox.under_way())
         for each in self._outbox.waiting():
             if now_s - each.since_s > GIVE_UP_S and not each.is_given_up:
@@ -500,7 +498,7 @@ class ReplicatedLedger:
             self.append(DeclareLost(*author, number), unheard, unheard)
 
     def _may_take_part(self, now_s: float) -> bool:
-        """Tell whether this node, which has no epoch, is to begin one."""
+        """Tell whether this node, which has no epoch, should begin one."""
         if not self.contact.is_fresh or self._outbox.sent is not None or self._is_leaving:
             return False
         return self.aside is None or not self.peers.others_write(now_s)
@@ -516,7 +514,7 @@ class ReplicatedLedger:
             self.append(DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE), done, done)
 
     def _begin_epoch(self) -> None:
-        """Begin a new life, now that we know all that was written."""
+        """Begin a new epoch, now that everything written is known."""
         known = self._replica.form
 
         def begin(epoch: int) -> None:
@@ -539,34 +537,34 @@ class NodeFigures(NamedTuple):
     is_steward: bool
     """Whether it keeps the lobby."""
     members: int
-    """How many nodes may write, as far as it knows."""
+    """The number of nodes that may write, as far as it knows."""
     position: int
-    """Up to which place of the log it has applied all."""
+    """The position up to which it has applied the log."""
     lag: int
-    """Places of the log that it knows of and has not applied."""
+    """The known positions of the log that it has not applied."""
     silence_s: float
-    """For how long it has had no proof of contact with the log."""
+    """The time since the last proof of contact with the log."""
     refused: int
-    """Its entries that were refused, since others came first or it was declared lost."""
+    """Its rejected entries: others came first, or it was declared lost."""
 
 
 class Membership:
-    """Entries about the sessions of this node, besides the acts of their players."""
+    """Writes entries about the sessions of this node."""
 
     def __init__(self, ledger: ReplicatedLedger) -> None:
         self._ledger = ledger
         self._serials = count(1)
         self.recounted: dict[str, None] = {}
-        """The matches whose number of watchers here differs from the one sent last."""
+        """The matches whose number of watchers here differs from the last sent one."""
 
     @property
     def is_fresh(self) -> bool:
-        """Whether this node may answer: it knows all that was in the log a moment ago."""
+        """Whether this node may answer, because it recently knew the whole log."""
         return self._ledger.is_fresh
 
     @property
     def is_aside(self) -> bool:
-        """Whether this node leaves players to the others, since its disk is almost full."""
+        """Whether this node leaves players to the others because its disk is almost full."""
         return self._ledger.aside is not None and not self._ledger.is_member
 
     @property
@@ -575,11 +573,11 @@ class Membership:
         return self._ledger.is_steward
 
     def urls(self) -> list[str]:
-        """Return where players reach the nodes."""
+        """Return the addresses of the nodes for players."""
         return self._ledger.peers.urls()
 
     def known_urls(self) -> list[str]:
-        """Return where players reach, or reached, all nodes that there were."""
+        """Return the addresses for players of all present and past nodes."""
         return self._ledger.peers.known_urls()
 
     def figures(self) -> NodeFigures:
@@ -595,7 +593,7 @@ class Membership:
         return next(self._serials)
 
     def came(self, came: Came, done: Callable[[Player], None], failed: Callable[[Refusal], None]) -> None:
-        """Connect a player here, and nowhere else; `done` gets them as they are at that moment."""
+        """Connect a player here and nowhere else; `done` gets the player's state at that moment."""
         self._ledger.append(came, done, failed)
 
     def sat(self, player: PlayerId, serial: int, match: str) -> None:

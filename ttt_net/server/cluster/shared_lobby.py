@@ -1,8 +1,8 @@
 """Share one lobby among the nodes of a cluster: one of them keeps it, and the others send it requests.
 
-The steward, the node that has been there the longest, keeps seeks and challenges. The others forward requests to the
-lobby, and pass on its replies. If these are lost, the player reconnects and gets the current state. The seeks of
-connected players move to the next steward.
+The steward, which is the oldest node, keeps seeks and challenges. The others forward requests to the lobby, and its
+replies to players. If a reply is lost, the player reconnects and gets the current state. The seeks of connected players
+move to the next steward.
 """
 
 import logging
@@ -29,18 +29,18 @@ from ttt_net.server.wire.frames import frame
 log = logging.getLogger(__name__)
 
 SEEKS_S = 0.2
-"""How often the steward looks whether its seeks have changed, and tells them."""
+"""How often the steward checks for changed seeks, and sends them."""
 AGAIN_S, MOST_TRIES = 1.0, 5
-"""When it is asked again that a seek stand which stood with the last steward, and how often it is asked at the most."""
+"""The wait before repeating the request to restore a seek after a change of the steward, and the number of attempts."""
 MOST_EARLY = 1_000
-"""How many questions wait for the steward to have applied what their askers know; others are to be asked again."""
+"""The maximal number of questions that wait until the steward has caught up with their nodes."""
 _SEEKS = "lobby.seeks"
 UNTOLD = 1_000
-"""More numbers than seeks or challenges are given between two lists of the steward."""
+"""More than the numbers given to seeks or challenges between two lists of the steward."""
 
 
 class SharedLobby:
-    """Asks the steward for the players here, and is asked by the other nodes where this node is the steward."""
+    """Sends requests of players here to the steward; if this node is the steward, handles those of other nodes."""
 
     def __init__(self, hub: Hub, ledger: ReplicatedLedger, stream: Log) -> None:
         self._hub, self._ledger, self._log = hub, ledger, stream
@@ -51,13 +51,13 @@ class SharedLobby:
         self._told_seeks = ToldSeeks(hub.services.players.sessions)
         """All seeks that are open at another node."""
         self._last_told: tuple[float, bytes] = (0.0, b"")
-        """As the steward: when which seeks were last sent."""
+        """As the steward: the last sent seeks, and when."""
         self._next_seeks_s = 0.0
         self._asked: dict[tuple[PlayerId, int, int], Reply] = {}
-        """As the steward: what takes the answer to each request of another node."""
+        """As the steward: the callback for the answer to each request of another node."""
         self._outbox: dict[tuple[NodeName, PlayerId, int], list[bytes]] = {}
         self._early: list[tuple[LobbyQuestion, Reply]] = []
-        """As the steward: questions that know more of the log than we."""
+        """As the steward: questions from nodes that have applied more of the log."""
 
     def start(self) -> None:
         """Accept players' requests to the lobby, and messages of the other nodes."""
@@ -75,20 +75,20 @@ class SharedLobby:
 
     @property
     def unanswered(self) -> int:
-        """How many requests of other nodes this one has not answered yet."""
+        """The number of requests of other nodes that this one has not answered yet."""
         return len(self._asked)
 
     def forget_answers(self) -> None:
-        """Drop the callbacks of players who have left: nobody will answer them."""
+        """Drop the callbacks of players who have left."""
         for key in [key for key in self._asked if self._asker(*key[:2]) is None]:
             del self._asked[key]
 
     def arrived_elsewhere(self, player: PlayerId) -> None:
-        """Drop the seek that a player made here: they are on another node now."""
+        """Drop the seek that a player made here before they connected to another node."""
         self._seeks.pop(player, None)
 
     def look_for_steward(self) -> None:
-        """Hand over, or take over, if another node keeps the lobby now; seeks of players here stand with it again."""
+        """Hand over or take over the lobby if its node has changed, and restore the seeks of players here."""
         members = self._ledger.peers.members()
         steward = members[0] if members else None
         if steward == self._steward:
@@ -100,9 +100,9 @@ class SharedLobby:
         self._steward = steward
         self._services.feed.changed("seeks")
         if steward is None:
-            return  # every node was declared lost: the seeks wait for the first that is back
+            return  # every node was declared lost: the seeks wait for the first to return
         seeks, self._seeks = self._seeks, {}
-        for session in list(self._services.players.sessions.values()):  # made on another node, before they came here
+        for session in list(self._services.players.sessions.values()):  # made on another node
             told = None if session.is_elsewhere else self._told_seeks.of(session.player)
             if told is not None:
                 seeks.setdefault(session.player, (session, _request_of(told)))
@@ -124,7 +124,7 @@ class SharedLobby:
     def _answered_again(
         self, steward: Author | None, session: Session, request: wire.SeekRequest, tries: int, frames: bytes | None
     ) -> None:
-        """Ask again for a seek to stand, if that was lost, or came before its time: its player counts on it."""
+        """Repeat the request to restore a seek if it was lost or too early, because its player relies on it."""
         if tries and (not frames or not _says_ok(frames)):
             self._services.loop.call_later(AGAIN_S, self._seek_once_more, steward, session, request, tries)
 
@@ -155,11 +155,11 @@ class SharedLobby:
         self._log.ask(f"steward.{steward.node}", encode_message(question), answered)
 
     def _answered(self, session: Session, request: MatchmakingRequest, before: Set[str], frames: bytes | None) -> None:
-        """Pass an answer of the steward on.
+        """Forward an answer of the steward.
 
-        If no node got the question, the player is to ask again; if that is not known, their connection is closed.
-        A seek that was answered late may have led to a match already: one that is not among those before. If another
-        stands, the steward tells so.
+        If no node received the question, the player has to repeat it; if that is unknown, their connection is closed. A
+        seek with a late answer may already have started a match, which is not among the previous ones. If another seek
+        is open, the steward says so.
         """
         if self._services.players.get(session.player) is not session:
             return
@@ -174,7 +174,7 @@ class SharedLobby:
                 self._seeks[session.player] = session, request
 
     def _delivered(self, data: bytes) -> None:
-        """Pass on what the steward has to say to a player here."""
+        """Deliver the steward's messages to a player here."""
         delivery = decode_message(data, Delivery)
         session = None if delivery is None else self._services.players.get(delivery.player)
         if delivery is None or session is None or session.is_elsewhere or session.serial != delivery.serial:
@@ -188,11 +188,11 @@ class SharedLobby:
 
     def _asked_as_steward(self, data: bytes, reply: Reply) -> None:
         question = decode_message(data, LobbyQuestion)
-        if question is not None:  # else its asker learns in time that no answer came
+        if question is not None:  # otherwise the asker's timeout reports it
             self._answer(question, reply)
 
     def _answer(self, question: LobbyQuestion, reply: Reply) -> None:
-        """Answer a question, unless it knows more of the log than we: then it waits."""
+        """Answer a question, or let it wait if its node has applied more of the log."""
         is_early = question.position > self._ledger.position
         if is_early and len(self._early) < MOST_EARLY:
             self._early.append((question, reply))
@@ -211,13 +211,13 @@ class SharedLobby:
         if not question.is_again:
             self._asked[key] = reply
         if is_under_way:
-            return  # it was asked again, as its answer took so long: that is the answer to both
+            return  # it was repeated because its answer took long: one answer serves both
         try:
             self._carry_out(session, request, question, reply)
         except Refusal as refusal:
             if not question.is_again:
                 session.refuse(request.id, refusal)
-        except Exception:  # noqa: BLE001 - a fault of ours in one request must not keep others from their answers
+        except Exception:  # noqa: BLE001 - an internal error in one request must not affect others
             self._services.guard.note("a request to the lobby from another node")
             if not question.is_again and not self._is_answered(session, request.id):
                 session.refuse(request.id, Refusal(Code.RESTARTING, "a fault of the server kept it from doing that"))
@@ -232,7 +232,7 @@ class SharedLobby:
         try:
             if question.is_again:
                 assert isinstance(request, wire.SeekRequest), "only seeks stand"
-                reply(frame(wire.encode(wire.Ok(request.id))))  # also if it may not stand: that is not to be repeated
+                reply(frame(wire.encode(wire.Ok(request.id))))  # even if it is rejected: this must not be repeated
                 self._hub.matchmaker.seek_again(session, request)
             else:
                 assert isinstance(request, MatchmakingRequest), "other nodes pass on what concerns the lobby alone"
@@ -251,12 +251,12 @@ class SharedLobby:
         return any(isinstance(each, wire.Ok | wire.Refused) and each.id == request for each in messages)
 
     def _asker(self, player: PlayerId, serial: int) -> Session | None:
-        """Return the session of that connection to another node; None if it has ended."""
+        """Return the session of a connection to another node; None if it has ended."""
         session = self._services.players.get(player)
         return session if session is not None and session.is_elsewhere and session.serial == serial else None
 
     def forward(self, node: NodeName, player: PlayerId, serial: int, data: bytes, closing: Closing | None) -> None:
-        """Send a player of another node what the lobby has to say, once this turn of the loop is over."""
+        """Send the lobby's messages to a player of another node at the end of this iteration of the loop."""
         if closing is not None:
             self._deliver(node, Delivery(player, serial, data, closing.value))
             return
@@ -267,7 +267,7 @@ class SharedLobby:
         self._outbox[key].append(data)
 
     def _flush(self, key: tuple[NodeName, PlayerId, int]) -> None:
-        """Send the messages of one turn, so that the consequences of a request arrive with its reply."""
+        """Send the messages of one iteration together, so that the consequences of a request arrive with its reply."""
         node, player, serial = key
         send: Reply = partial(self._tell, node, player, serial)
         together = b""
@@ -289,7 +289,7 @@ class SharedLobby:
         self._log.tell(f"node.{node}", encode_message(delivery))
 
     def tell_seeks(self, now_s: float) -> None:
-        """Tell the other nodes which seeks stand, if it is time and this node keeps them."""
+        """Send the open seeks to the other nodes, if it is time and this node keeps them."""
         if not self._ledger.is_steward or now_s < self._next_seeks_s:
             return
         self._next_seeks_s = now_s + SEEKS_S
@@ -307,7 +307,7 @@ class SharedLobby:
         return self._hub.lobby.seeks if self._ledger.is_steward else self._told_seeks
 
     def forget_seek(self, player: PlayerId) -> None:
-        """Take note that a player has none any more."""
+        """Record that a player has no seek any more."""
         self._seeks.pop(player, None)
         self._told_seeks.forget(player)
 
@@ -317,17 +317,17 @@ class ToldSeeks:
 
     def __init__(self, sessions: Mapping[PlayerId, Session]) -> None:
         self._sessions = sessions
-        """All connected players of the cluster. Seeks of others are not listed any more."""
+        """All connected players of the cluster; seeks of others are not listed."""
         self.last_number = 0
-        """The greatest number that the steward can have given; 0 before its first list."""
+        """The highest number that the steward can have given; 0 before its first list."""
         self._total = 0
         self._found: dict[PlayerId, Seek] = {}
         self._hidden: dict[PlayerId, Seek] = {}
 
     def hear(self, data: bytes, steward: Author | None) -> bool:
-        """Replace the list by one that was sent, and return whether it has changed.
+        """Replace the list by a received one, and return whether it has changed.
 
-        A list of another node than the steward is ignored. One that cannot be read leaves none, rather than an old one.
+        A list from a node other than the steward is ignored. An unreadable list clears the old one.
         """
         told = decode_message(data, StewardSeeks)
         if told is None:
@@ -359,13 +359,13 @@ class ToldSeeks:
 
 
 def _seeks_of(by: Author, lobby: Lobby) -> bytes:
-    """Return the list of seeks that the steward sends."""
+    """Return the steward's list of seeks."""
     shown, hidden = islice(lobby.seeks, MAX_CROWD), islice(lobby.seeks.hidden(), MAX_CROWD)
     return encode_message(StewardSeeks(by, lobby.last_number, len(lobby.seeks), list(shown), list(hidden)))
 
 
 def _request_of(seek: Seek) -> wire.SeekRequest:
-    """Return the request that makes the same seek at another node."""
+    """Return the request that creates the same seek at another node."""
     return wire.SeekRequest(
         0,
         games=list(seek.games),
@@ -380,7 +380,7 @@ def _request_of(seek: Seek) -> wire.SeekRequest:
 
 
 def _closing(number: int) -> Closing:
-    """Return the close code of that number; of one that only a newer release knows, the one that means: come back."""
+    """Return the close code with a number; for an unknown one of a newer release, the one that means "reconnect"."""
     return next((closing for closing in Closing if closing == number), Closing.RESTART)
 
 

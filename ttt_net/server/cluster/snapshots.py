@@ -1,4 +1,4 @@
-"""Keep snapshots of the tables in the log, from which new nodes and those that were away for long begin."""
+"""Keep snapshots of the tables in the log, for new nodes and nodes that were away for long."""
 
 import asyncio
 import io
@@ -17,14 +17,14 @@ from ttt_net.server.settings.configuration import SnapshotSchedule
 log = logging.getLogger(__name__)
 
 LOOK_S = 5.0
-"""How often the steward asks what the log keeps."""
+"""How often the steward asks how much of the log is kept."""
 
 
 class SnapshotKeeper:
-    """Has the steward put a snapshot into the log now and then, and trim the log behind it.
+    """As the steward, periodically puts a snapshot into the log, and trims the log before it.
 
-    The contents of the log alone say whether one is due, so a new steward knows it too. `work` takes snapshots
-    beside the thread of the tables: with large ones it takes longer than the others wait for a node.
+    The contents of the log alone decide whether one is due, so a new steward knows it too. `work` takes snapshots
+    beside the thread of the tables, because large ones take longer than other nodes wait.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class SnapshotKeeper:
         self._is_busy = False
 
     def tick(self, now_s: float) -> None:
-        """Take a snapshot or trim behind one, as the steward, if it is time; to be called about once a second."""
+        """As the steward, take a snapshot or trim the log before one, if it is time. Call this about once a second."""
         if self._ledger.is_steward and now_s >= self._next_look_s:
             self._next_look_s = now_s + min(LOOK_S, self._schedule.rest_s)
             self._log.kept(partial(self._looked, now_s))
 
     def _looked(self, now_s: float, kept: Retained | None) -> None:
-        """Trim behind the existing snapshot, or begin another."""
+        """Trim the log before the existing snapshot, or begin another."""
         if kept is None or self._is_busy or not self._ledger.is_steward:
             return
         behind = kept.snapshot - self._schedule.kept_places
@@ -84,9 +84,9 @@ class SnapshotKeeper:
 
 
 async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
-    """Put the newest snapshot in place of tables that are behind it, and see that these belong to this log.
+    """Replace tables that are behind the latest snapshot, and verify that they belong to this log.
 
-    Raises `ConfigurationError` if they do not, and `TimeoutError` if nothing comes of the log for `patience_s`.
+    Raises `ConfigurationError` if they do not, and `TimeoutError` if the log sends nothing for `patience_s`.
     """
     async with asyncio.timeout(patience_s) as limit:
         await _take_newest(stream, replica, limit, patience_s)
@@ -102,23 +102,23 @@ async def catch_up(stream: Log, replica: Replica, patience_s: float) -> None:
 
 
 async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, patience_s: float) -> None:
-    """Put the newest snapshot in place of tables that are behind it."""
+    """Replace tables that are behind the latest snapshot."""
     with ExitStack() as files:
         tried: list[BinaryIO] = []
         furthest = 0
 
         def moved(size: int) -> None:
             nonlocal furthest
-            if size > furthest:  # one that is sent again and again gets no further
+            if size > furthest:  # a repeated transfer makes no progress
                 furthest = size
                 replica.moved()
 
         def ask(done: Callable[[Position | None], None]) -> None:
             if tried:
-                tried[-1].truncate(0)  # and not closed: into it may still be written
+                tried[-1].truncate(0)  # not closed, since it may still be written to
             tried.append(files.enter_context(replica.room_for_snapshot()))
             arriving = ArrivingFile(tried[-1], limit, patience_s, asyncio.get_running_loop(), moved)
-            stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is written to, no more
+            stream.get_snapshot(cast(BinaryIO, arriving), done)  # it is not written to any more
 
         position = await _answer_of(ask)
         if position > replica.position:
@@ -131,7 +131,7 @@ async def _take_newest(stream: Log, replica: Replica, limit: asyncio.Timeout, pa
 
 
 async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -> Position:
-    """Ask the log until it answers; it is the caller's patience that ends."""
+    """Ask the log until it answers; the caller has the timeout."""
     while True:
         answer: asyncio.Future[Position | None] = asyncio.get_running_loop().create_future()
         ask(lambda found, answer=answer: answer.done() or answer.set_result(found))  # type: ignore[misc]
@@ -141,7 +141,7 @@ async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -
 
 
 class ArrivingFile:
-    """A file that is written on another thread, and postpones a timeout with each write."""
+    """A file that another thread writes; each write postpones a timeout."""
 
     def __init__(
         self,
@@ -168,7 +168,10 @@ class ArrivingFile:
 
 
 class DepartingFile(io.RawIOBase):
-    """A binary file that can be read into a buffer, as the object store requires. `moved` is called with each read."""
+    """A binary file that supports reading into a buffer, as the object store requires.
+
+    `moved` is called with each read.
+    """
 
     def __init__(self, source: BinaryIO, moved: Callable[[], object]) -> None:
         self._source, self._moved = source, moved

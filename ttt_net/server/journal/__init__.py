@@ -1,4 +1,4 @@
-"""The part that outlives the process: the events of every match, and the players.
+"""The durable storage: the events of every match, and the players.
 
 A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`. A read is a query (`queries`): the
 server's own are answered in the same order, those of players by the `archive` beside the writes.

@@ -1,8 +1,8 @@
 """Apply one entry to the journal's tables: the only code that writes there, besides conversions of older files.
 
 The result depends only on the entry and the tables: nothing here reads a clock, uses randomness or knows threads. An
-invalid entry is refused with `Refusal`, or with an error of SQLite, whose triggers enforce laws too (events are
-numbered without gaps, a match is counted once). The caller then rolls back.
+invalid entry raises `Refusal`, or an error of SQLite, whose triggers enforce invariants too (events are numbered
+without gaps, a match is counted once). The caller then rolls back.
 """
 
 import json
@@ -26,25 +26,25 @@ from ttt_net.server.players import FORGOTTEN, Blocks, Player, PlayerId, still_pl
 from ttt_net.tournaments.tournament import AnyFact, Closed, Opened
 
 MAX_NOTES = 100_000
-"""The oldest notes of the audit log beyond these are deleted."""
+"""The maximal number of notes in the audit log; the oldest are deleted."""
 FULL_QUEUE_MS = 3_600_000
 """The wait before a report that found no room may be sent again."""
 SEEN_MS = 3_600_000
-"""The least time between two notes of a guest's visits."""
+"""The minimal time between two recorded visits of a guest."""
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
 """The score of the first player, by the winner."""
 _UNRATED = (Reason.ABORT.value, Reason.FORFEIT.value)
-"""Reasons of ends by which nobody has shown how they play."""
+"""Reasons of ends that do not count as played."""
 _MARK = "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over"
 """Marks a match as over, which triggers count for both players."""
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
 
 
 def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
-    """Carry out the entry, and return its result, which is documented there.
+    """Carry out the entry, and return the result that its class documents.
 
-    Raises `Refusal` or `sqlite3.Error` if it is refused or fails. Then the transaction must be rolled back, unless
-    nothing was changed. The caller begins and commits; a plain event may do without.
+    Raises `Refusal` or `sqlite3.Error` if it is rejected or fails. Then the transaction must be rolled back, unless
+    nothing was changed. The caller begins and commits; a plain event needs no transaction.
     """
     match entry:
         case AppendEvents():
@@ -113,15 +113,15 @@ def append_event(connection: sqlite3.Connection, event: MatchEvent) -> None:
 def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents]) -> list[Changes | None]:
     """Apply many of these entries with one statement for each table that they touch; return their results.
 
-    It comes to the same as one by one: a thread that touches the database waits for the interpreter's lock after
-    every statement, so that a few long ones are much better than many short ones.
+    The result is the same as one by one. A thread waits for the interpreter's lock after every statement, so a few long
+    statements are much faster than many short ones.
     """
     started, rows = [], []
     ends: dict[str, Ended] = {}
     for append in appends:
         for event in append.events:
             rows.append((event.match, event.seq, encode(event)))
-            if type(event) is Started:  # `isinstance` asks the metaclass of structs, for half a microsecond
+            if type(event) is Started:  # `isinstance` calls the metaclass of structs, which takes half a microsecond
                 assert append.seats is not None, "a match starts with its seats"
                 started.append((event.match, *append.seats, event.at_ms, *_kind(event)))
                 if event.code is not None and event.previous is None:
@@ -138,7 +138,7 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
     if not ends:
         return [None] * len(appends)
     changes = _end(connection, ends)
-    told = {id(ends[match]): change for match, change in changes.items()}  # to the author of that end alone
+    told = {id(ends[match]): change for match, change in changes.items()}  # only to the author of that end
     return [next((told[id(each)] for each in append.events if id(each) in told), None) for append in appends]
 
 
@@ -148,7 +148,7 @@ def _kind(started: Started) -> tuple[str, str | None, bool, bool]:
 
 
 def _plies(connection: sqlite3.Connection, end: Ended) -> int:
-    """Return how many moves a match had at its end, those that were taken back left out: its newest event knows."""
+    """Return the number of moves at the end of a match, without take-backs, from its latest event."""
     newest = connection.execute(
         "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) AND seq < ? ORDER BY seq DESC",
         (end.match, end.seq),
@@ -164,7 +164,7 @@ def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str,
     """Mark matches as over, and rate the rated ones in the order of their ends; return the changes by match.
 
     A match is rated only while it is marked as live, so never twice. Each end is counted before the next is rated,
-    because a rating depends on the opponents that its player has met.
+    because a rating depends on the player's previous opponents.
     """
     rows = _rated_matches(connection, ends)
     marks = [(each.at_ms, each.winner, each.reason, _plies(connection, each), each.match) for each in ends.values()]
@@ -182,7 +182,7 @@ def _end(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str,
 
 
 def _rated_matches(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Sequence[Any]]:
-    """Return game, time and players of the matches among these whose results are rated."""
+    """Return the game, time and players of each rated match with a rated result."""
     results = [match for match, end in ends.items() if end.reason not in _UNRATED]
     return {
         match: row
@@ -199,7 +199,7 @@ def _rated_matches(connection: sqlite3.Connection, ends: Mapping[str, Ended]) ->
 def _rate_match(
     connection: sqlite3.Connection, result: Ended, game: str, at_speed: Speed, players: Sequence[int]
 ) -> Changes:
-    """Rate one match; `players` are the first and whether they are a bot, then the second."""
+    """Rate one match; `players` are (player, is a bot) by side."""
     first, first_is_bot, second, second_is_bot = players
     before = [_rating(connection, player, game, at_speed) for player in (first, second)]
     met = _met(connection, first, second), _met(connection, second, first)
@@ -223,7 +223,7 @@ def _rate_match(
 
 
 def _met(connection: sqlite3.Connection, player: PlayerId, opponent: PlayerId) -> int:
-    """Return how many opponents a player has met, this one included; counts to `SETTLING_OPPONENTS` at the most."""
+    """Return the number of opponents of a player, including this one; at most `SETTLING_OPPONENTS`."""
     (others,) = connection.execute(
         "SELECT count(*) FROM (SELECT 1 FROM meetings WHERE player = ? AND opponent <> ? LIMIT ?)",
         (player, opponent, SETTLING_OPPONENTS - 1),
@@ -241,7 +241,7 @@ def _rating(connection: sqlite3.Connection, player: PlayerId, game: str, at_spee
 
 
 def unsettle_ratings(connection: sqlite3.Connection, entry: UnsettleRatings) -> list[tuple[PlayerId, str, str]]:
-    """Put the ratings that time alone has made provisional behind the settled ones; return whose, at what."""
+    """Sort ratings that time has made provisional after settled ones; return their players, games and speeds."""
     stale = connection.execute(
         "SELECT player, game, speed FROM ratings WHERE settled_until_ms < ?"
         " ORDER BY settled_until_ms, player, game, speed LIMIT ?",
@@ -255,11 +255,11 @@ def unsettle_ratings(connection: sqlite3.Connection, entry: UnsettleRatings) -> 
     return stale
 
 
-# Tournaments. A trigger puts the end of a match into its row of `pairings`, so a result is never carried anywhere.
+# Tournaments. A trigger stores the end of a match in its row of `pairings`, so results need no further writes.
 
 
 def _append_facts(connection: sqlite3.Connection, code: str, seq: int, facts: Sequence[AnyFact]) -> int:
-    """Append facts to a tournament, and return its number. Raises `Overtaken` if `seq` is not the next of it."""
+    """Append facts to a tournament, and return its number. Raises `Overtaken` if `seq` is not its next number."""
     if isinstance(facts[0], Opened):
         known = connection.execute("SELECT 1 FROM tournaments WHERE id = ?", (code,)).fetchone()
         if known is not None:
@@ -355,7 +355,7 @@ def _refuse_forgotten(connection: sqlite3.Connection, player: PlayerId) -> None:
 def _refuse_taken(
     connection: sqlite3.Connection, name: str, name_key: str, looks: Sequence[str], player: PlayerId | None
 ) -> None:
-    """Raise `Refusal` if another than `player` has that name, or one that looks like it."""
+    """Raise `Refusal` if another player has this name, or one that looks like it."""
     alike = connection.execute(
         "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"  # noqa: S608 - question marks
         f" SELECT 1 FROM looks WHERE look IN ({', '.join('?' * len(looks))}) AND player IS NOT ? LIMIT 1",
@@ -456,15 +456,15 @@ def _drop_oldest_mute(connection: sqlite3.Connection, player: PlayerId, count: i
 
 
 OPEN_BY_WEIGHT = (2, 5, 10, 20)
-"""Open reports that one player may have, by the weight of their reports."""
+"""The maximal number of open reports by one player, by the weight of their reports."""
 LIGHT, OPEN_OF_NETWORK = 2, 20
-"""Open reports of less than that weight that the players of one network may have together."""
+"""The maximal number of open reports below a weight by the players of one network."""
 KNOWN_MS = 86_400_000
-"""How old an account is that counts as known, and how many finished matches it has."""
+"""The minimal age and number of finished matches of an account that counts as known."""
 KNOWN_MATCHES = 10
 MADE_ROOM = "closed to make room for a report by a player who is better known here"
 MOST_REPORTED, MOST_LINES = 2_000, 100
-"""Characters of text and lines of chat that reports of the same player and match may have together."""
+"""The maximal characters of text and lines of chat in merged reports of the same player and match."""
 
 
 def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
@@ -524,13 +524,13 @@ def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> i
 def _weight(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
     """Return how much a report counts, 0 to 3.
 
-    One for a name that is a day old, one for ten finished matches, and one for a match with the reported player.
+    One point each for an account older than a day, ten finished matches, and a match with the reported player.
     """
     reporter = connection.execute(
         "SELECT is_guest, created_ms, won + drawn + lost FROM players WHERE id = ?", (entry.reporter,)
     ).fetchone()
     if reporter is None:
-        return 0  # a stranger, whose report the tables refuse
+        return 0  # a stranger, whose report the tables reject
     is_guest, created_ms, finished = reporter
     pair = (entry.reporter, entry.reported)
     has_met = connection.execute(
@@ -544,7 +544,7 @@ def _weight(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
 
 
 def _refuse_too_many(connection: sqlite3.Connection, entry: entries.FileReport, weight: int, network: str) -> None:
-    """Raise `Refusal` if the reporter, or their network, has as many open reports as it may."""
+    """Raise `Refusal` if the reporter or their network has reached its maximum of open reports."""
     query = "SELECT count(*) FROM reports WHERE closed_ms IS NULL AND "
     (own,) = connection.execute(f"{query} reporter = ?", (entry.reporter,)).fetchone()
     if own >= OPEN_BY_WEIGHT[weight]:
@@ -558,7 +558,7 @@ def _refuse_too_many(connection: sqlite3.Connection, entry: entries.FileReport, 
 
 
 def _made_room(connection: sqlite3.Connection, at_ms: int, weight: int) -> bool:
-    """Close the newest of the open reports with the least weight; return whether one had less than `weight`."""
+    """Close the newest open report with the lowest weight, if it is below `weight`; return whether there was one."""
     closed = connection.execute(
         "UPDATE reports SET closed_ms = ?, closed_by = 'server', note = ? WHERE number ="
         " (SELECT number FROM reports WHERE closed_ms IS NULL AND weight < ? ORDER BY weight, number DESC LIMIT 1)",
@@ -639,8 +639,8 @@ def _dismiss(connection: sqlite3.Connection, entry: entries.DismissModerator) ->
     _write_note(connection, entry.note)
 
 
-# Retention. Counts, ratings and who met whom stay as they are. Of a match goes the record and its line in histories;
-# of a guest the name and the token, so that their matches have a neutral name, as those of whom `ForgetPlayer` names.
+# Retention. Counts, ratings and the opponents of each player stay. Of a match, the record and its line in histories are
+# deleted; of a guest, the name and the token, so that their matches show a neutral name, as after `ForgetPlayer`.
 
 
 def _forget_matches(connection: sqlite3.Connection, entry: entries.ForgetMatches) -> list[str]:

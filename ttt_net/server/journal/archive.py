@@ -1,7 +1,7 @@
-"""Answer questions about the past beside the writes: fairly, within bounds, and only while the asker waits.
+"""Answer queries about the past beside the writes: fairly, within bounds, and only while the asker waits.
 
-No move waits for an answer: `Ledger.look` reads on another thread. That thread gets one question at a time, and the
-next one only after the event loop has turned, so a busy event loop slows questions down and not the other way round.
+No move waits for an answer: `Ledger.look` reads on another thread. That thread gets one query at a time, and the next
+one only in a later iteration of the event loop, so a busy event loop slows queries down, but not vice versa.
 """
 
 import logging
@@ -37,15 +37,15 @@ from ttt_net.server.players import PlayerId
 log = logging.getLogger(__name__)
 
 MAX_WAITING = 512
-"""Questions that may wait, beside the one that is under way."""
+"""The maximal number of waiting queries, in addition to the running one."""
 MAX_OF_ADDRESS = 64
-"""Those of one address; of players whose address is not metered, those of one player."""
+"""The maximal number of waiting queries of one address, or of one player without a metered address."""
 MAX_STEPS = 1_000_000
-"""Instructions of SQLite's machine that one question may take, some 50 ms; a match of 3,000 events takes 16,000."""
+"""The maximal number of SQLite VM instructions of a query, about 50 ms; a match of 3,000 events takes 16,000."""
 MAX_S = 2.0
-"""Seconds that one question may take: only a disk that hardly answers needs as many."""
+"""The maximal seconds of a query; only an almost dead disk needs as many."""
 _LOOK_STEPS = 10_000
-"""Instructions between two looks at these bounds."""
+"""The instructions between two checks of these bounds."""
 _LEAST_RETRY_MS, _MOST_RETRY_MS = 100, 10_000
 
 
@@ -53,15 +53,15 @@ Found = PastAnswer | ArchivedMatch | MatchData | MatchPage
 
 
 class Asker(NamedTuple):
-    """The person whose question it is: turns are taken by it."""
+    """The author of a query, for fair turns."""
 
     player: PlayerId
     address: str | None
-    """None: the limits of addresses do not apply to them."""
+    """None: limits by address do not apply."""
 
     @property
     def share(self) -> str | PlayerId:
-        """The address that takes turns with others, or the player if the address is not metered."""
+        """The address that takes turns with others, or the player without a metered address."""
         return self.player if self.address is None else self.address
 
 
@@ -82,7 +82,7 @@ class PastQuestion:
         self.prepare = prepare
         """Turns the result into the argument of `done`, on the reading thread."""
         self.is_wanted = True
-        """False once the asker has gone: then neither `done` nor `failed` is called."""
+        """False once the asker has left: then neither `done` nor `failed` is called."""
         self.spent_ms = 0.0
         """Cost of the answer, in milliseconds of CPU of the reading thread."""
         self.payer: Payer | None = None
@@ -90,7 +90,7 @@ class PastQuestion:
 
 
 class FairQueue:
-    """Questions that wait. The addresses take turns, and so do the players of each address."""
+    """The waiting queries. Addresses take turns, and so do the players of each address."""
 
     def __init__(self) -> None:
         self._shares: OrderedDict[str | PlayerId, OrderedDict[PlayerId, deque[PastQuestion]]] = OrderedDict()
@@ -106,7 +106,7 @@ class FairQueue:
 
     @property
     def shares(self) -> int:
-        """How many addresses, or players without one, take turns."""
+        """The number of addresses, or players without one, that take turns."""
         return len(self._shares)
 
     def add(self, question: PastQuestion) -> None:
@@ -117,7 +117,7 @@ class FairQueue:
         self._count += 1
 
     def take(self) -> PastQuestion:
-        """Remove and return the question whose turn it is. Raises `KeyError` if none waits."""
+        """Remove and return the next question. Raises `KeyError` if none waits."""
         share, players = self._shares.popitem(last=False)
         player, own = players.popitem(last=False)
         question = own.popleft()
@@ -145,7 +145,7 @@ class FairQueue:
 class Archive:
     """Answers questions about the past, one after the other.
 
-    To be called on the event loop; the answers come there, too.
+    Call its methods on the event loop; answers arrive there too.
     """
 
     def __init__(
@@ -163,11 +163,11 @@ class Archive:
         self.answer_s = Histogram()
         """CPU time that answers took on the reading thread."""
         self.refused = 0
-        """Questions refused because too many waited, or given up at `MAX_STEPS` or `MAX_S`."""
+        """The number of queries rejected because too many waited, or aborted at `MAX_STEPS` or `MAX_S`."""
 
     @property
     def waiting(self) -> int:
-        """How many questions wait or are under way."""
+        """The number of waiting and running queries."""
         return len(self._queue) + (self._under_way is not None)
 
     def ask(self, question: PastQuestion) -> None:
@@ -215,16 +215,16 @@ class Archive:
                 payer.charge(question.spent_ms + (clock_s() - began_s) * 1000)
             self._go_on()
 
-    # On the reading thread, where there is one.
+    # On the reading thread, if there is one.
 
     def _answer(self, question: PastQuestion, connection: sqlite3.Connection) -> Any:  # noqa: ANN401 - of `prepare`
-        """Return the answer to a question, or how it is refused; raises nothing."""
+        """Return the answer to a query, or its refusal; never raise."""
         began_s = self._shares.clock_s()  # of this thread
         bounds = _Bounds(question, self._stopwatch_s)
-        is_within = connection.in_transaction  # of the writer, where no other connection can be used
+        is_within = connection.in_transaction  # the writer's, if no other connection can be used
         try:
             if not is_within:
-                connection.execute("BEGIN")  # one state of the tables for all that it reads
+                connection.execute("BEGIN")  # one consistent state of the tables for all reads
             connection.set_progress_handler(bounds.are_passed, _LOOK_STEPS)
             return question.prepare(self._find(connection, question.query))
         except StorageError as error:
@@ -237,7 +237,7 @@ class Archive:
                 log.error("storage: %s", error)
                 return StorageError(str(error))
             return Refusal(Code.BUSY, bounds.passed, _MOST_RETRY_MS)
-        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+        except Exception:  # an internal error in one answer must not affect the others
             log.exception("fault while answering %s", type(question.query).__name__)
             return StorageError("fault while answering a question")
         finally:
@@ -274,7 +274,7 @@ class Archive:
 
 
 class _Bounds:
-    """Time limit of one question; SQLite checks it now and then."""
+    """The limits of one query, which SQLite checks periodically."""
 
     def __init__(self, question: PastQuestion, stopwatch_s: Callable[[], float]) -> None:
         self._question, self._stopwatch_s = question, stopwatch_s

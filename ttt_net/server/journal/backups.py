@@ -18,11 +18,11 @@ from ttt_net.server.journal.queries import read_match
 from ttt_net.text import counted
 
 _PAGES = 1_024
-"""Pages between two looks at whether it is still wanted."""
+"""The pages between two checks whether the copy is still wanted."""
 _PARTS = ("", "-wal", "-shm")
-"""The files of a database that is open, or was when its process was killed: itself, its log, the log's index."""
+"""The suffixes of the files of an open or killed database: itself, its log, the log's index."""
 _PRIMARY = 0xFF
-"""The bits of a result code that say what failed; those above say why."""
+"""The bits of a result code that say what failed; the higher bits say why."""
 
 
 class JournalContents(NamedTuple):
@@ -40,10 +40,10 @@ class JournalContents(NamedTuple):
 
 
 def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
-    """Copy the journal as it is at this moment, whether a server writes to it or not; return the size in bytes.
+    """Copy the current journal, even while a server writes to it; return the size in bytes.
 
-    The file appears whole or not at all, readable by its owner alone. It must not exist. Never holds up the server: it
-    reads one snapshot of the write-ahead log. Raises `ConfigurationError` if it cannot be.
+    The file must not exist. It appears completely or not at all, readable only by its owner. The copy reads one
+    snapshot of the write-ahead log, and never delays the server. Raises `ConfigurationError` if the copy fails.
     """
     if file.exists():
         raise ConfigurationError(f"{file} exists; a backup is never written over")
@@ -54,7 +54,7 @@ def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: T
             cleanup.callback(part.unlink, missing_ok=True)
             _copy(journal, part, is_wanted)
             sync(part)
-            os.link(part, file)  # unlike a rename, it fails when somebody else was faster
+            os.link(part, file)  # unlike a rename, this fails if another process was faster
         sync(file.parent)
         return file.stat().st_size
     except OSError as error:
@@ -76,9 +76,9 @@ def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
 
 
 def verify(backup: Path) -> JournalContents:
-    """Return the contents of a backup, all its matches played through. Raises `ConfigurationError` if one is wrong.
+    """Return the contents of a backup after replaying all its matches. Raises `ConfigurationError` if one is wrong.
 
-    A backup of an older program is brought up to date first, in a copy.
+    A backup of an older release is migrated first, in a copy.
     """
     with tempfile.TemporaryDirectory(prefix="ttt_net-verify-") as folder:
         return _prepare(backup, Path(folder) / "journal.sqlite")
@@ -87,14 +87,14 @@ def verify(backup: Path) -> JournalContents:
 def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> JournalContents:
     """Check the backup and put it in place of the journal, which no server may hold; return its contents.
 
-    An existing journal, whole or damaged, is refused, or kept as `.before` where it is to be replaced. Nobody may read
-    it meanwhile. Raises `ConfigurationError` if that fails.
+    An existing journal, intact or damaged, is an error, or is kept as `.before` if it should be replaced. Nobody may
+    read it meanwhile. Raises `ConfigurationError` if that fails.
     """
     before = journal.with_name(f"{journal.name}.before")
     parts = {Path(f"{journal}{part}"): Path(f"{before}{part}") for part in _PARTS}
     if journal.exists() and not is_replacing:
         raise ConfigurationError(f"{journal} exists; with --replace it is kept as {before.name}")
-    # A log alone, too: it would be played into the journal that is kept next.
+    # Also a log without a journal, which would be applied to the next journal here.
     earlier = next((kept for kept in parts.values() if kept.exists()), None)
     if earlier and any(part.exists() for part in parts):
         raise ConfigurationError(f"{earlier} exists, from another time; move it away first")
@@ -106,7 +106,7 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Journ
             sync(fresh)
             if journal.exists():
                 _bring_log_home(journal)
-            for part, kept in parts.items():  # a log that stayed would be played into the restored journal
+            for part, kept in parts.items():  # a remaining log would be applied to the restored journal
                 if part.exists():
                     part.replace(kept)
             fresh.replace(journal)
@@ -128,17 +128,17 @@ def _empty_folder(folder: Path) -> Iterator[None]:
 
 
 def _bring_log_home(journal: Path) -> None:
-    """Make one file of a journal and its log, of whatever version; a damaged one is left as it is."""
+    """Merge a journal and its log of any version into one file; leave a damaged one unchanged."""
     with closing(sqlite3.connect(journal, timeout=1)) as connection:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
-            if error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY:  # or BUSY_RECOVERY: they read its log only now
+            if error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY:  # also BUSY_RECOVERY
                 raise ConfigurationError(f"somebody reads {journal}, a backup perhaps; try again later") from None
 
 
 def _prepare(backup: Path, copy: Path) -> JournalContents:
-    """Copy the backup, with the log beside it if there is one, bring the copy up to date, and check it."""
+    """Copy the backup, including a log beside it, migrate the copy, and check it."""
     try:
         for part in _PARTS[:2]:
             if not part or Path(f"{backup}{part}").exists():
@@ -150,7 +150,7 @@ def _prepare(backup: Path, copy: Path) -> JournalContents:
         raise ConfigurationError(f"{backup} is empty")
     try:
         database = Database(copy)
-    except ConfigurationError as error:  # of the copy, which nobody knows
+    except ConfigurationError as error:  # the errors name the copy, which the user does not know
         raise ConfigurationError(str(error).removesuffix(RESTORE_ADVICE).replace(str(copy), str(backup))) from None
     with closing(database), closing(open_readonly(copy)) as connection:
         return check(connection)

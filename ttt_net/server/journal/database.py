@@ -1,8 +1,8 @@
 """Commit batches of entries and queries to the journal's tables, in one SQLite file or in memory.
 
-Knows no thread and no event loop: `commit` works for its caller, and returns the answers as calls to be made. SQLite
-before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here only one ever
-writes. A lock beside the file keeps a second server out; readers may come at any time.
+Knows no thread and no event loop: `commit` runs on its caller's thread, and returns the answers as calls to make.
+SQLite before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here only one
+connection writes. A lock beside the file excludes a second server; readers may connect at any time.
 """
 
 import logging
@@ -25,7 +25,7 @@ from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION, migrate
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks; there, the file itself is held, and readers wait for the server's end
+except ImportError:  # Windows has no such locks; the file itself is locked, and readers wait until the server ends
     fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
@@ -36,14 +36,14 @@ JOURNAL_FILE = "journal.sqlite"
 Done = Callable[[Any], None]
 """Called with the result of an entry or query once it is committed."""
 Failed = Callable[[Refusal], None]
-"""Called instead if it was refused or the disk failed; then nothing has changed."""
+"""Called instead if the job was rejected or the disk failed; then nothing has changed."""
 Answer = Callable[[], None]
 """Either callback, with its argument."""
 RESTORE_ADVICE = "; put a backup back with restore, or choose a folder with --data"
-"""Ends messages about a file that is no journal."""
+"""The end of messages about a file that is not a journal."""
 _OF_THE_DISK = "moves are refused until the disk can be written, and what was told is safe; make room, or mend it"
 _STEPS = 100_000
-"""How many steps of SQLite's machine, some milliseconds, lie between two calls about a migration's progress."""
+"""The number of SQLite VM steps (some milliseconds) between two reports of a migration's progress."""
 
 
 _kind = attrgetter("asked.__class__")
@@ -67,7 +67,7 @@ class Database:
     def __init__(self, path: Path | None, moved: Callable[[], None] | None = None) -> None:
         """Open or create the file; None: in memory. Raises `ConfigurationError` if it cannot be used.
 
-        `moved` is called again and again while an older file is brought up to date.
+        `moved` is called repeatedly during the migration of an older file.
         """
         self._lock: IO[bytes] | None = None
         if path is None:
@@ -75,17 +75,17 @@ class Database:
         else:
             connection, self._lock = _open(path, moved)
         self.connection = connection
-        """Only for the caller of `commit`, on the same thread; others read with `open_readonly`."""
+        """Only for the caller of `commit`, on the same thread; other threads use `open_readonly`."""
         self.failures = 0
-        """Jobs that failed, for the disk or a fault of ours."""
+        """The number of jobs that failed because of the disk or an internal error."""
         self.is_failing = False
-        """Whether the disk refused the last write."""
+        """Whether the last write failed."""
 
     def commit(self, jobs: Sequence[Job]) -> list[Answer]:
-        """Do the jobs in one transaction, and return their answers, in order.
+        """Carry out the jobs in one transaction, and return their answers in order.
 
-        If any fails, each is done in its own, so that one cannot spoil the others; one that is refused before it
-        has changed anything does not disturb them. Never raises.
+        If one fails, each gets its own transaction, so that it cannot affect the others; a job that is rejected before
+        changing anything does not. Never raises.
         """
         connection = self.connection
         before = connection.total_changes
@@ -94,10 +94,10 @@ class Database:
                 append_event(connection, jobs[0].asked.events[0])
                 answers: list[Answer] = [partial(jobs[0].done, None)]
             else:
-                connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
+                connection.execute("BEGIN")  # not IMMEDIATE: a read-only disk can still be read
                 answers = _carry_out(connection, jobs)
                 connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - whatever went wrong in one job, the others have theirs done
+        except Exception as error:  # noqa: BLE001 - an error in one job must not affect the others
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(jobs) > 1:
@@ -111,14 +111,14 @@ class Database:
         return answers
 
     def _refusal_of(self, error: Exception) -> Refusal:
-        """Return how a job is refused that failed with that error; a fault of ours or of the disk is logged."""
+        """Return the refusal of a job that failed with an error; log internal errors and errors of the disk."""
         if isinstance(error, Refusal) and not isinstance(error, StorageError):
             return error.with_traceback(None)
         refusal = StorageError(error.cause if isinstance(error, StorageError) else str(error))
         is_ours = not isinstance(error, sqlite3.Error | StorageError)
         is_disk = isinstance(error, sqlite3.OperationalError)
         self.failures += 1
-        if not (is_disk and self.is_failing):  # a line for each move would fill a full disk the more
+        if not (is_disk and self.is_failing):  # a line for each move would fill the disk even more
             meaning = _OF_THE_DISK if is_disk else "one request failed, and changed nothing"
             log.error("storage: %s: %s", refusal.cause, meaning, exc_info=error if is_ours else None)
         self.is_failing = self.is_failing or is_disk
@@ -126,7 +126,7 @@ class Database:
 
     @property
     def can_be_read_beside(self) -> bool:
-        """Whether other connections can read while this one is open: of a file, where the system has file locks."""
+        """Whether other connections can read while this one is open: only a file, on systems with file locks."""
         return self._lock is not None and fcntl is not None
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class Database:
 
 
 def _carry_out(connection: sqlite3.Connection, jobs: Sequence[Job]) -> list[Answer]:
-    """Do the jobs in their order; neighbours that append to matches are done together."""
+    """Carry out the jobs in order; neighbours that append to matches are combined."""
     answers: list[Answer] = []
     for kind, group in groupby(jobs, key=_kind):
         if kind is AppendEvents:
@@ -160,7 +160,7 @@ def _answer(connection: sqlite3.Connection, job: Job) -> Answer:
     except Refusal as refusal:
         if connection.total_changes != before:
             raise  # its transaction is rolled back
-        return partial(job.failed, refusal.with_traceback(None))  # whose frames hold the answers of others
+        return partial(job.failed, refusal.with_traceback(None))  # whose frames hold references to other answers
 
 
 def _in_memory() -> sqlite3.Connection:
@@ -172,14 +172,14 @@ def _in_memory() -> sqlite3.Connection:
 
 @cache
 def _empty() -> bytes:
-    """Return a new journal as the bytes of its file: to make its tables takes longer than most simulations last."""
+    """Return a new journal as the bytes of its file, because creating its tables takes longer than most simulations."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection, Path("memory"))
         return connection.serialize()
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
-    """Return a connection that reads a server's journal, running or not. Raises `ConfigurationError` if it cannot."""
+    """Return a connection that reads a server's journal, running or not. Raises `ConfigurationError` if it fails."""
     try:
         with ExitStack() as opened:
             address = f"{path.absolute().as_uri()}?mode=ro"
@@ -224,12 +224,12 @@ def _open(path: Path, moved: Callable[[], None] | None) -> tuple[sqlite3.Connect
 
 
 def lock_beside(path: Path) -> IO[bytes]:
-    """Return the open file whose lock keeps other servers out; it is released when the process ends, however it ends.
+    """Return the open file whose lock excludes other servers; the system releases it when the process ends.
 
     Raises `ConfigurationError` if another process holds the lock.
     """
     descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    lock = os.fdopen(descriptor, "ab")  # others who can open it could lock us out
+    lock = os.fdopen(descriptor, "ab")  # other users who can open it could lock us out
     try:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -256,7 +256,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Convert a journal of an older schema, of which a copy is kept. Raises `ConfigurationError` if it cannot be."""
+    """Migrate a journal of an older schema, and keep a copy. Raises `ConfigurationError` if it fails."""
     try:
         _keep_before(connection, path, version)
         migrate(connection, path)
@@ -273,7 +273,7 @@ def _unchanged(path: Path, version: int, error: Exception, advice: str) -> Confi
 
 
 def _keep_before(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """Copy a journal that is about to be converted, whole or not at all; `restore` can put such a copy back."""
+    """Copy a journal before its migration, completely or not at all; `restore` accepts such a copy."""
     kept = path.with_name(f"{path.name}.schema-{version}")
     if kept.exists():
         return

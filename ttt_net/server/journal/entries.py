@@ -1,7 +1,7 @@
-"""Everything that changes the journal, as values: a closed union, `AnyEntry`, that `apply` carries out.
+"""The writes to the journal as values: a closed union, `AnyEntry`, that `apply` carries out.
 
-An entry holds all that its author knows and the database does not: times, ids, what a name looks like, the hash of a
-token. So the same entries, applied in the same order to the same tables, give the same tables on any machine.
+An entry contains everything that its author knows and the database does not: times, ids, the look of a name, the hash
+of a token. So the same entries, applied in the same order to the same tables, produce the same tables on any machine.
 """
 
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ Changes = tuple[RatingChange, RatingChange]
 
 
 class AuditNote(NamedTuple):
-    """One act of an admin. If it was about a player, `what` follows their name, which is not kept."""
+    """One action of an admin. If it was about a player, `what` follows their name, which is not stored."""
 
     at_ms: int
     act: str
@@ -30,7 +30,7 @@ class AuditNote(NamedTuple):
 
 
 class ChatLine(NamedTuple):
-    """One line of chat, as it is kept with a report."""
+    """One line of chat, stored with a report."""
 
     at_ms: int
     player: PlayerId
@@ -38,7 +38,7 @@ class ChatLine(NamedTuple):
 
 
 class JournalEntry(msgspec.Struct, frozen=True, tag_field="entry", omit_defaults=True):
-    """Anything that is written; applied whole, or refused and without a trace."""
+    """The base of entries; each is applied completely, or rejected without any effect."""
 
 
 class AppendEvents(JournalEntry, frozen=True, tag=True):
@@ -74,10 +74,10 @@ class AppendTournament(JournalEntry, frozen=True, tag=True):
 
 
 class BeginBoards(JournalEntry, frozen=True, tag=True):
-    """Begin a round, or boards of it anew: the fact as number `seq`, with the starts of all its matches.
+    """Begin a round, or some of its boards again: the fact as number `seq`, with the starts of all its matches.
 
     All or nothing. Refused as `Overtaken` if that is not the next number, if one of the players has an open match in
-    the tournament, or if a round would begin while another is open: so a repeat changes nothing.
+    the tournament, or if a round would begin while another is open. So a repeat changes nothing.
     """
 
     tournament: str
@@ -90,9 +90,9 @@ class BeginBoards(JournalEntry, frozen=True, tag=True):
 
 
 class RegisterPlayer(JournalEntry, frozen=True, tag=True):
-    """Register a player. Result: the new `Player`, or the existing one of that token.
+    """Register a player. Result: the new `Player`, or the existing one with this token.
 
-    Refused with `NAME_TAKEN` if another player has that name, or one that looks like it.
+    Refused with `NAME_TAKEN` if another player has this name, or one that looks like it.
     """
 
     name: str
@@ -106,7 +106,7 @@ class RegisterPlayer(JournalEntry, frozen=True, tag=True):
 
 
 class LabelBot(JournalEntry, frozen=True, tag=True):
-    """Label a player as a bot, for good: a look at a profile is no play. Refused if they are forgotten."""
+    """Label a player as a bot permanently. Refused if the player is deleted."""
 
     player: PlayerId
     bot: str
@@ -135,24 +135,26 @@ class ForgetPlayer(JournalEntry, frozen=True, tag=True):
 
 
 class SeeGuest(JournalEntry, frozen=True, tag=True):
-    """Note that a guest is here, unless that was done within the hour."""
+    """Record a visit of a guest, unless that was done within the last hour."""
 
     player: PlayerId
     at_ms: int
 
 
 class KeepInvitation(JournalEntry, frozen=True, tag=True):
-    """Keep an invitation in place of the player's last, and delete those that have expired."""
+    """Store an invitation, replacing the player's previous one, and delete expired ones."""
 
     invitation: Invitation
     at_ms: int
 
 
 class SetBlock(JournalEntry, frozen=True, tag=True):
-    """Mute or block a player for another, or end that. Result: all whom that player has muted or blocked, as `Blocks`.
+    """Mute or block a player for another, or end that.
 
-    A block includes a mute. Beyond `most`, the oldest mute is dropped. Refused with `TOO_MANY_BLOCKED` if there is
-    none, with `BLOCKED` if a mute would end that is part of a block, and if either player is deleted.
+    Result: all muted and blocked players of the latter, as `Blocks`.
+
+    A block includes a mute. Beyond `most`, the oldest mute is dropped. Refused with `TOO_MANY_BLOCKED` if there is no
+    mute to drop, with `BLOCKED` if a mute would end that is part of a block, and if either player is deleted.
     """
 
     player: PlayerId
@@ -179,20 +181,22 @@ class FileReport(JournalEntry, frozen=True, tag=True):
     match: str | None
     lines: tuple[ChatLine, ...]
     address: str
-    """A keyed hash of the address that the reported came from; empty if they were not here."""
+    """A keyed hash of the address of the reported player; empty if they were not connected."""
     most: int
     network: str | None = None
-    """A keyed hash of the network that the reporter comes from; empty if many share it. None: the entry has form 1,
-    where reports had no weight."""
+    """A keyed hash of the network of the reporter; empty if many share it.
+
+    None: the entry has form 1, in which reports had no weight.
+    """
 
 
 # The acts of the host and of moderators.
 
 
 class ImposeSanction(JournalEntry, frozen=True, tag=True):
-    """Keep a ban or mute with a note of it, in place of all of its kind for the same player, and delete old ones.
+    """Store a ban or mute with a note, replacing all of its kind for the same player, and delete expired ones.
 
-    It may be more than one sanction: of a player, and of their address. Refused if the player is forgotten.
+    There may be several sanctions: of a player, and of their address. Refused if the player is deleted.
     """
 
     sanctions: tuple[Sanction, ...]
@@ -200,7 +204,7 @@ class ImposeSanction(JournalEntry, frozen=True, tag=True):
 
 
 class LiftSanction(JournalEntry, frozen=True, tag=True):
-    """Delete the ban or mute of a network, or all of that kind that are about a player, and keep a note of it."""
+    """Delete the ban or mute of a network, or all of a kind against a player, and store a note."""
 
     act: Act
     whom: str
@@ -209,7 +213,7 @@ class LiftSanction(JournalEntry, frozen=True, tag=True):
 
 
 class WriteNote(JournalEntry, frozen=True, tag=True):
-    """Keep a note in the audit log."""
+    """Store a note in the audit log."""
 
     note: AuditNote
 
@@ -223,7 +227,7 @@ class CloseReport(JournalEntry, frozen=True, tag=True):
 
 
 class CloseReports(JournalEntry, frozen=True, tag=True):
-    """Close all open reports of a player, or all by one, and keep a note of it. Result: their numbers.
+    """Close all open reports of a player, or by a player, and store a note. Result: their numbers.
 
     Refused if there is none.
     """
@@ -236,7 +240,10 @@ class CloseReports(JournalEntry, frozen=True, tag=True):
 
 
 class AppointModerator(JournalEntry, frozen=True, tag=True):
-    """Make the bearer of a token a moderator with a name, and note it. Refused if a moderator has the name."""
+    """Appoint the bearer of a token as a moderator with a name, and store a note.
+
+    Refused if a moderator has the name.
+    """
 
     name: str
     name_key: str
@@ -245,13 +252,13 @@ class AppointModerator(JournalEntry, frozen=True, tag=True):
 
 
 class DismissModerator(JournalEntry, frozen=True, tag=True):
-    """Dismiss a moderator, and note it. Refused if nobody has the name."""
+    """Dismiss a moderator, and store a note. Refused if no moderator has the name."""
 
     name_key: str
     note: AuditNote
 
 
-# Periodic work: each handles at most `most` things, so that no move waits long for one.
+# Periodic work: each entry handles at most `most` rows, so that no move waits long for it.
 
 
 class ForgetMatches(JournalEntry, frozen=True, tag=True):
@@ -265,8 +272,8 @@ class ForgetMatches(JournalEntry, frozen=True, tag=True):
 class ForgetGuests(JournalEntry, frozen=True, tag=True):
     """Delete the guests who were last here before a time. Result: their numbers.
 
-    Guests connected at `at_ms` count as seen. Their unfinished matches wait for the opponents; matches to which nobody
-    can return are deleted, except for kept ones.
+    Guests connected at `at_ms` count as seen. Their unfinished matches wait for the opponents; matches without any
+    remaining player are deleted, except for kept ones.
     """
 
     before_ms: int
@@ -305,7 +312,7 @@ class UnsettleRatings(JournalEntry, frozen=True, tag=True):
 
 
 class Probe(JournalEntry, frozen=True, tag=True):
-    """Rewrite the present state, to learn whether the disk can be written again."""
+    """Rewrite the current state to test whether the disk can be written again."""
 
 
 MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings

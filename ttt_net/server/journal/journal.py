@@ -1,4 +1,4 @@
-"""Turn the server's calls into entries and queries; each is answered later by a callback."""
+"""Turn the server's calls into entries and queries; a callback answers each one later."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -30,8 +30,8 @@ Failed = Callable[[Refusal], None]
 class Journal:
     """The append-only list of events of each match, the players, and the host's decisions.
 
-    Every call is answered by `done` or by `failed`, in the order of the calls. A `Refusal` with the code `STORAGE`
-    means that the disk failed.
+    Every call ends with `done` or `failed`, in the order of the calls. A `Refusal` with the code `STORAGE` means that
+    the disk failed.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -51,17 +51,17 @@ class Journal:
         failed: Failed,
         seats: tuple[PlayerId, PlayerId] | None = None,
     ) -> None:
-        """Append events to their matches, all or none. An event that is not the next of its match is refused.
+        """Append events to their matches, all or none. An event that is not the next of its match is rejected.
 
-        `seats` are needed with the first event of a match. In the same transaction an invitation is spent with the
-        start of its match, and with the end of a rated one the ratings of both change; `done` gets how.
+        `seats` are needed with the first event of a match. In the same transaction, the start of a match spends its
+        invitation, and the end of a rated match changes both ratings; `done` gets the changes.
         """
         if seats is not None:
             events = [_as_kept(each) if isinstance(each, Started) else each for each in events]
         self._ledger.append(entries.AppendEvents(tuple(events), seats), done, failed)
 
     def read(self, match: str, done: Callable[[StoredMatch], None], failed: Failed) -> None:
-        """Read a match; an id that no match has is refused with `UNKNOWN_MATCH`."""
+        """Read a match; an unknown id is refused with `UNKNOWN_MATCH`."""
         self._ledger.ask(queries.MatchQuery(match), done, failed)
 
     # Tournaments.
@@ -69,7 +69,7 @@ class Journal:
     def direct(
         self, tournament: str, seq: int, facts: Sequence[AnyFact], done: Callable[[], None], failed: Failed
     ) -> None:
-        """Append facts to a tournament; refused as `Overtaken` if `seq` is not the next number of it."""
+        """Append facts to a tournament; refused as `Overtaken` if `seq` is not its next number."""
         entry = entries.AppendTournament(tournament, seq, tuple(facts))
         self._ledger.append(entry, lambda _: done(), failed)
 
@@ -82,13 +82,13 @@ class Journal:
         done: Callable[[], None],
         failed: Failed,
     ) -> None:
-        """Begin a round of a tournament, or boards anew, with all its matches; see `BeginBoards`."""
+        """Begin a round of a tournament, or some boards again, with all matches; see `BeginBoards`."""
         appends = tuple(entries.AppendEvents((_as_kept(started),), seats) for started, seats in starts)
         entry = entries.BeginBoards(tournament, seq, began, appends)
         self._ledger.append(entry, lambda _: done(), failed)
 
     def tournaments(self, code: str | None, done: Callable[[list[StoredTournament]], None], failed: Failed) -> None:
-        """Read the tournaments that are not over, or the one of a code."""
+        """Read the unfinished tournaments, or the one with a code."""
         self._ledger.ask(queries.TournamentsQuery(code), done, failed)
 
     # Players.
@@ -106,7 +106,7 @@ class Journal:
     ) -> None:
         """Register a new player with a name and a token; a bot has a label.
 
-        If the token exists, its player is returned instead: the client has sent the same request twice.
+        If the token exists, its player is returned instead: the client has repeated the request.
         """
         alike = () if is_guest else _looks(name)
         entry = entries.RegisterPlayer(name, name_key(name), alike, token_hash(token), now_ms, bot, is_guest)
@@ -115,7 +115,7 @@ class Journal:
     def find(
         self, token: str, bot: str | None, now_ms: int, done: Callable[[Player | None], None], failed: Failed
     ) -> None:
-        """Find the player that the token belongs to, None if it is unknown; a bot comes with its label."""
+        """Find the player of a token, None if it is unknown; `label` is set for bots."""
         query = queries.TokenQuery(token_hash(token), now_ms)
 
         def found(player: Player | None) -> None:
@@ -126,38 +126,38 @@ class Journal:
                 self._ledger.append(entries.LabelBot(player.id, bot), labelled, failed)
 
         def labelled(_: None) -> None:
-            self._ledger.ask(query, done, failed)  # ask again: a match of theirs may have ended meanwhile
+            self._ledger.ask(query, done, failed)  # query again: a match of theirs may have ended meanwhile
 
         self._ledger.ask(query, found, failed)
 
     def rename(self, player: PlayerId, name: str, done: Callable[[], None], failed: Failed) -> None:
-        """Give the player another name from now on, in all their matches too."""
+        """Change the player's name, also in all their matches."""
         entry = entries.RenamePlayer(player, name, name_key(name), _looks(name))
         self._ledger.append(entry, lambda _: done(), failed)
 
     def forget(self, subject: Subject, done: Callable[[], None], failed: Failed) -> None:
         """Delete the player's name, token and ratings, unless they have an unfinished match.
 
-        The number is kept, and a keyed hash of the token if they are banned or muted.
+        The number stays, and a keyed hash of the token if they are banned or muted.
         """
         self._ledger.append(entries.ForgetPlayer(subject.player, subject.token_key), lambda _: done(), failed)
 
     def seen(self, guest: PlayerId, now_ms: int) -> None:
-        """Note that a guest is here, unless that was done a while ago; nobody waits for it."""
+        """Record a visit of a guest, unless that was done recently; nobody waits for it."""
         self._ledger.append(entries.SeeGuest(guest, now_ms), unheard, unheard)
 
     def player_named(self, name: str, done: Callable[[tuple[PlayerId, str]], None], failed: Failed) -> None:
-        """Find number and name of a player by name; refused with `UNKNOWN_PLAYER` if there is none."""
+        """Find the number and name of a player by name; refused with `UNKNOWN_PLAYER` if there is none."""
         self._ledger.ask(queries.NameQuery(name), done, failed)
 
     # Invitations, and the past.
 
     def invite(self, invitation: Invitation, now_ms: int, done: Callable[[], None], failed: Failed) -> None:
-        """Keep an invitation, in place of the player's last."""
+        """Store an invitation, replacing the player's previous one."""
         self._ledger.append(entries.KeepInvitation(invitation, now_ms), lambda _: done(), failed)
 
     def invitations(self, now_ms: int, done: Callable[[list[Invitation]], None], failed: Failed) -> None:
-        """Read the invitations that are good still."""
+        """Read the valid invitations."""
         self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
     def look(self, read: Read, tell: Tell) -> None:
@@ -165,11 +165,11 @@ class Journal:
         self._plain.look(read, tell)
 
     def block(self, entry: entries.SetBlock, done: Callable[[Blocks], None], failed: Failed) -> None:
-        """Mute or block a player for another, or end that; `done` gets all whom that player has muted or blocked."""
+        """Mute or block a player for another, or end that; `done` gets all muted and blocked players of the latter."""
         self._ledger.append(entry, done, failed)
 
     def report(self, report: entries.FileReport, done: Callable[[int], None], failed: Failed) -> None:
-        """Keep a player's report of another; `done` gets its number."""
+        """Store a player's report of another; `done` gets its number."""
         self._ledger.append(report, done, failed)
 
     # The acts of the host and of moderators.
@@ -179,16 +179,16 @@ class Journal:
         self._ledger.ask(queries.SanctionsQuery(), done, failed)
 
     def impose(self, sanctions: Sequence[Sanction], note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Keep a ban or mute, and a note of it."""
+        """Store a ban or mute, and a note."""
         self._ledger.append(entries.ImposeSanction(tuple(sanctions), note), lambda _: done(), failed)
 
     def lift(self, sanction: Sanction, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Delete a ban or mute, and keep a note of it."""
+        """Delete a ban or mute, and store a note."""
         entry = entries.LiftSanction(sanction.act, sanction.whom, sanction.player, note)
         self._ledger.append(entry, lambda _: done(), failed)
 
     def note(self, note: AuditNote) -> None:
-        """Keep a note in the audit log; nobody waits for it."""
+        """Store a note in the audit log; nobody waits for it."""
         self._ledger.append(entries.WriteNote(note), unheard, unheard)
 
     def notes(self, last: int, done: Callable[[list[AuditNote]], None], failed: Failed) -> None:
@@ -206,7 +206,7 @@ class Journal:
         self._ledger.ask(queries.ReportQuery(number), done, failed)
 
     def reported_address(self, player: PlayerId, done: Callable[[str | None], None], failed: Failed) -> None:
-        """Read the keyed hash of the address that a player came from at their newest report."""
+        """Read the keyed hash of a player's address at their latest report."""
         self._ledger.ask(queries.ReportedAddressQuery(player), done, failed)
 
     def close_report(self, number: int, text: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
@@ -222,38 +222,38 @@ class Journal:
         self._ledger.ask(queries.ModeratorsQuery(), done, failed)
 
     def appoint(self, name: str, token: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Make the bearer of the token a moderator with that name, and note it."""
+        """Appoint the bearer of the token as a moderator with this name, and store a note."""
         entry = entries.AppointModerator(name, name_key(name), token_hash(token), note)
         self._ledger.append(entry, lambda _: done(), failed)
 
     def dismiss(self, name: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
-        """Dismiss a moderator, and note it."""
+        """Dismiss a moderator, and store a note."""
         self._ledger.append(entries.DismissModerator(name_key(name), note), lambda _: done(), failed)
 
     # Its own maintenance.
 
     def spare(self, done: Callable[[int], None]) -> None:
-        """Report how many bytes of the file are unused; nothing if the disk does not answer."""
+        """Report how many bytes of the file are unused; `done` is not called if the disk does not answer."""
         self._ledger.ask(queries.SpareQuery(), done, unheard)
 
     def maintain(self, entry: MaintenanceEntry, done: Callable[[list[Any]], None], failed: Failed) -> None:
-        """Forget or unsettle a few things; `done` gets which."""
+        """Delete or unsettle a few rows; `done` gets which."""
         self._ledger.append(entry, done, failed)
 
     def snapshot(self, file: Path, is_wanted: Callable[[], bool]) -> int:
-        """Copy it to a new file, and return the size in bytes; to be called on another thread.
+        """Copy the journal to a new file, and return the size in bytes. Call this on another thread.
 
-        Raises `ConfigurationError` if it cannot be.
+        Raises `ConfigurationError` if it fails.
         """
         return self._plain.snapshot(file, is_wanted)
 
     def health(self) -> LedgerHealth:
-        """Return how the disk does."""
+        """Return the state of the ledger."""
         return self._plain.health()
 
 
 class _ChargedLedger:
-    """A ledger of which each answer is charged to the connection that asked."""
+    """A ledger that charges each answer to the connection that asked."""
 
     def __init__(self, ledger: Ledger, shares: FairShares) -> None:
         self._ledger = ledger
@@ -286,14 +286,14 @@ class _ChargedLedger:
 
 
 def token_hash(token: str) -> bytes:
-    """Return the hash of a token, which is kept: with 256 random bits in it, it cannot be guessed back."""
+    """Return the stored hash of a token; tokens have 256 random bits, so the hash cannot be inverted by guessing."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def _as_kept(started: Started) -> Started:
-    """Return the start of a match without names, and with its score as it comes back from JSON.
+    """Return the start of a match without names, and with its score as floats.
 
-    A score may be made of ints, and is of floats once it was read: in its bytes these differ.
+    A score may consist of ints, but of floats after reading it from JSON, and their bytes differ.
     """
     one, other = started.score
     score = UNSCORED if started.score == UNSCORED else (float(one), float(other))

@@ -2,12 +2,12 @@
 
 To add a backend, write a class with the methods of `Ledger`, and of `RunningLedger` if something has to run beside the
 server. `server/serving.py` creates the one that the settings name, and a line in `LEDGERS` of the tests runs their
-suite over it. The law of all: *what was applied is what happened*. A ledger answers the author of an entry only once it
-is applied, in its place in the order, to the tables of the author's process.
+suite over it. The invariant of all: *what was applied is what happened*. A ledger answers the author of an entry only
+after applying the entry, in order, to the tables of the author's process.
 
 `JournalReader` reads beside the writes, on its own thread and read-only connection: SQLite's write-ahead log serves
-readers while one connection writes. Only the writer may checkpoint, because before SQLite 3.51.3 two connections that
-do so at once can corrupt the log.
+readers while one connection writes. Only the writer may checkpoint: before SQLite 3.51.3, two connections that do so
+concurrently can corrupt the log.
 """
 
 import asyncio
@@ -33,19 +33,19 @@ from ttt_net.server.metrics import Histogram
 log = logging.getLogger(__name__)
 
 MAX_BATCH = 256
-"""The most jobs in one commit, so that the first of them does not wait for ever for its answer."""
+"""The maximal number of jobs in a commit, so that the first does not wait too long for its answer."""
 SLOW_S = 5.0
-"""A transaction that takes longer means that the disk hangs."""
+"""The disk counts as hanging if a transaction takes longer."""
 
 NEWEST = 0.05
-"""How much the newest commit weighs in the mean cost of a job."""
+"""The weight of the latest commit in the mean cost of a job."""
 
 Hear = Callable[[int, AnyEntry], None]
 """A follower, called with the position of an applied entry, counted from 1, and the entry."""
 Read = Callable[[sqlite3.Connection], object]
-"""Reads from the tables. Never raises, because nobody would handle it."""
+"""Reads from the tables. Must not raise, because nobody would handle it."""
 Tell = Callable[[Any], None]
-"""Takes the result of a job, on the event loop."""
+"""Handles the result of a job on the event loop."""
 _Job = tuple[Callable[[], Any], Tell]
 
 
@@ -55,44 +55,47 @@ class LedgerHealth(NamedTuple):
     trouble: str | None
     """The problem as a sentence; None if there is none."""
     waiting: int
-    """Entries and queries that wait, beside those that are under way."""
+    """The number of waiting entries and queries, without running ones."""
     failures: int
-    """Those that failed so far."""
+    """The number of failed ones so far."""
     commit_s: Histogram
-    """How long commits took, each of one or more entries."""
+    """The durations of commits, each of one or more entries."""
 
 
 class Ledger(Protocol):
-    """The order of all writes, of this process and of others, if there are others."""
+    """The order of all writes, of this process and of other processes, if any."""
 
     job_ms: float
-    """Mean time of the last entries or queries on the thread that carries them out."""
+    """The mean time of recent entries or queries on the thread that carries them out."""
 
     @property
     def position(self) -> int:
         """The position up to which entries were applied and published; `follow` can start there."""
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
-        """Order an entry; call `done` with its result once it is applied, or `failed` if it is refused.
+        """Append an entry; call `done` with its result once it is applied, or `failed` if it is rejected.
 
         Entries that arrive during a commit share the next one.
         """
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
-        """Answer a query in order, between the writes; call `done`, or `failed` if it is refused.
+        """Answer a query in order, between the writes; call `done`, or `failed` if it is rejected.
 
-        For queries that build the server's own state. Every write waits for it, so it must be short.
+        Use this for queries that build the server's own state. Every write waits for it, so it must be short.
         """
 
     def look(self, read: Read, tell: Tell) -> None:
         """Call `read` with a connection that has every acknowledged write, then `tell` on the event loop.
 
-        Writes do not wait for it, where the tables are in a file; `archive.Archive` keeps its bounds. `tell` gets a
+        Writes do not wait for it if the tables are in a file; `archive.Archive` enforces its bounds. `tell` gets a
         `StorageError` if the tables cannot be opened.
         """
 
     def follow(self, position: int, hear: Hear) -> None:
-        """Call `hear` with each accepted entry after the position, in order. Raises `LookupError` if some are gone."""
+        """Call `hear` with each accepted entry after the position, in order.
+
+        Raises `LookupError` if some were trimmed.
+        """
 
     def trim(self, position: int) -> None:
         """Drop the entries up to the position, which a snapshot contains."""
@@ -100,15 +103,15 @@ class Ledger(Protocol):
     def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
         """Copy the tables into a new file, and return its size in bytes; callable from any thread.
 
-        Raises `ConfigurationError` if the file cannot be written, or is no longer wanted.
+        Raises `ConfigurationError` if the file cannot be written, or the copy is cancelled.
         """
 
     def health(self) -> LedgerHealth:
-        """Return how it does."""
+        """Return the state of the ledger."""
 
 
 class RunningLedger(Protocol):
-    """The part of a ledger that runs beside the server: of this process alone, or of a cluster."""
+    """The part of a ledger that runs beside the server, for a single process or a cluster."""
 
     @property
     def is_stuck(self) -> bool:
@@ -122,7 +125,7 @@ class RunningLedger(Protocol):
 
 
 class Worker:
-    """A thread that does one job after the other and passes each result to the event loop.
+    """A thread that carries out jobs one by one and passes each result to the event loop.
 
     The number of waiting jobs is bounded by the callers.
     """
@@ -130,9 +133,9 @@ class Worker:
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
-        """Takes the results; None while the worker does not work."""
+        """The loop that gets the results; None while the worker is not running."""
         self.on_fault: Callable[[Exception], None] = lambda _: None
-        """Called on the event loop with the exception of a job that raised one; later jobs are still done."""
+        """Called on the event loop with the exception of a job; later jobs are still carried out."""
 
     def __call__(self, do: Callable[[], Any], tell: Tell) -> None:
         """Queue a job: `do` runs on the thread, then `tell`, or `on_fault` if it raised, on the event loop."""
@@ -140,9 +143,9 @@ class Worker:
 
     @contextmanager
     def working(self, end_s: float | None = None) -> Iterator[None]:
-        """Work inside the block; at its end do the jobs that wait and drop their results.
+        """Work inside the block; at its end, carry out waiting jobs and drop their results.
 
-        `end_s` is how long the end waits for the thread; None: until it has ended, however long the disk takes.
+        `end_s` is how long the end waits for the thread; None: until it has ended.
         """
         self._loop = asyncio.get_running_loop()
         thread = threading.Thread(target=self._work, name="tables", daemon=end_s is not None)
@@ -171,7 +174,7 @@ class JournalReader:
     """A read-only connection to a journal file, on its own thread. It opens with the first `look`."""
 
     END_S = 1.0
-    """How long the end of the server waits for a read that is under way."""
+    """How long the end of the server waits for a running read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -211,9 +214,10 @@ class JournalReader:
 class LocalLedger:
     """The ledger of a single server: its order is that of the calls, and entries are applied directly.
 
-    One thread writes: the calls of one turn of the event loop wake it once, and everything that waits when it is free
-    shares one commit, synchronous and FULL. A second thread reads. Entries are not kept, because the tables have their
-    results. So `follow` works only from the present, and positions count what was appended since the first call.
+    One thread writes: the calls of one iteration of the event loop wake it once, and everything that waits when it is
+    free shares one commit, with `synchronous=FULL`. A second thread reads. Entries are not kept, because the tables
+    have their results. So `follow` works only from the present, and positions count what was appended since the first
+    call.
     """
 
     def __init__(self, path: Path, moved: Callable[[], None] | None = None) -> None:
@@ -229,7 +233,7 @@ class LocalLedger:
         self._has_ended = threading.Event()
         self._has_ended.set()
         self.position = 0
-        """How many entries were accepted since somebody followed."""
+        """The number of accepted entries since the first follower."""
         self._followers: list[Hear] = []
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
@@ -252,7 +256,7 @@ class LocalLedger:
 
     def _submit(self, job: Job) -> None:
         if not self._gathered:
-            # all calls of one turn of the loop wake the writer once, and share a commit
+            # all calls of one iteration of the loop wake the writer once, and share a commit
             asyncio.get_running_loop().call_soon(self._hand_over)
         self._gathered.append(job)
 
@@ -264,7 +268,7 @@ class LocalLedger:
     def follow(self, position: int, hear: Hear) -> None:
         """Call `hear` on the event loop with entries from now on, once they are accepted.
 
-        Raises `LookupError` if the position is an earlier one.
+        Raises `LookupError` if the position is in the past.
         """
         if position != self.position:
             raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")
@@ -277,14 +281,14 @@ class LocalLedger:
         done(result)
 
     def trim(self, position: int) -> None:
-        """Return at once: no entries are kept."""
+        """Do nothing: no entries are kept."""
 
     def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
         """Copy the journal while it is written to; see `back_up`."""
         return back_up(self._path, file, is_wanted)
 
     def health(self) -> LedgerHealth:
-        """Return how the disk does; to be asked on the event loop."""
+        """Return the state of the ledger. Call this on the event loop."""
         waiting = len(self._gathered) + self._jobs.qsize()
         return LedgerHealth(self._trouble(), waiting, self.database.failures, self._commit_s)
 
@@ -307,13 +311,13 @@ class LocalLedger:
             await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
 
     def stop(self) -> None:
-        """Let `run` end after the jobs that are waiting."""
+        """End `run` after the waiting jobs."""
         self._hand_over()
         self._jobs.put(None)
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the thread is at work still, though `run` was cancelled: the disk hangs, and nothing can stop it."""
+        """Whether the thread still works although `run` was cancelled: the disk hangs, and nothing can stop it."""
         return not self._has_ended.is_set()
 
     def close(self) -> None:
@@ -345,14 +349,14 @@ class LocalLedger:
 class MemoryLedger:
     """A ledger that keeps its entries, and applies them to tables in memory: for simulations, tests and examples.
 
-    Entries and queries wait for `deliver`, or with `is_instant` for nothing. Knows no thread and no event loop.
+    Entries and queries wait for `deliver`, or with `is_instant` do not wait. Knows no thread and no event loop.
     """
 
     def __init__(self, database: Database | None = None, *, is_instant: bool = False) -> None:
         self.database = database or Database(None)
         self.job_ms = 0.0
         self.entries: list[AnyEntry] = []
-        """Those that were accepted, from `trimmed` on."""
+        """The accepted entries, from `trimmed` on."""
         self.trimmed = 0
         """The position of the last dropped entry."""
         self._is_instant = is_instant
@@ -373,7 +377,7 @@ class MemoryLedger:
         self._submit(Job(query, done, failed))
 
     def look(self, read: Read, tell: Tell) -> None:
-        """Queue it like a query, so that it runs at the same moment every time."""
+        """Queue the read like a query, so that it always runs at the same moment."""
         self.ask(Reading(read), tell, tell)
 
     def _submit(self, job: Job) -> None:
@@ -382,7 +386,7 @@ class MemoryLedger:
             self.deliver()
 
     def deliver(self, most: int | None = None) -> None:
-        """Commit so many of those that wait, all by default, and give their answers."""
+        """Commit `count` of the waiting jobs, by default all, and deliver their answers."""
         count = len(self._waiting) if most is None else min(most, len(self._waiting))
         if count:
             for give in self.commit([self._waiting.popleft() for _ in range(count)]):
@@ -399,7 +403,7 @@ class MemoryLedger:
         done(result)
 
     def follow(self, position: int, hear: Hear) -> None:
-        """Call `hear` with each entry after the position, at once with those that are kept."""
+        """Call `hear` with each entry after the position, immediately with kept ones."""
         if not self.trimmed <= position <= self.position:
             raise LookupError(f"entries {self.trimmed + 1} to {self.position} are kept, not what follows {position}")
         for number, entry in enumerate(self.entries[position - self.trimmed :], position + 1):
@@ -419,7 +423,7 @@ class MemoryLedger:
         return file.stat().st_size
 
     def health(self) -> LedgerHealth:
-        """Return that it does well."""
+        """Return a healthy state."""
         return LedgerHealth(None, len(self._waiting), self.database.failures, Histogram())
 
 
@@ -427,5 +431,5 @@ def _tell(answers: Sequence[Answer]) -> None:
     for give in answers:
         try:
             give()
-        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+        except Exception:  # an internal error in one answer must not affect the others
             log.exception("fault while answering a job")

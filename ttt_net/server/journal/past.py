@@ -28,16 +28,16 @@ _MAX_DIGITS = 18
 MAX_POSITIONS = 32
 """Positions in one answer; on the largest board they take 15 KB."""
 MAX_EVENTS = 10_000
-"""Events of a match that can be looked back on; matches of today end long before, see `matches.referee`."""
+"""The maximal number of events of a match to replay; current matches end long before, see `matches.referee`."""
 KEPT_BYTES = 8_000_000
-"""The memory for records of finished matches that were asked for lately."""
+"""The memory for recently requested records of finished matches."""
 KEPT_EVENTS = 20_000
-"""How many events the finished matches may have together that are kept for further pages of a replay."""
+"""The total number of events in finished matches that are kept for further pages of a replay."""
 
 PAGE_EVENTS = 1_000
-"""Events in a page of matches after which it ends: some 5 ms of reading, and 60 KB of text."""
+"""A page of matches ends after this many events: about 5 ms of reading, and 60 KB of text."""
 PAGE_ROWS = 2_000
-"""Matches that are looked through for one page."""
+"""The maximal number of matches to examine for one page."""
 
 _RESULTS = (
     "SELECT ended_ms, match FROM results WHERE player = ? AND is_private = ? AND (ended_ms, match) < (?, ?)"
@@ -86,7 +86,7 @@ def profile(
 
 
 def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:
-    """Return whom a player has muted or blocked, by current names."""
+    """Return the players whom a player has muted or blocked, by current names."""
     found: tuple[list[str], list[str]] = ([], [])
     rows = connection.execute(
         "SELECT name, is_block FROM blocks JOIN players ON players.id = other WHERE player = ? ORDER BY number",
@@ -125,7 +125,7 @@ def history(
 
 
 def _cursor(cursor: str, name: str) -> tuple[int, str]:
-    """Return the end and the id of the match that the page before ended with."""
+    """Return the end and the id of the last match on the previous page."""
     ended_ms, _, match = cursor.partition("-")
     if not (ended_ms.isascii() and ended_ms.isdecimal() and len(ended_ms) <= _MAX_DIGITS):
         raise Refusal(Code.BAD_MESSAGE, f"`{name}` is what the page before this one gave, or left out")
@@ -153,7 +153,7 @@ def _finished(connection: sqlite3.Connection, match: str) -> wire.FinishedMatch:
 
 
 def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -> tuple[PlayerId, str, str | None]:
-    """Return number, name and label of the player of that name, or of the asker."""
+    """Return the number, name and label of the named player, or of the asker."""
     if name is None:
         found = connection.execute("SELECT id, name, bot FROM players WHERE id = ?", (asker,)).fetchone()
     else:
@@ -175,7 +175,7 @@ _LEADERS = (
     "SELECT name, bot, rating, deviation, volatility, games, rated_ms FROM ratings JOIN players ON id = player"
     " WHERE game = ? AND speed = ? AND standing <= ?{who} ORDER BY standing DESC, player LIMIT ? OFFSET ?"
 )
-_LEADING_BOTS = (  # bots are few among many people: only the standings that have some are looked at
+_LEADING_BOTS = (  # few players are bots, so only standings with bots are examined
     "SELECT name, bot, rating, deviation, volatility, games, rated_ms FROM standings CROSS JOIN ratings"
     " ON ratings.game = standings.game AND ratings.speed = standings.speed AND ratings.standing = +standings.standing"
     " JOIN players ON id = player WHERE standings.game = ? AND standings.speed = ? AND standings.standing <= ?"
@@ -191,7 +191,7 @@ def leaderboard(
 ) -> wire.LeaderboardReply:
     """Return a page of the ratings at a game and speed, and the asker's rank.
 
-    Its cost grows with the number of different standings (at most some thousand) and of those who share one, not with
+    Its cost grows with the number of different standings (at most some thousand) and of players who share one, not with
     the number of ratings.
     """
     if not said.people and not said.bots:
@@ -218,7 +218,7 @@ def _listed(said: wire.LeaderboardRequest) -> str:
 
 
 def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Return the standing of the player with `place` others before them, and how many stand higher than that."""
+    """Return the standing of the player with `place` others before them, and how many players have a higher one."""
     before = 0
     for standing, count in counts:
         if place < before + count:
@@ -257,23 +257,23 @@ _V = TypeVar("_V")
 
 
 class BoundedCache(Generic[_K, _V]):
-    """The values that were used last, up to a total weight."""
+    """A cache of the most recently used values, up to a total weight."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.weight = 0
-        """Of all values, together."""
+        """The total weight of all values."""
         self._values: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
 
     def get(self, key: _K) -> _V | None:
-        """Return a value that is kept."""
+        """Return a cached value."""
         if key not in self._values:
             return None
         self._values.move_to_end(key)
         return self._values[key][0]
 
     def put(self, key: _K, value: _V, weight: int) -> None:
-        """Keep a value, and drop others for it; one that is too heavy is not kept."""
+        """Cache a value, and drop others for it; a value that is too heavy is not cached."""
         if key in self._values or weight > self.most:
             return
         self._values[key] = value, weight
@@ -283,7 +283,7 @@ class BoundedCache(Generic[_K, _V]):
 
 
 class PastAnswer(NamedTuple):
-    """The reply to a question, and the same encoded."""
+    """The reply to a query, and its encoding."""
 
     message: wire.AnyServerMessage
     data: bytes
@@ -295,9 +295,9 @@ class PastAnswer(NamedTuple):
 
 
 class KeptMatches:
-    """Records of finished matches, which change no more.
+    """A cache of records of finished matches, which do not change any more.
 
-    Kept by the whole `MatchHead`: with a new name of a player, or another event, it is another match.
+    The key is the whole `MatchHead`: with a new name of a player, or another event, the record differs.
     """
 
     def __init__(self) -> None:
@@ -313,7 +313,7 @@ class ArchivedMatch(NamedTuple):
 
 
 def finished(connection: sqlite3.Connection, match_id: str) -> ArchivedMatch:
-    """Return a finished match, public or private. Raises `Refusal` if there is none, or it is not finished."""
+    """Return a finished match, public or private. Raises `Refusal` if it does not exist or is not finished."""
     head = find_match(connection, match_id)
     if not head.is_over:
         raise Refusal(Code.NOT_FINISHED, f"match {match_id} is still being played")
@@ -339,7 +339,7 @@ def replay(
 
 
 def record(connection: sqlite3.Connection, kept: KeptMatches, said: wire.RecordRequest, asker: PlayerId) -> PastAnswer:
-    """Return a finished match as a text to keep."""
+    """Return a finished match as a text."""
     head = _past_match(connection, said.match, asker, is_heard=False)
     answer = kept.records.get(head)
     if answer is None:
@@ -373,7 +373,7 @@ _OF_PLAYER = (
 
 
 def matches(connection: sqlite3.Connection, query: MatchesQuery, most_events: int = PAGE_EVENTS) -> MatchPage:
-    """Return a page of finished public matches. Raises `Refusal` if there is no such player, or the cursor is none."""
+    """Return a page of finished public matches. Raises `Refusal` if the player is unknown or the cursor invalid."""
     found: list[MatchData] = []
     events, after = 0, None
     rows = _finished_after(connection, query)
@@ -391,7 +391,7 @@ def matches(connection: sqlite3.Connection, query: MatchesQuery, most_events: in
 
 
 def _finished_after(connection: sqlite3.Connection, query: MatchesQuery) -> Iterable[tuple[str, int, str, bool, bool]]:
-    """Return id, end, game, whether rated and whether private of the matches after a cursor, one more than a page."""
+    """Return the id, end, game, rated flag and private flag of the matches after a cursor, one more than a page."""
     ended_ms, match_id = (query.since_ms, "") if query.after is None else _cursor(query.after, "after")
     if ended_ms < query.since_ms:
         ended_ms, match_id = query.since_ms, ""
@@ -404,7 +404,7 @@ def _finished_after(connection: sqlite3.Connection, query: MatchesQuery) -> Iter
 
 
 def _past_match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> MatchHead:
-    """Return the head of a match that `asker` may look back on."""
+    """Return the head of a match that `asker` may replay."""
     head = find_match(connection, match_id)
     if head.is_private and not is_heard and asker not in head.seats:
         raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")

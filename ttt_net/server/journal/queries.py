@@ -1,4 +1,4 @@
-"""Everything that can be read from the journal, as values, with the answers.
+"""The reads from the journal as values, and their answers.
 
 `AnyQuery` is for the server's own state and for its host: `answer` answers it between the writes, in the order of the
 calls. `PastQuery` is for players: `archive.Archive` answers it beside the writes. Names are the players' current ones.
@@ -27,9 +27,9 @@ from ttt_net.tournaments.tournament import AnyFact, Entered, Opened
 
 _fact_decoder: msgspec.json.Decoder[AnyFact] = msgspec.json.Decoder(AnyFact)
 MAX_UNFINISHED = 50
-"""The most unfinished matches of one player that are looked up, newest first."""
+"""The maximal number of a player's unfinished matches to look up, newest first."""
 MAX_RATINGS_AT_HAND = 100
-"""The most ratings of one player, by game and speed, that are kept in memory, newest first."""
+"""The maximal number of a player's ratings, by game and speed, to keep in memory, newest first."""
 
 
 class MatchQuery(NamedTuple):
@@ -39,14 +39,14 @@ class MatchQuery(NamedTuple):
 
 
 class TokenQuery(NamedTuple):
-    """The `Player` that a token belongs to; None if it is unknown."""
+    """The `Player` with a token; None if it is unknown."""
 
     token_hash: bytes
     now_ms: int
 
 
 class NameQuery(NamedTuple):
-    """The number and name of the player of a name. Refused with `UNKNOWN_PLAYER` if there is none."""
+    """The number and name of a player by name. Refused with `UNKNOWN_PLAYER` if there is none."""
 
     name: str
 
@@ -58,13 +58,13 @@ class InvitationsQuery(NamedTuple):
 
 
 class TournamentsQuery(NamedTuple):
-    """The tournaments that are not over, as `StoredTournament`s; with a code, the one that has it, or none."""
+    """The unfinished tournaments, as `StoredTournament`s; with a code, only the one that has it, if any."""
 
     code: str | None = None
 
 
 class SpareQuery(NamedTuple):
-    """The number of unused bytes in the file, which deleted rows have left. They are used again before it grows."""
+    """The number of unused bytes in the file, left by deleted rows. They are reused before the file grows."""
 
 
 class SanctionsQuery(NamedTuple):
@@ -91,7 +91,7 @@ class ReportQuery(NamedTuple):
 
 
 class ReportedAddressQuery(NamedTuple):
-    """The keyed hash of the address that a player came from at their newest report; None if there is none."""
+    """The keyed hash of a player's address at their latest report; None without one."""
 
     player: PlayerId
 
@@ -106,7 +106,7 @@ class ProfileQuery(NamedTuple):
     said: wire.ProfileRequest
     asker: PlayerId
     online: wire.PlayerInfo | None
-    """As the server shows them; None if they are not connected."""
+    """The player as the server shows them; None if they are not connected."""
     live: list[str]
     """The ids of their public live matches."""
     now_ms: int
@@ -120,7 +120,7 @@ class HistoryQuery(NamedTuple):
     game: str | None
     """None: of all games."""
     before: str | None
-    """Where the page before ended; None: the first page."""
+    """The end of the previous page; None: the first page."""
     asker: PlayerId
 
 
@@ -143,7 +143,7 @@ class ReplayQuery(NamedTuple):
 
 
 class RecordQuery(NamedTuple):
-    """A finished match as a text to keep."""
+    """A finished match as a text."""
 
     said: wire.RecordRequest
     asker: PlayerId
@@ -179,9 +179,9 @@ class MatchesQuery(NamedTuple):
     since_ms: int = 0
     """The earliest end."""
     after: str | None = None
-    """The cursor of the last match of the page before; None: the first page."""
+    """The cursor of the last match on the previous page; None: the first page."""
     most: int = 100
-    """The number of matches on a page. It has fewer if they are long, or if others lie between them."""
+    """The number of matches on a page. A page has fewer if matches are long, or if many others lie between them."""
 
 
 PastQuery = (
@@ -201,7 +201,7 @@ ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | Rep
 
 
 class Reading(NamedTuple):
-    """A function that reads from the tables, where no other connection than the writer's can use them."""
+    """A function that reads from the tables, for ledgers in which only the writer's connection can use them."""
 
     read: Callable[[sqlite3.Connection], object]
 
@@ -268,15 +268,15 @@ class MatchHead(NamedTuple):
     id: str
     seats: tuple[PlayerId, PlayerId]
     names: tuple[str, str]
-    """Those that its players have now, by side."""
+    """The current names of its players, by side."""
     is_over: bool
     is_private: bool
     events: int
-    """How many it has."""
+    """The number of its events."""
 
 
 def find_match(connection: sqlite3.Connection, match: str) -> MatchHead:
-    """Return the head of the match of that id. Raises `Refusal` if there is none."""
+    """Return the head of a match by id. Raises `Refusal` if there is none."""
     row = connection.execute(
         "SELECT number, first, second, one.name, other.name, is_over, is_private,"
         " (SELECT coalesce(max(seq), 0) FROM facts WHERE match = number) FROM matches"
@@ -290,7 +290,7 @@ def find_match(connection: sqlite3.Connection, match: str) -> MatchHead:
 
 
 def read_events(connection: sqlite3.Connection, head: MatchHead) -> list[MatchEvent]:
-    """Return the events of a match, in order. Raises `StorageError` if one cannot be understood."""
+    """Return the events of a match, in order. Raises `StorageError` if one is invalid."""
     rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (head.number,))
     try:
         events = [decode_event(event) for (event,) in rows]
@@ -302,13 +302,13 @@ def read_events(connection: sqlite3.Connection, head: MatchHead) -> list[MatchEv
 
 
 def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch:
-    """Return the match of that id. Raises `Refusal` if there is none, `StorageError` if it cannot be understood."""
+    """Return a match by id. Raises `Refusal` if there is none, `StorageError` if it is invalid."""
     head = find_match(connection, match)
     return StoredMatch(head.seats, read_events(connection, head))
 
 
 def with_names(started: Started, first: str, second: str) -> Started:
-    """Return the start of a match with these names in place of its players' names."""
+    """Return the start of a match with these names of its players."""
     one, other = started.players
     return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
 
@@ -320,7 +320,7 @@ def finished_matches(
     since_ms: int = 0,
     is_rated: bool | None = None,
 ) -> list[str]:
-    """Return the ids of all finished matches, in the order of their starts; of some of them, if that is asked for."""
+    """Return the ids of all finished matches, or of the given ones, in the order of their starts."""
     key = None if player is None else name_key(player)
     rows = connection.execute(
         "SELECT id FROM matches WHERE is_over AND ended_ms >= :since_ms AND (:game IS NULL OR game = :game)"
@@ -332,7 +332,7 @@ def finished_matches(
 
 
 def find_player(connection: sqlite3.Connection, token_hash: bytes, now_ms: int) -> Player | None:
-    """Return the player that a token belongs to, None if it is unknown."""
+    """Return the player with a token, None if it is unknown."""
     row = connection.execute(
         "SELECT id, name, bot, is_guest FROM players WHERE token_hash = ?", (token_hash,)
     ).fetchone()
@@ -345,7 +345,7 @@ def find_player(connection: sqlite3.Connection, token_hash: bytes, now_ms: int) 
 
 
 def blocks_of(connection: sqlite3.Connection, player: PlayerId) -> Blocks:
-    """Return the players whom one has muted or blocked, oldest first."""
+    """Return the players whom a player has muted or blocked, oldest first."""
     rows = connection.execute("SELECT other, is_block FROM blocks WHERE player = ? ORDER BY number", (player,))
     return {other: bool(is_block) for other, is_block in rows}
 
@@ -372,7 +372,7 @@ def ratings_of(connection: sqlite3.Connection, player: PlayerId, now_ms: int) ->
 
 
 def player_named(connection: sqlite3.Connection, name: str) -> tuple[PlayerId, str]:
-    """Return the number and name of the player of that name. Raises `Refusal` if there is none."""
+    """Return the number and name of a player by name. Raises `Refusal` if there is none."""
     row = connection.execute("SELECT id, name FROM players WHERE name_key = ?", (name_key(name),)).fetchone()
     if row is None:
         raise Refusal(Code.UNKNOWN_PLAYER, f"no player is called {name}")
@@ -392,17 +392,17 @@ def read_invitations(connection: sqlite3.Connection, now_ms: int) -> list[Invita
 
 
 class StoredTournament(NamedTuple):
-    """A tournament in the journal: its facts, the ends of its matches, and the present names of its players."""
+    """A tournament in the journal: its facts, the ends of its matches, and the current names of its players."""
 
     code: str
     facts: list[AnyFact]
     ends: dict[str, tuple[int | None, str]]
-    """The winner, if there is one, and the reason, by match."""
+    """The winner, if any, and the reason, by match."""
     names: dict[PlayerId, str]
 
 
 def read_tournaments(connection: sqlite3.Connection, code: str | None) -> list[StoredTournament]:
-    """Return the tournaments that are not over, or the one of that code. Raises `StorageError` if one is unreadable."""
+    """Return the unfinished tournaments, or the one with a code. Raises `StorageError` if one is unreadable."""
     which = "closed_ms IS NULL" if code is None else "id = ?"
     found = connection.execute(
         f"SELECT number, id FROM tournaments WHERE {which} ORDER BY number",  # noqa: S608 - ours
@@ -432,7 +432,7 @@ def _read_tournament(connection: sqlite3.Connection, number: int, code: str) -> 
 
 
 class SpokenLine(NamedTuple):
-    """A line of chat, as a report shows it."""
+    """A line of chat in a report."""
 
     at_ms: int
     name: str
@@ -456,9 +456,9 @@ class PlayerReport(NamedTuple):
     note: str
     """The moderator's finding."""
     player: PlayerId
-    """The number of the reported."""
+    """The number of the reported player."""
     weight: int
-    """How much the report counts, 0 to 3: see `apply`."""
+    """The weight of the report, 0 to 3; see `apply`."""
 
 
 class Moderator(NamedTuple):
@@ -487,7 +487,7 @@ def read_reports(connection: sqlite3.Connection, has_closed: bool, most: int) ->
 
 
 def read_report(connection: sqlite3.Connection, number: int) -> PlayerReport:
-    """Return a report. Raises `Refusal` if there is none of that number."""
+    """Return a report by number. Raises `Refusal` if there is none."""
     row = connection.execute(f"{_REPORTS} WHERE number = ?", (number,)).fetchone()
     if row is None:
         raise Refusal(Code.BAD_MESSAGE, f"there is no report {number}, or it was too old to keep")
@@ -500,7 +500,7 @@ def read_report(connection: sqlite3.Connection, number: int) -> PlayerReport:
 
 
 def reported_address(connection: sqlite3.Connection, player: PlayerId) -> str | None:
-    """Return the keyed hash of the address that a player came from at their newest report; None if there is none."""
+    """Return the keyed hash of a player's address at their latest report; None without one."""
     row = connection.execute(
         "SELECT address FROM reports WHERE reported = ? AND address <> '' ORDER BY at_ms DESC, number DESC LIMIT 1",
         (player,),
@@ -515,7 +515,7 @@ def read_moderators(connection: sqlite3.Connection) -> list[Moderator]:
 
 
 def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
-    """Return all sanctions; those of players under the names that they have now."""
+    """Return all sanctions, with the current names of players."""
     rows = connection.execute(
         "SELECT act, whom, coalesce(name, shown), reason, since_ms, until_ms, player, by FROM sanctions"
         " LEFT JOIN players ON players.id = player"
@@ -524,7 +524,7 @@ def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
 
 
 def read_notes(connection: sqlite3.Connection, last: int) -> list[AuditNote]:
-    """Return the last notes of the audit log, the oldest first, with the names that players have now."""
+    """Return the last notes of the audit log, oldest first, with the current names of players."""
     rows = connection.execute(
         "SELECT at_ms, act, coalesce(name, '') || what, player, by FROM audit LEFT JOIN players ON players.id = player"
         " ORDER BY audit.id DESC LIMIT ?",

@@ -405,10 +405,10 @@ OLDEST = min(CONVERSIONS)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables in an empty file, or bring an older file up to date, each step in its transaction.
+    """Create the tables in an empty file, or migrate an older file, each step in its own transaction.
 
-    Foreign keys must not be enforced meanwhile: a step may put a new table in the place of an old one. Raises
-    `ConfigurationError` if the file is newer, or too old.
+    Foreign keys must not be enforced meanwhile: a step may replace a table. Raises `ConfigurationError` if the file is
+    newer, or too old.
     """
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found > SCHEMA_VERSION:
@@ -428,13 +428,13 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _take(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None], version: int) -> None:
-    """Take one step to a version, whole or not at all."""
+    """Take one step to a version, completely or not at all."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         step(connection)
         connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
-    except BaseException:  # whatever stopped it
+    except BaseException:  # whatever the reason
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise

@@ -1,4 +1,4 @@
-"""Decide who may play whom: match limits, places of bots, guests, addresses."""
+"""Decide which players may meet: match limits, places of bots, guests, addresses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,7 +16,7 @@ from ttt_net.server.services import Services
 BOT_PLACES = 2
 """Places of bots that the people of one address may always hold."""
 MAX_WAITING_LOOKED_AT = 200
-"""Seeks that are looked at to see whether somebody waits for a bot."""
+"""The number of seeks to examine for somebody who waits for a bot."""
 
 
 def _could_play(bot: Session, seek: Seek) -> bool:
@@ -25,13 +25,13 @@ def _could_play(bot: Session, seek: Seek) -> bool:
 
 
 class Eligibility:
-    """Answers by raising `Refusal`, and changes nothing."""
+    """Checks that raise `Refusal`, and change nothing."""
 
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
         self._rooms = rooms
         self.standing: Callable[[], Iterable[Seek]] = tuple
-        """Returns the seeks that stand."""
+        """Returns the open seeks."""
 
     def occupied(self, session: Session) -> int:
         """Return how many running or starting matches keep a player busy. Adjourned ones do not count."""
@@ -40,7 +40,7 @@ class Eligibility:
         return self._services.players.starting[session.player] + going_on
 
     def may_meet(self, one: Session, other: Session) -> None:
-        """Refuse unless both may have one match more, with one another."""
+        """Refuse unless both may play one more match, against each other."""
         self.may_play(one, against_bot=other.is_bot)
         try:
             self.may_play(other, against_bot=one.is_bot)
@@ -58,10 +58,10 @@ class Eligibility:
             raise Refusal(Code.NOT_WELCOME, f"{other.info.name} does not want to play now; ask somebody else")
 
     def must_leave_places(self, one: Session, other: Session) -> None:
-        """Refuse a person against a bot if their address holds enough places of bots.
+        """Refuse a person's match against a bot if their address holds enough places of bots.
 
-        An address always has `BOT_PLACES`. It may have half of all places while nobody of another address waits, either
-        with a seek that this bot could play, or after being refused a busy bot recently.
+        An address always has `BOT_PLACES`. It may have half of all places while nobody of another address waits, with a
+        seek that this bot could play, or after a recent refusal of a busy bot.
         """
         if one.is_bot == other.is_bot:
             return
@@ -88,14 +88,14 @@ class Eligibility:
         return False
 
     def may_look(self, session: Session) -> None:
-        """Refuse a person who has aborted many matches recently another match with a stranger, for a while."""
+        """For a while, refuse another match with a stranger to a person who has recently aborted many matches."""
         wait_ms = self._services.aborts.wait_ms(session.player, self._services.now_ms())
         if wait_ms and not session.is_bot:
             sentence = f"you have aborted several matches; the next one can begin in {-(-wait_ms // 1000)} s"
             raise Refusal(Code.TOO_FAST, sentence, wait_ms)
 
     def may_play(self, session: Session, *, against_bot: bool) -> None:
-        """Refuse unless the player may have one match more."""
+        """Refuse unless the player may play one more match."""
         self._services.shutdown.check()
         if session.player in self._services.players.leaving:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
@@ -133,9 +133,9 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
 
     def may_be_rated(self, sessions: Sequence[Session], games: tuple[str, ...]) -> bool:
-        """Tell whether players, one or two of them, may play these games for ratings where a casual match will do, too.
+        """Tell whether one or two players who also accept casual matches may play these games for ratings.
 
-        A person and a bot play casually then, so a bot that asks its like for rated matches changes no person's rating.
+        A person and a bot then play casually, so a bot that seeks rated matches with bots changes no person's rating.
         """
         try:
             for session in sessions:
@@ -147,24 +147,24 @@ class Eligibility:
         return self.are_rivals(*(session.player for session in sessions))
 
     def are_rivals(self, one: PlayerId, other: PlayerId) -> bool:
-        """Tell whether two are of one kind, people or bots, and may have a rated match."""
+        """Tell whether two players are both people or both bots, and may play a rated match."""
         sessions = self._services.players.sessions
         return sessions[one].is_bot == sessions[other].is_bot and self.are_elsewhere(one, other)
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
-        """Tell whether two may have the match that both seek."""
+        """Tell whether two players may play the match that both seek."""
         if self._services.aborts.are_apart(one.player, other.player, self._services.now_ms()):
             return False
         if self._services.players.have_blocked(one.player, other.player):
             return False
         is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)
         if is_rated and (one.or_casual or other.or_casual) and one.is_bot != other.is_bot:
-            return False  # one wants a rated match, which the other wants with its like alone
+            return False  # one wants a rated match, which the other wants only with its own kind
         may_both = self._suits(one, other) and self._suits(other, one) and self._leaves_places(one, other)
         return may_both and (not is_rated or self.are_elsewhere(one.player, other.player))
 
     def _leaves_places(self, one: Seek, other: Seek) -> bool:
-        """Return whether pairing two seeks leaves other addresses their places of bots; note a refused person."""
+        """Tell whether pairing two seeks leaves other addresses their places of bots; record a refused person."""
         if one.is_bot == other.is_bot:
             return True
         players = self._services.players
@@ -177,7 +177,7 @@ class Eligibility:
         return True
 
     def _suits(self, one: Seek, other: Seek) -> bool:
-        """Tell whether a seek, if it is a bot's, is for such a one, at the level asked for, and has a place."""
+        """Tell whether a bot's seek suits the other player, at the requested level, and has a place; other seeks do."""
         if not one.is_bot:
             return True
         bot = self._services.players.sessions[one.player]
@@ -186,7 +186,7 @@ class Eligibility:
         return is_asked and is_of_level and self._has_place(one, other)
 
     def must_play_at(self, one: Session, other: Session, level: int | None, *, is_rated: bool) -> None:
-        """Raise `Refusal` unless one of two plays at the level that is asked for, and casually."""
+        """Raise `Refusal` unless one of two players plays at the requested level, casually."""
         if level is None:
             return
         bot = next((each for each in (other, one) if each.is_bot), None)
@@ -203,14 +203,14 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a level that is asked for is never rated")
 
     def must_be_lesson(self, other: Session, *, is_rated: bool) -> None:
-        """Raise `Refusal` unless a match with a position or side that is asked for is a casual one with a bot."""
+        """Raise `Refusal` unless a match with a requested position or side is a casual one with a bot."""
         if not other.is_bot:
             raise Refusal(Code.NOT_WELCOME, f"{other.info.name} is a person; ask them to such a match by `invite`")
         if is_rated:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a position or a side that is asked for is never rated")
 
     def _has_place(self, one: Seek, other: Seek) -> bool:
-        """Return whether there is a free place for the seek `one`. Of a bot, a resumed adjourned match may need it."""
+        """Tell whether there is a free place for the seek `one`. A bot's resumed adjourned match may need it."""
         if not one.is_bot:
             return True
         try:
@@ -225,7 +225,7 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
 
     def are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
-        """Tell whether two players may have a rated match: where `rates_same_address` is off, not from one address."""
+        """Tell whether two players may play a rated match: with `rates_same_address` off, not from one address."""
         if self._services.configuration.rates_same_address:
             return True
         sessions = [self._services.players.get(player) for player in (one, other)]
@@ -234,7 +234,7 @@ class Eligibility:
         return len(addresses) == len(sessions)
 
     def checked_seek(self, session: Session, request: wire.SeekRequest) -> Seek:
-        """Return the seek that a request asks for. Raises `Refusal` if the player may not make it."""
+        """Return the seek of a request. Raises `Refusal` if the player may not make it."""
         games = tuple(dict.fromkeys(game_name(name) for name in request.games))
         may_be_rated = request.level is None and self.may_be_rated((session,), games)
         is_rated = request.rated and (may_be_rated or not request.or_casual)

@@ -1,4 +1,4 @@
-"""Make the lists of the lobby: seeks, players, live matches, and bots that are free."""
+"""Create the lists of the lobby: seeks, players, live matches, and free bots."""
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,36 +18,36 @@ MAX_LISTED = 100
 MAX_LIVE = 50
 MAX_SUGGESTED = 10
 MOVING_MS = 60_000
-"""A match in which nothing has happened for so long is featured only where none moves."""
+"""A match without events for this long is featured only if no other match is active."""
 SHARE = 10
-"""Rows of a crowded list for one address before all others have theirs; the rest is shared out in further rounds."""
+"""The rows of a crowded list for one address before all others get theirs; further rounds share the rest."""
 MAX_CROWD = 2_000
-"""Seeks, players and matches that are looked at for a list; with more of them, the others have to wait for a row."""
+"""The maximal number of seeks, players and matches to examine for a list; others have to wait for a row."""
 _MAX_LOOKED_AT = 200
-"""Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
+"""The maximal number of bots to check for a suggestion; with more, a player finds one anyway."""
 _AT_ITS_BEST = 9
 """The assumed level of a bot that names none and plays as well as it can."""
 _OF_LEVEL_1, _PER_LEVEL = 900, 150
-"""Ratings that bots are taken to have by their level, until they have one."""
+"""The assumed ratings of unrated bots, by level."""
 _OF_NEWCOMERS = 1000
 """The strength of a bot that suits an unrated player."""
 
 
 class ListedSeeks(Protocol):
-    """The open seeks, as the lobby has them or as it sent them to another node of a cluster."""
+    """The open seeks, of the lobby here or as received from another node of a cluster."""
 
     def __len__(self) -> int:
-        """Return how many can be found."""
+        """Return the number of visible seeks."""
 
     def __iter__(self) -> Iterator[Seek]:
-        """Go through those that can be found, the oldest first."""
+        """Iterate over the visible seeks, oldest first."""
 
     def of(self, player: PlayerId) -> Seek | None:
         """Return the player's seek, hidden or not."""
 
 
 class Listing:
-    """Builds the lists on request. Each is bounded, and takes the time of its rows, not of the crowd."""
+    """Builds the lists on request. Each is bounded, and its cost grows with its rows, not with the crowd."""
 
     def __init__(
         self, services: Services, rooms: Mapping[str, MatchRoom], lobby: Lobby, eligibility: Eligibility
@@ -57,10 +57,10 @@ class Listing:
         self._rooms = rooms
         self._eligibility = eligibility
         self.standing: Callable[[], ListedSeeks] = lambda: lobby.seeks
-        """Returns the open seeks; in a cluster, as the node with the lobby sent them."""
+        """Returns the open seeks, in a cluster as received from the node with the lobby."""
 
     def seeks(self) -> wire.SeekList:
-        """Return the standing seeks, the oldest first; of a crowd, those that are each address's share."""
+        """Return the open seeks, oldest first; of a crowd, each address's share."""
         seeks = self.standing()
         sessions = self._players.sessions
         shown = shared(islice(seeks, MAX_CROWD), lambda seek: _address(sessions[seek.player]), MAX_LISTED)
@@ -83,12 +83,12 @@ class Listing:
         )
 
     def players(self) -> wire.PlayerList:
-        """Return the connected players by name; in a crowd, those whom one might play."""
+        """Return the connected players by name; in a crowd, those who are most likely to play."""
         shown = shared(self._players.by_leisure(MAX_CROWD), _address, MAX_LISTED)
         return wire.PlayerList(len(self._players), [self._row(session) for session in sorted(shown, key=place_of)])
 
     def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
-        """Return bots that would play a person what they seek, nearest in strength first."""
+        """Return the bots that would play the match of a person's seek, nearest in strength first."""
         game = seek.games[0] if seek.games else ANY_GAME
         own = self._players.sessions[seek.player].info_at(game, seek.time).rating
         wanted = _OF_NEWCOMERS if own is None else own
@@ -106,9 +106,9 @@ class Listing:
         return [self._row(bot) for bot in nearest]
 
     def live(self) -> wire.LiveList:
-        """Return the live public matches: first the featured one, then the most watched, those that move first.
+        """Return the live public matches: first the featured one, then the most watched, active ones first.
 
-        Of more than `MAX_CROWD`, the newest are looked at.
+        If there are more than `MAX_CROWD`, only the newest are examined.
         """
         since_ms = self._wall_ms() - MOVING_MS
         listed = [room for room in self._rooms.values() if room.is_listed]
@@ -158,9 +158,9 @@ _Item = TypeVar("_Item")
 
 
 def shared(items: Iterable[_Item], address_of: Callable[[_Item], str | None], most: int) -> list[_Item]:
-    """Return up to `most` items in their order: `SHARE` of each address, then as many more of each, and so on.
+    """Return up to `most` items in their order: `SHARE` of each address, then the same number again, and so on.
 
-    An item without an address is never one of too many.
+    Items without an address have no such limit.
     """
     seen: dict[str, int] = {}
     first: list[tuple[int, _Item]] = []
@@ -175,14 +175,14 @@ def shared(items: Iterable[_Item], address_of: Callable[[_Item], str | None], mo
             later.append((turn, at, item))
             continue
         first.append((at, item))
-        if len(first) == most:  # however many come behind, these are before them
+        if len(first) == most:  # all later items come after these
             return [item for _, item in first]
     more = heapq.nsmallest(most - len(first), later, key=lambda each: each[:2])
     return [item for _, item in sorted((*first, *(each[1:] for each in more)), key=lambda each: each[0])]
 
 
 def _address(session: Session) -> str | None:
-    """Return the session's address for sharing; None where limits per address do not apply."""
+    """Return the session's address for sharing; None if limits per address do not apply."""
     return session.connection.metered_as
 
 

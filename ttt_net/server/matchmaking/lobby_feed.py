@@ -1,7 +1,7 @@
 """Send the lists of the lobby, or the page of a tournament, each encoded once for all its readers.
 
-Subscribers get all three at once, and then each one that has changed, with its latest state: changes close together are
-sent as one. A list is sent whole, so slow readers are skipped until they have caught up, and miss nothing.
+Subscribers get all three lists immediately, and then the latest state of each changed list: close changes are combined.
+Lists are sent completely, so slow readers are skipped until they have caught up, and miss nothing.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ PERIODS_MS: Mapping[Subject, int] = {
     **{"seeks": 250, "players": 2_000, "live": 2_000},
     **{"tournaments": 2_000, "tournament": 1_000},
 }
-"""How long the changes of a list are gathered before it is sent again."""
+"""How long to gather changes of a list before it is sent again."""
 MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""
 MADE_AT_ONCE = Rate(10)
-"""How often a list is built for requests; beyond that, they get the one of a tenth of a second ago."""
+"""How often a list is built for requests; beyond that, they get one that is a tenth of a second old."""
 CROWD = 100
-"""How many readers get a list before the event loop turns to everything else: players' moves come first."""
+"""The number of readers that get a list in one iteration of the event loop, because players' moves come first."""
 
 
 class LobbyFeed:
@@ -42,18 +42,18 @@ class LobbyFeed:
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
         self._late: dict[PlayerId, dict[Subject, None]] = {}
-        """Lists that slow readers have yet to receive."""
+        """The lists that slow readers still have to receive."""
         self._frames: dict[Subject, tuple[int, bytes, bytes]] = {}
-        """Each list: when it was made, as a frame, and as JSON."""
+        """The creation time, the frame and the JSON of each list."""
         self._changed: set[Subject] = set()
         """Lists that differ from their frames."""
         self._stale: set[Subject] = set()
-        """Lists that have changed so much that new subscribers need a new frame."""
+        """The lists with changes for which new subscribers need a new frame."""
         self._makings: dict[Subject, Bucket] = {}
         self._untold: set[Subject] = set()
         """Lists that have changed since they were last sent."""
         self._told: dict[Subject, bytes] = {}
-        """The list that all readers received last, if they all received the same."""
+        """The last list of each kind that all readers received, if it was the same."""
         self._timers: dict[Subject, asyncio.TimerHandle] = {}
 
     @property
@@ -67,16 +67,16 @@ class LobbyFeed:
         return self._late.keys()
 
     def is_pending(self, subject: Subject) -> bool:
-        """Return whether a list has changed and will be sent soon."""
+        """Tell whether a list has changed and will be sent soon."""
         return subject in self._timers
 
     def publish(self, sources: Mapping[Subject, Callable[[], AnyServerMessage]]) -> None:
-        """Add lists, each with the function that makes it."""
+        """Add lists, each with the function that builds it."""
         self._sources.update(sources)
         self._changed.update(sources)
 
     def subscribe(self, session: Session) -> None:
-        """Tell the lists now, and again whenever they change."""
+        """Send the lists now, and again whenever they change."""
         for subject in self._sources:
             told = self.frame(subject)
             if not self._readers:
@@ -95,13 +95,13 @@ class LobbyFeed:
         session.connection.send(told)
 
     def unsubscribe(self, session: Session) -> None:
-        """Tell this session no more."""
+        """Stop sending to this session."""
         if self._readers.get(session.player) is session:
             del self._readers[session.player]
             self._late.pop(session.player, None)
 
     def changed(self, *subjects: Subject, slightly: bool = False) -> None:
-        """Mark lists as changed; if but `slightly`, the old one may be sent for a while."""
+        """Mark lists as changed; if only `slightly`, the old one may be sent for a while."""
         for subject in subjects:
             self._changed.add(subject)
             if not slightly:
@@ -129,7 +129,7 @@ class LobbyFeed:
         return made
 
     def _may_make(self, subject: Subject) -> bool:
-        """Count the making of a list; tell whether it is not one too many."""
+        """Count building a list; tell whether the rate allows it."""
         bucket = self._makings.setdefault(subject, Bucket(MADE_AT_ONCE, 0))
         now_ms = self._now_ms()
         return not bucket.wait_ms(now_ms) and not bucket.take(now_ms)
@@ -171,7 +171,7 @@ class LobbyFeed:
             self._tell_later(subject)
 
     def _tell_some(self, subject: Subject, told: bytes, readers: list[Session]) -> None:
-        """Tell the next few, and the others when the loop comes round again."""
+        """Send to the next few readers, and to the others in the next iteration of the loop."""
         for session in readers[-CROWD:]:
             if self._readers.get(session.player) is not session:
                 continue

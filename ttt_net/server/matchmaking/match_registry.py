@@ -1,4 +1,4 @@
-"""Start matches and keep their rooms: who is seated where, and what a match's end means for its players."""
+"""Start matches and keep their rooms: seat the players, and handle the consequences of a match's end."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -21,7 +21,7 @@ from ttt_net.server.rooms.room import MatchRoom, RoomHooks
 from ttt_net.server.services import Services
 
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Letters of match ids, without those that are easily confused."""
+"""The letters of match ids, without easily confused ones."""
 _ID_LENGTH = 8
 
 
@@ -34,15 +34,15 @@ class MatchRegistry:
         self._eligibility = eligibility
         self._lobby = lobby
         self._beginning: list[Session] = []
-        """Those whose match is about to start; some may have left, or come again, meanwhile."""
+        """The players whose match is about to start; some may have left or reconnected meanwhile."""
         self.on_ended: Callable[[str, wire.Ended], None] = lambda match, ended: None
-        """Called with the end of each match of a tournament, once it is written down."""
+        """Called with the end of each tournament match, once it is journaled."""
         self.on_renamed: Callable[[PlayerId, str], None] = lambda player, name: None
         """Called with the new name of a player."""
         self._unseated: dict[str, MatchRoom] = {}
-        """Rooms whose players are not known yet: their match is still to be read."""
+        """Rooms whose players are unknown until their match is read."""
         self._rooms_of: dict[PlayerId, dict[str, MatchRoom]] = {}
-        """By player, the rooms of their matches."""
+        """The rooms of each player's matches."""
         self._hooks = RoomHooks(
             self._may_rematch, self._reserve_rematch, self._seated, self._committed, self._rated, self._let_go
         )
@@ -50,10 +50,10 @@ class MatchRegistry:
     # Beginning a match.
 
     def start(self, pairing: Pairing) -> None:
-        """Write the start of a paired match, then seat both players. Their seeks have been withdrawn.
+        """Journal the start of a paired match, then seat both players. Their seeks have been withdrawn.
 
-        It spends the invitation, if any; if the write failed, the invitation is valid again. If the outcome is unknown,
-        neither applies until it is `hear`d or `refused`.
+        It spends the invitation, if any; if the write fails, the invitation is valid again. If the outcome is unknown,
+        neither happens until `hear` or `refused` is called.
         """
         services = self._services
         services.feed.changed("seeks", "players")
@@ -91,7 +91,7 @@ class MatchRegistry:
             services.players.bot_places.free(started.match)
             if started.code is not None and not isinstance(refusal, UnknownOutcomeError):
                 self._lobby.unspent(started.code)
-            for session in (first, second):  # their seeks are spent; when they come back, they seek again
+            for session in (first, second):  # their seeks are spent; after reconnecting, they seek again
                 if isinstance(refusal, UnknownOutcomeError):
                     session.connection.close(Closing.RESTART, UNKNOWN)
                 else:
@@ -100,7 +100,7 @@ class MatchRegistry:
         services.journal.append([started], done, refused, players)
 
     def begin_board(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int) -> None:
-        """Seat the players of a tournament's match that has been written down, and hold it until it is over."""
+        """Seat the players of a journaled tournament match, and keep its room until it is over."""
         self._seat(started, players, begin_ms)
 
     def new_id(self) -> str:
@@ -108,7 +108,7 @@ class MatchRegistry:
         return "".join(self._services.rng.choices(_ID_LETTERS, k=_ID_LENGTH))
 
     def hear(self, entry: AppendEvents, names: tuple[str, str] | None, ratings: Changes | None) -> None:
-        """Apply to memory what another node of the cluster has written about matches."""
+        """Apply entries about matches from another node of the cluster to memory."""
         for match_id, group in groupby(entry.events, key=lambda event: event.match):
             events = list(group)
             first = events[0]
@@ -126,7 +126,7 @@ class MatchRegistry:
                 self._ended_unread(match_id, ratings)
 
     def refused(self, entry: AppendEvents) -> None:
-        """Make invitations good again whose matches did not begin after all, of which that was not known."""
+        """Make invitations valid again whose matches, with an unknown outcome, did not begin after all."""
         for event in entry.events:
             if isinstance(event, wire.Started) and event.previous is None and event.code is not None:
                 self._lobby.unspent(event.code)
@@ -141,17 +141,17 @@ class MatchRegistry:
                 session.rename(name)
 
     def withdraw(self, *players: PlayerId) -> None:
-        """Withdraw the seeks of players who play now or are about to be deleted."""
+        """Withdraw the seeks of players who are playing or about to be deleted."""
         if sum(self._lobby.seeks.withdraw(player) for player in players):
             self._services.feed.changed("seeks", "players")
 
     def _reserve(self, *players: Session) -> Callable[[], None]:
-        """Count a match that is about to start for its players and their limits. Return the call that ends that."""
+        """Count a match that is about to start for its players and their limits. Return the function that ends this."""
         starting = self._services.players.starting
         self._beginning += players
         for session in players:
             starting[session.player] += 1
-            with suppress(Refusal):  # which they meet with the next that they ask for
+            with suppress(Refusal):  # which applies to their next request
                 self._services.rate_limiter.spend("matches", session.player, None)
             with suppress(Refusal):
                 self._services.rate_limiter.share("writes", session.connection.metered_as)
@@ -167,15 +167,15 @@ class MatchRegistry:
         return release
 
     def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int | None = None) -> None:
-        """Open the room of a written match, and seat its connected players."""
+        """Open the room of a journaled match, and seat its connected players."""
         services = self._services
-        room = self.room(started.match)  # somebody may have guessed the id of a rematch and joined already
+        room = self.room(started.match)  # somebody may have guessed the id of a rematch and already joined
         match = Match(started)
         services.metrics.matches += 1
         here = {side: session for side, player in enumerate(players) if (session := services.players.get(player))}
         self.withdraw(*(session.player for session in here.values()))
         for side, session in here.items():
-            match.rename(side, session.info.name)  # they may have come again, and taken another since
+            match.rename(side, session.info.name)  # they may have reconnected, and taken another since
             self._leave_finished(session)
             session.began(room.id)
             services.players.moved(session)
@@ -186,7 +186,7 @@ class MatchRegistry:
     # Rooms.
 
     def room(self, match_id: str) -> MatchRoom:
-        """Return the room of a match, of which there is one at a time."""
+        """Return the room of a match, creating it if necessary."""
         room = self.rooms.get(match_id)
         if room is None:
             room = self.rooms[match_id] = MatchRoom(match_id, self._services, self._hooks)
@@ -194,13 +194,13 @@ class MatchRegistry:
         return room
 
     def _seated(self, room: MatchRoom) -> None:
-        """List a room under its players, who are now known."""
+        """Index a room by its players, who are now known."""
         self._unseated.pop(room.id, None)
         for player in room.seats.players or ():
             self._rooms_of.setdefault(player, {})[room.id] = room
 
     def fetched(self, session: Session, match_id: str) -> MatchRoom:
-        """Return the room of a match that has to be read: a question to the disk, unless it is their own live match."""
+        """Return the room of a match that must be read: a query, unless it is the player's own live match."""
         if match_id not in session.live:
             self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
         return self.room(match_id)
@@ -210,7 +210,7 @@ class MatchRegistry:
         return [match for match in sorted(session.live) if match in self.rooms and self.rooms[match].is_listed]
 
     def leave(self, session: Session, match_id: str, *, is_replaced: bool = False) -> None:
-        """Remove the session from a match; `is_replaced`: a new connection of the player took its place."""
+        """Remove the session from a match; `is_replaced`: a new connection of the player replaced it."""
         session.exit(match_id)
         room = self.rooms.get(match_id)
         if room:
@@ -226,7 +226,7 @@ class MatchRegistry:
     # Hooks of the rooms.
 
     def _may_rematch(self, room: MatchRoom) -> None:
-        """Raise `Refusal` unless both players are here still, and may have one match more."""
+        """Raise `Refusal` unless both players are still connected and may play one more match."""
         self._services.shutdown.check()
         for player in room.seats.players or ():
             session = self._services.players.get(player)
@@ -271,7 +271,7 @@ class MatchRegistry:
             services.aborts.part(first, second, now_ms)
             if by is not None:
                 services.aborts.add(by, now_ms)
-                if room.match.absences.of(room.seats.side_of(by) or 0) is None:  # an absence is known on every node
+                if room.match.absences.of(room.seats.side_of(by) or 0) is None:  # absences are known on every node
                     services.rate_limiter.tell("aborts", by)
         for side, player in enumerate(room.seats.players or ()):
             if reason is Reason.ABANDON and room.match.absences.of(side):
@@ -282,7 +282,7 @@ class MatchRegistry:
                 services.players.moved(session)
 
     def _ended_unread(self, match_id: str, ratings: Changes | None) -> None:
-        """Count a match as finished whose events are not in memory here, or not yet."""
+        """Count a match as finished whose events are not in memory here."""
         services = self._services
         services.players.bot_places.free(match_id)
         ended = [session for session in services.players.sessions.values() if match_id in session.live]
@@ -304,14 +304,14 @@ class MatchRegistry:
         self._rated(record.seats)
 
     def _rated(self, players: Iterable[PlayerId]) -> None:
-        """Search again for seeks of players whose ratings have changed."""
+        """Match the seeks of players again whose ratings have changed."""
         for player in players if self._services.shutdown.lets_begin else ():
             pairing = self._lobby.rated(player)
             if pairing:
                 self.start(pairing)
 
     def _look_again(self, players: Iterable[PlayerId]) -> None:
-        """Search again for seeks of bots that have a free place again."""
+        """Match the seeks of bots again that have a free place."""
         for session in [self._services.players.get(player) for player in players]:
             if session and session.is_bot:
                 pairing = self._lobby.look_again(session.player)
@@ -319,7 +319,7 @@ class MatchRegistry:
                     self.start(pairing)
 
     def _let_go(self, room: MatchRoom) -> None:
-        """Forget a room in which nobody is; the journal has the match."""
+        """Drop an empty room; the journal has the match."""
         if self.rooms.get(room.id) is room:
             del self.rooms[room.id]
             self._unseated.pop(room.id, None)
@@ -333,4 +333,4 @@ class MatchRegistry:
 
 
 def _unread(_: Refusal) -> None:
-    """Leave ratings as they are until the player comes again: the journal has them."""
+    """Ignore unreadable ratings until the player reconnects: the journal has them."""

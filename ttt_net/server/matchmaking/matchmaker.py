@@ -1,6 +1,6 @@
 """Pair players: carry out seeks, challenges, invitations and requests to the lobby. The registry begins the matches.
 
-An invitation is a private match by a code. It outlives a restart, and codes can only be tried slowly.
+An invitation is a code for a private match. It survives a restart, and attempts at codes are rate-limited.
 """
 
 import logging
@@ -35,16 +35,16 @@ MatchmakingRequest = (
     | wire.WhoRequest
     | wire.LobbyRequest
 )
-"""The requests by which players find one another."""
+"""The requests with which players find opponents."""
 log = logging.getLogger(__name__)
 WAIT_S, MOST_WAITING = 1.5, 8
-"""How long, and how many, players wait for a code by which another is just beginning a match."""
+"""How long, and how many, players wait for a code with which another player is just starting a match."""
 RETRY_S = 5.0
-"""When invitations that could not be read are read again."""
+"""The wait before retrying to read invitations."""
 
 
 class Matchmaker:
-    """Carries out the requests by which players find one another. Each handler raises `Refusal` or answers `ok`."""
+    """Carries out the requests with which players find opponents. Each handler raises `Refusal` or answers `ok`."""
 
     def __init__(
         self, services: Services, registry: MatchRegistry, lobby: Lobby, eligibility: Eligibility, listing: Listing
@@ -151,7 +151,7 @@ class Matchmaker:
             self._services.turns.join(partial(self._services.guard.attempt, "matchmaker", self._widen), "seeks")
 
     def _look_again(self, now_ms: int) -> None:
-        """Pair people whose seeks were kept from a bot or from one another, where that has ended."""
+        """Match the seeks of people again that were kept apart from a bot or from each other until now."""
         held_back = self._services.players.bot_places.held_back
         players = [*self._services.aborts.reunited(now_ms), *held_back]
         held_back.clear()
@@ -303,7 +303,7 @@ class Invitations:
         lobby.settled = lambda code: services.loop.call_soon(self._settled, code)
 
     def recall(self) -> None:
-        """Read the invitations that were made before a restart, and make them good again; try until it can be done."""
+        """Read the invitations from before a restart, and make them valid again; retry until it succeeds."""
         services = self._services
 
         def failed(refusal: Refusal) -> None:
@@ -313,7 +313,7 @@ class Invitations:
         services.journal.invitations(services.wall_ms(), self._lobby.reinstate, failed)
 
     def invite(self, session: Session, request: wire.InviteRequest) -> None:
-        """Make an invitation. Once it is written it replaces their last one, and its code is sent."""
+        """Create an invitation. Once it is journaled, it replaces the previous one, and its code is sent."""
         self._eligibility.may_play(session, against_bot=False)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
         self._services.rate_limiter.wrote(session.connection.metered_as, MATCH_BYTES)
@@ -330,7 +330,7 @@ class Invitations:
         self._services.journal.invite(invitation, now_ms, done, partial(session.refuse, request.id))
 
     def preview(self, code: str, address: str | None) -> InvitationPreview | None:
-        """Return what the invitation offers to somebody with its link; None after too many wrong codes."""
+        """Return the preview of an invitation for its link; None after too many wrong codes."""
         limiter = self._services.rate_limiter
         now_ms = self._services.wall_ms()
         try:
@@ -346,9 +346,9 @@ class Invitations:
         return InvitationPreview(by, find_game(offered.game).title, offered.game, offered.time)
 
     def join(self, session: Session, request: wire.JoinRequest) -> None:
-        """Start the match of a code; if it cannot be written, the code stays valid.
+        """Start the match of a code; if it cannot be journaled, the code stays valid.
 
-        While another player's match is being written, wait for the outcome.
+        If another player's match with the code is being journaled, wait for the outcome.
         """
         code = request.code.strip()
         if self._lobby.is_being_spent(code):
@@ -381,7 +381,7 @@ class Invitations:
                     session.refuse(request.id, refusal)
 
     def _give_up(self, code: str, session: Session, request: wire.JoinRequest) -> None:
-        """Refuse a request that has waited for long: the disk, or the log of a cluster, does not answer."""
+        """Reject a request that has waited too long: the disk, or the log of a cluster, does not answer."""
         waiting = self._waiting.get(code, [])
         if (session, request) in waiting:
             waiting.remove((session, request))
@@ -389,12 +389,12 @@ class Invitations:
             session.refuse(request.id, refusal)
 
     def forget(self, player: PlayerId) -> None:
-        """Cancel the invitation of a deleted player; it went from the journal with their name."""
+        """Cancel the invitation of a deleted player; the journal has already deleted it."""
         self._lobby.uninvite(player)
 
 
 def start_of(name: str, text: str | None) -> str | None:
-    """Return the position in the one way in which it is written; None where it is the usual one."""
+    """Return the canonical notation of a position; None for the usual one."""
     if text is None:
         return None
     game = find_game(name)

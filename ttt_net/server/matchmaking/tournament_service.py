@@ -1,7 +1,7 @@
-"""Hold tournaments: carry out requests, write what the director decides, seat the players of a round.
+"""Run tournaments: carry out requests, journal the director's decisions, and seat the players of a round.
 
-A round begins by one entry, and a result counts in the transaction of its match's end. So all that is kept here can be
-read anew from the journal at any time; deadlines and pauses are time of play, and begin anew after a restart.
+A round begins with one entry, and a result counts in the transaction of its match's end. So the whole state can be read
+again from the journal at any time. Deadlines and pauses use the monotonic clock, and start again after a restart.
 """
 
 import asyncio
@@ -50,26 +50,26 @@ TournamentRequest = (
 """The requests about tournaments."""
 log = logging.getLogger(__name__)
 CODE_LENGTH = 5
-"""Shorter than the code of an invitation, so that neither is taken for the other."""
+"""Shorter than the code of an invitation, to tell them apart."""
 MAX_NAME_CELLS = 40
 MAX_OF_ORGANISER = 3
-"""Tournaments of one player that are not over."""
+"""The maximal number of unfinished tournaments of one player."""
 MAX_ATTENDED = 10
-"""Tournaments that one session hears."""
+"""The maximal number of tournaments to which a session subscribes."""
 MAX_ENDED = 50
-"""Tournaments that are kept in memory after their end; others are read when somebody asks."""
+"""The number of finished tournaments kept in memory; others are read on request."""
 MAX_QUEUED = 1_000
-"""Requests that wait for one tournament; each is a write."""
+"""The maximal number of requests that wait for one tournament; each is a write."""
 MAX_ROWS = 50
 PAGE_ROWS = 100
-"""Rows of standings, and boards, on one page."""
+"""The rows of standings, and the boards, on one page."""
 _SEATED_AT_ONCE = 20
-"""Matches whose players are seated in one turn of the event loop: a room takes about 40 us."""
+"""The number of matches to seat in one iteration of the event loop: a room takes about 40 us."""
 INLINE = 40
-"""Players of a Swiss round that is paired on the event loop, in about 5 ms; larger ones in a process."""
+"""The maximal size of a Swiss round to pair on the event loop, in about 5 ms; larger rounds use a process."""
 _PAIRING_S, _PAIRING_NICE = 30.0, 10
 _MAX_TRIES = 3
-"""How often a round is paired anew because somebody came or went meanwhile; then it is done at once."""
+"""How often to pair a round again because players changed meanwhile; after that, it is paired on the event loop."""
 RETRY_S = 5.0
 _RESULT_WORDS: dict[tuple[int, int], wire.TournamentResult] = {
     (2, 0): "1-0",
@@ -81,7 +81,7 @@ _Decide = Callable[[], list[AnyFact]]
 
 
 class Tournaments:
-    """All tournaments that are not over, and those that ended lately, by code."""
+    """All unfinished and recently ended tournaments, by code."""
 
     def __init__(self, services: Services, registry: MatchRegistry, eligibility: Eligibility) -> None:
         self._services = services
@@ -89,17 +89,17 @@ class Tournaments:
         self._eligibility = eligibility
         self.desks: dict[str, TournamentDesk] = {}
         self._attended: dict[Session, dict[str, int]] = {}
-        """The page of each tournament that a session hears."""
+        """The page of each tournament to which a session subscribes."""
         self._list = LobbyFeed(services.loop, services.now_ms, services.guard)
         self._list.publish({"tournaments": self.listed})
         self._is_read = False
         self.is_open = services.membership is None
-        """Whether there are tournaments here: a node of a cluster holds none yet."""
+        """Whether this server supports tournaments: nodes of a cluster do not yet."""
         registry.on_ended = self._match_ended
         registry.on_renamed = self._renamed
 
     def recall(self) -> None:
-        """Read the tournaments that are not over, and hold their matches; try until it can be done."""
+        """Read the unfinished tournaments, and keep the rooms of their matches; retry until it succeeds."""
         if not self.is_open:
             return
 
@@ -128,7 +128,7 @@ class Tournaments:
         self._list.changed("tournaments")
 
     def tick(self) -> None:
-        """Take the next step of each tournament; to be called about once a second."""
+        """Take the next step of each tournament. Call this about once a second."""
         guard = self._services.guard
         for desk in list(self.desks.values()):
             guard.attempt("a tournament", desk.look)
@@ -138,7 +138,7 @@ class Tournaments:
         self._list.tick()
 
     def left(self, session: Session) -> None:
-        """Tell a session no more."""
+        """Stop sending to a session."""
         self._list.unsubscribe(session)
         for code, page in self._attended.pop(session, {}).items():
             desk = self.desks.get(code)
@@ -146,12 +146,12 @@ class Tournaments:
                 desk.unsubscribe(session, page)
 
     def has(self, code: str) -> bool:
-        """Tell whether a tournament that is not over has that code."""
+        """Tell whether an unfinished tournament has a code."""
         desk = self.desks.get(code.strip().upper())
         return desk is not None and not desk.now.is_over
 
     def act(self, session: Session, request: TournamentRequest) -> None:
-        """Carry out one request; it is answered once. Raises `Refusal` if it may not be."""
+        """Carry out one request, which gets one answer. Raises `Refusal` if it is not allowed."""
         self.must_be_open()
         match request:
             case wire.OrganiseRequest():
@@ -189,7 +189,7 @@ class Tournaments:
             self._list.unsubscribe(session)
 
     def must_be_open(self) -> None:
-        """Check that there are tournaments here. Raises `Refusal` if not, or not yet."""
+        """Raise `Refusal` if this server does not support tournaments, or has not read them yet."""
         if not self.is_open:
             raise Refusal(Code.NO_TOURNAMENTS, "this server is one of several, and they hold no tournaments yet")
         if not self._is_read:
@@ -206,21 +206,21 @@ class Tournaments:
         return lambda: decide(self._services.wall_ms())
 
     def find(self, code: str) -> "TournamentDesk":
-        """Return the desk of a tournament in memory. Raises `Refusal` if none has that code."""
+        """Return the desk of a tournament in memory. Raises `Refusal` if none has the code."""
         desk = self.desks.get(code.strip().upper())
         if desk is None:
             raise Refusal(Code.UNKNOWN_TOURNAMENT, "no tournament has that code, or it is long over")
         return desk
 
     def _found(self, session: Session, code: str) -> "TournamentDesk":
-        """Return the desk of a tournament; a wrong code counts for the player, and never for a whole class."""
+        """Return the desk of a tournament; a wrong code counts against the player, not against their address."""
         try:
             return self.find(code)
         except Refusal:
             self._services.rate_limiter.spend("codes", session.player, None)
             raise
 
-    # Making one.
+    # Creating a tournament.
 
     def _organise(self, session: Session, request: wire.OrganiseRequest) -> None:
         limits = self._services.limits
@@ -257,7 +257,7 @@ class Tournaments:
         self.open(opened, session.info.name, done, partial(session.refuse, request.id))
 
     def checked(self, terms: Terms, organiser: PlayerId | None) -> Opened:
-        """Return the first fact of a tournament. Raises `Refusal` if it may not be."""
+        """Return the first fact of a tournament. Raises `Refusal` if it is not allowed."""
         services = self._services
         if sum(not desk.now.is_over for desk in self.desks.values()) >= services.limits.open_tournaments:
             raise Refusal(Code.BAD_TOURNAMENT, "there are as many tournaments as may be; one has to end first")
@@ -278,7 +278,7 @@ class Tournaments:
         done: Callable[["TournamentDesk"], None],
         failed: Callable[[Refusal], None],
     ) -> None:
-        """Write a new tournament down, under a new code; `organiser` is the name of its player, if it has one."""
+        """Journal a new tournament with a new code; `organiser` is the name of its player, if any."""
         code = ""
         while not code or code in self.desks:
             code = "".join(self._services.rng.choices(CODE_LETTERS, k=CODE_LENGTH))
@@ -293,7 +293,7 @@ class Tournaments:
 
         self._services.journal.direct(code, 1, [opened], written, failed)
 
-    # Playing in one.
+    # Playing in a tournament.
 
     def join(self, session: Session, request: int, code: str) -> None:
         """Enter a player who typed a code without knowing whose it is, and tell them the tournament."""
@@ -325,7 +325,7 @@ class Tournaments:
         *,
         is_host: bool = False,
     ) -> None:
-        """Carry out an act of the organiser. Raises `Refusal` if it may not be."""
+        """Carry out an action of the organiser. Raises `Refusal` if it is not allowed."""
         now = desk.now
         match asked.act:
             case "start":
@@ -374,10 +374,10 @@ class Tournaments:
 
         self._services.journal.player_named(asked.name or "", found, failed)
 
-    # Seeing one.
+    # Showing tournaments.
 
     def listed(self, *, has_private: bool = False) -> wire.TournamentList:
-        """Return the list of tournaments: open and running ones, the newest first, then those that ended lately."""
+        """Return the list of tournaments: open and running ones, newest first, then recently ended ones."""
         desks = [desk for desk in self.desks.values() if has_private or not desk.now.terms.private]
         desks = sorted(desks, key=lambda desk: (desk.now.is_over, -desk.now.opened_ms))
         return wire.TournamentList(len(desks), [desk.row() for desk in desks[:MAX_ROWS]])
@@ -405,7 +405,7 @@ class Tournaments:
         desk.subscribe(session, page)
 
     def _read(self, session: Session, request: wire.AttendRequest, code: str) -> None:
-        """Tell a tournament that is long over, once; an unknown code counts as an attempt."""
+        """Send a tournament that ended long ago, once; an unknown code counts as an attempt."""
         self._services.rate_limiter.check("codes", session.player)
 
         def done(stored: list[StoredTournament]) -> None:
@@ -420,7 +420,7 @@ class Tournaments:
 
         self._services.journal.tournaments(code, done, partial(session.refuse, request.id))
 
-    # What happens elsewhere.
+    # Events from elsewhere.
 
     def _match_ended(self, match: str, ended: wire.Ended) -> None:
         for desk in self.desks.values():
@@ -436,7 +436,7 @@ class Tournaments:
 
 
 class TournamentDesk:
-    """One tournament: its state, the requests that wait while it is written to, and those who look at it."""
+    """One tournament: its state, the requests that wait for a write, and its subscribers."""
 
     def __init__(
         self,
@@ -450,9 +450,9 @@ class TournamentDesk:
         """`on_changed` is called when the row of the list may differ."""
         self.now = now
         self.names = names
-        """The present names of the players."""
+        """The current names of the players."""
         self.is_next_wanted = False
-        """Whether the organiser wants the next round without a pause."""
+        """Whether the organiser wants the next round immediately."""
         self._services = services
         self._registry = registry
         self._eligibility = eligibility
@@ -464,10 +464,10 @@ class TournamentDesk:
         self._rests_since_ms = services.now_ms()
         self._feeds: dict[int, LobbyFeed] = {}
         self._table: tuple[int, list[TournamentRow]] = (-1, [])
-        """The standings, and the `seq` that they are of: all pages and viewers share them."""
+        """The standings and their `seq`; all pages and viewers share them."""
 
     def take_up(self) -> None:
-        """Hold the open matches of a tournament that was read."""
+        """Keep the rooms of the open matches of a tournament that was read."""
         self._hold([board.matches[-1] for board in self.now.open_boards() if board.awaits is None])
 
     def _hold(self, matches: Sequence[str]) -> None:
@@ -479,7 +479,7 @@ class TournamentDesk:
     # Writing.
 
     def ask(self, decide: _Decide, done: Callable[[], None], failed: Callable[[Refusal], None]) -> None:
-        """Decide and write facts when it is their turn; calls `done`, or `failed` if they may not be."""
+        """Decide and journal facts in turn; call `done`, or `failed` if they are not allowed."""
         if len(self._queue) >= MAX_QUEUED:
             raise Refusal(Code.TOO_FAST, f"{len(self._queue)} requests wait for that tournament; try again", 1_000)
         self._queue.append((decide, done, failed))
@@ -521,12 +521,12 @@ class TournamentDesk:
         self._services.guard.attempt("a tournament", self.look)
 
     def settle(self, match: str, ended: wire.Ended) -> None:
-        """Count the end of a match, which is in the tables by now."""
+        """Count the end of a match, which is already in the tables."""
         if self.now.settle(match, ended.winner, ended.reason):
             self._rests_since_ms = self._services.now_ms()
         at_ms = self._services.wall_ms()
         self.changed()
-        with contextlib.suppress(Refusal):  # too much waits; who did not appear is paired once more
+        with contextlib.suppress(Refusal):  # too many requests wait; an absent player is paired once more
             self.ask(
                 lambda: director.absent(self.now, match, ended.winner, ended.reason, at_ms),
                 lambda: None,
@@ -538,7 +538,7 @@ class TournamentDesk:
     # The next step.
 
     def look(self) -> None:
-        """Take the next step, if one is due and nothing is under way."""
+        """Take the next step, if one is due and no write is pending."""
         for feed in self._feeds.values():
             feed.tick()
         services, now = self._services, self.now
@@ -552,7 +552,7 @@ class TournamentDesk:
         try:
             services.disk.may_write()
         except Refusal:
-            return  # rounds wait for room on the disk
+            return  # rounds wait until the disk has room
         match due:
             case None:
                 pass
@@ -578,7 +578,7 @@ class TournamentDesk:
             self._pairing = self._services.loop.create_task(self._pair_outside())
 
     async def _pair_outside(self) -> None:
-        """Pair a large round in a process; if somebody came or went meanwhile, or it fails, try again."""
+        """Pair a large round in a process; if players change meanwhile, or it fails, try again."""
         now, seq = self.now, self.now.seq
         players = swiss_players(now.present, now.results(), now.offs())
         played = len(now.rounds)
@@ -607,7 +607,7 @@ class TournamentDesk:
         self._begin(director.round_of(self.now, plan, self._registry.new_id, self._services.wall_ms()))
 
     def _begin(self, began: BoardsBegan) -> None:
-        """Write a round down with all its matches, in one entry, and then seat the players."""
+        """Journal a round with all its matches in one entry, and then seat the players."""
         self._is_busy = True
         starts = list(self._starts(began))
 
@@ -654,7 +654,7 @@ class TournamentDesk:
         return session.info_for(self.now.terms.game, self.now.terms.time, None)
 
     def _may_rate(self, seats: tuple[PlayerId, PlayerId]) -> bool:
-        """Tell whether a match may be rated: for those who are here, by the rules of all matches."""
+        """Tell whether a match may be rated, by the rules of all matches, as far as players are connected."""
         first, second = (self._services.players.get(player) for player in seats)
         if first is None or second is None:
             return False
@@ -666,16 +666,16 @@ class TournamentDesk:
         if starts[_SEATED_AT_ONCE:]:
             self._services.turns.join(partial(self._seat, starts[_SEATED_AT_ONCE:]), "tournaments")
 
-    # Telling.
+    # Sending.
 
     def changed(self) -> None:
-        """Tell those who look, soon."""
+        """Schedule sending to subscribers."""
         self._on_changed()
         for feed in self._feeds.values():
             feed.changed("tournament")
 
     def subscribe(self, session: Session, page: int) -> None:
-        """Tell a session a page now, and whenever it changes."""
+        """Send a page to a session now, and whenever it changes."""
         if page not in self._feeds:
             feed = LobbyFeed(self._services.loop, self._services.now_ms, self._services.guard)
             feed.publish({"tournament": partial(self.message, page)})
@@ -685,7 +685,7 @@ class TournamentDesk:
         self._feeds[page].subscribe(session)
 
     def unsubscribe(self, session: Session, page: int) -> None:
-        """Tell a session a page no more."""
+        """Stop sending a page to a session."""
         feed = self._feeds.get(page)
         if feed is not None:
             feed.unsubscribe(session)
@@ -694,7 +694,7 @@ class TournamentDesk:
 
     @property
     def pages(self) -> int:
-        """How many pages the standings have."""
+        """The number of pages of the standings."""
         return max(1, -(-len(self.now.entrants) // PAGE_ROWS))
 
     @property
@@ -703,13 +703,13 @@ class TournamentDesk:
         return "over" if now.is_over else "paused" if now.is_paused else "running" if now.is_begun else "open"
 
     def player_called(self, name: str) -> PlayerId | None:
-        """Return the player of that name who has entered, now or before; None if nobody has."""
+        """Return the present or past entrant with a name; None if nobody has it."""
         key = name_key(name)
         players = (state.player for state in self.now.entrants.values())
         return next((player for player in players if name_key(self.names.get(player, "")) == key), None)
 
     def name_of(self, entrant: int) -> str:
-        """Return the present name of an entrant."""
+        """Return the current name of an entrant."""
         return self.names.get(self.now.entrants[entrant].player, FORGOTTEN)
 
     def _organiser(self) -> str | None:
@@ -740,7 +740,7 @@ class TournamentDesk:
         )
 
     def message(self, page: int | None) -> wire.TournamentReply:
-        """Return the tournament as it stands, with one page of its rows; None: with all."""
+        """Return the state of the tournament, with one page of its rows; None: all rows."""
         now, terms = self.now, self.now.terms
         shown = slice(None) if page is None else slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS)
         breaks = ORDERS.get(terms.kind, ())
@@ -791,7 +791,7 @@ class TournamentDesk:
         return max(0, self._rests_since_ms + 1_000 * now.terms.pause_s - self._services.now_ms())
 
     def board(self, board: BoardState) -> wire.TournamentBoard:
-        """Return one board as clients see it."""
+        """Return one board in the form for clients."""
         return wire.TournamentBoard(
             board=board.board,
             first=self.name_of(board.first),
@@ -804,4 +804,4 @@ class TournamentDesk:
 
 
 def _nothing() -> None:
-    """Do nothing: nobody waits for that."""
+    """Do nothing: nobody waits for the answer."""

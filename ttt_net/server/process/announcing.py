@@ -1,7 +1,7 @@
-"""Show friends the way to a server: the banner that it prints, and its announcement on the local network by mDNS.
+"""Show friends how to connect to a server: print a banner, and announce it on the local network by mDNS.
 
-The first line of the banner is for scripts. The announcement goes out on every interface for as long as the server
-runs. It never keeps the server from serving: a failure is logged, and tried again.
+The first line of the banner is for scripts. The announcement is sent on every interface while the server runs. Failures
+are logged and retried, and never affect the server.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_S = 3.0
-"""How often to look for changed numbers or addresses."""
+"""How often to check for changed numbers or addresses."""
 RETRY_S = 30.0
 _GOODBYE_S = 1.0
-"""How long the end waits for the goodbye to be sent."""
+"""How long the end waits until the goodbye is sent."""
 _MOST_ADDRESSES = 3
 _QR_MARGIN = 2
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
-"""Two cells of the code one above the other, by which of them are dark, as one character."""
+"""The character of two vertically adjacent modules of the code, by which of them are dark."""
 _BLACK_ON_WHITE, _RESET = "\x1b[30;107m", "\x1b[0m"
 
 
@@ -50,13 +50,13 @@ class ServerAddress(NamedTuple):
     fingerprint: str | None = None
     """The fingerprint of a self-signed certificate, which clients need."""
     public_url: str = ""
-    """The public address, if it is another: ws:// or wss://, without a path."""
+    """The public address, if it differs: ws:// or wss://, without a path."""
 
 
 def greet(where: ServerAddress, out: TextIO | None = None) -> None:
     """Print the banner, with a QR code of the web address if the terminal is tall enough for it.
 
-    Characters that the encoding lacks are escaped. A program without any output prints nothing.
+    Characters that the encoding lacks are escaped. Without a standard output, nothing is printed.
     """
     out = out or sys.stdout
     if not out:
@@ -65,7 +65,7 @@ def greet(where: ServerAddress, out: TextIO | None = None) -> None:
     encoding = out.encoding or "utf-8"
     try:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
-    except BrokenPipeError:  # the reader has left; unwritten output must not fail again at the end
+    except BrokenPipeError:  # the reader closed the pipe; unwritten output must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     if out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         size = os.get_terminal_size(out.fileno())
@@ -97,10 +97,10 @@ def greeting(where: ServerAddress) -> list[str]:
 
 
 def _from_home(folder: Path) -> str:
-    """Return the folder as people type it: from their home on, so that the line fits a terminal."""
+    """Return the folder relative to the home folder, so that the line fits a terminal."""
     try:
         return f"~/{folder.relative_to(Path.home()).as_posix()}"
-    except (ValueError, RuntimeError):  # it is elsewhere, or nobody knows where home is
+    except (ValueError, RuntimeError):  # the folder is elsewhere, or the home is unknown
         return str(folder)
 
 
@@ -108,7 +108,7 @@ def _typed(where: ServerAddress, address: str) -> str:
     """Return the address as a player types it after the client's command."""
     if where.scheme == "ws":
         is_fine = is_private(address.rpartition(":")[0])
-        return address if is_fine else f"{address} --insecure"  # else the friend's client would refuse it
+        return address if is_fine else f"{address} --insecure"  # otherwise the friend's client would reject it
     trust = f" --tls-fingerprint {where.fingerprint}" if where.fingerprint else ""
     return f"{where.scheme}://{address}{trust}"
 
@@ -118,7 +118,7 @@ def _others(where: ServerAddress) -> list[str]:
 
 
 def web_address(where: ServerAddress) -> str:
-    """Return the address to open in a browser: by preference one that other machines can reach."""
+    """Return the address to open in a browser, preferably one that other machines can reach."""
     if where.public_url:
         return f"http{where.public_url.removeprefix('ws')}/"
     scheme = "https" if where.scheme == "wss" else "http"
@@ -127,9 +127,9 @@ def web_address(where: ServerAddress) -> str:
 
 
 def qr_lines(text: str, encoding: str | None, *, has_color: bool) -> list[str]:
-    """Return a QR code of the text as lines of half blocks; none where they or the colours cannot be shown.
+    """Return a QR code of the text as lines of half blocks; empty if the terminal lacks these or colours.
 
-    A code must be dark on light, whatever the colours of the terminal are, so it needs them to be set.
+    A code must be dark on light whatever the terminal's colours are, so it sets its own colours.
     """
     if not has_color:
         return []
@@ -137,7 +137,7 @@ def qr_lines(text: str, encoding: str | None, *, has_color: bool) -> list[str]:
         "".join(_HALVES.values()).encode(encoding or "ascii")
     except UnicodeEncodeError:
         return []
-    import segno  # only here: a server without a terminal needs none
+    import segno  # imported here, because a server without a terminal does not need it
 
     matrix = segno.make(text, error="l", micro=False).matrix_iter(border=_QR_MARGIN)
     rows: list[Sequence[bool]] = [[bool(cell) for cell in row] for row in matrix]
@@ -174,7 +174,7 @@ async def _keep_announced(describe: Callable[[], Announcement], look_s: float) -
     while True:
         try:
             await _announce(describe, look_s)
-        except Exception as error:  # noqa: BLE001 - a library between us and the network: whatever it is, play goes on
+        except Exception as error:  # noqa: BLE001 - no error of the network library may affect play
             if str(error) != complaint:
                 complaint = str(error)
                 log.warning("cannot announce this server on the local network: %s", error or type(error).__name__)
@@ -182,7 +182,7 @@ async def _keep_announced(describe: Callable[[], Announcement], look_s: float) -
 
 
 async def _announce(describe: Callable[[], Announcement], look_s: float) -> None:
-    """Announce the server, and keep the announcement true; returns only by an exception."""
+    """Announce the server, and update the announcement; ends only by an exception."""
     # Loading the library takes a tenth of a second, during which matches continue.
     library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
     logging.getLogger("zeroconf").setLevel(logging.ERROR)

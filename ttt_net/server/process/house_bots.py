@@ -1,7 +1,7 @@
-"""Seat the house bots: start their process, watch it, and end it with the server.
+"""Run the house bots: start their process, supervise it, and end it with the server.
 
-The server knows no strategy: it starts `python -m ttt_net.client.bot.house`, an ordinary client that gives way to
-everything else on the machine, and tells it where the server is. It ends when its input does, whatever ends us.
+The server knows no strategy: it starts `python -m ttt_net.client.bot.house`, an ordinary client with low priority, and
+sends it the server's address. That process ends when its input ends, however the server ends.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-m", "ttt_net.client.bot.house")
 BACKOFF_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
-"""How long to wait before each new start; the last is for all that follow."""
+"""The waits before restarts; the last one applies to all further ones."""
 SETTLED_S = 60.0
-"""A process that ran for so long was a good one: after it the waits begin again with the shortest."""
+"""After a process that ran for this long, the waits begin again with the shortest."""
 FOLDER = "house_bots"
-"""Where they store their tokens, in the folder of the journal."""
+"""The folder of their tokens, in the folder of the journal."""
 _NICE = 15
 _END_S = 5.0
-"""How long they may take to leave."""
+"""How long the bots may take to leave."""
 
 
 class HouseOrder(NamedTuple):
-    """Orders for the process: where the server is, its certificate's fingerprint, and a file of engines to seat."""
+    """The process's configuration: the server's address, its certificate's fingerprint, and a file of engines."""
 
     url: str
     fingerprint: str | None = None
@@ -49,7 +49,7 @@ async def house_bots(
     backoff_s: Sequence[float] = BACKOFF_S,
     engines: Path | None = None,
 ) -> AsyncIterator[None]:
-    """Keep the house bots of a server seated inside the block."""
+    """Keep the house bots of a server running inside the block."""
     url = f"{where.scheme}://{display(where.host or '127.0.0.1', where.port)}"
     async with asyncio.TaskGroup() as tasks:
         keeping = tasks.create_task(
@@ -67,7 +67,7 @@ async def house_bots(
 
 
 async def _keep(order: HouseOrder, home: Path, command: Sequence[str], backoff_s: Sequence[float]) -> None:
-    """Run the process, and start it again whenever it fails; one that ends well has been sent away by the host."""
+    """Run the process, and restart it whenever it fails; if it exits with 0, the host has disconnected the bots."""
     loop = asyncio.get_running_loop()
     failures = 0
     while True:
@@ -83,15 +83,15 @@ async def _keep(order: HouseOrder, home: Path, command: Sequence[str], backoff_s
 
 
 async def _run(order: HouseOrder, home: Path, command: Sequence[str]) -> int:
-    """Run the process until it ends, and return its exit code. On cancellation, let it leave."""
+    """Run the process until it ends, and return its exit code. On cancellation, end it gracefully."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL if order.engines is None else None,  # we report their faults
+            stderr=asyncio.subprocess.DEVNULL if order.engines is None else None,  # the server reports their errors
             env={**beside_us(os.environ), "TTT_NET_HOME": str(home)},
-            start_new_session=True,  # Ctrl-C is for the server, which then ends them
+            start_new_session=True,  # Ctrl-C ends the server, which then ends the bots
         )
     except OSError as error:
         log.warning("the house bots cannot be started: %s", error)

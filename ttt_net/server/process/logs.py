@@ -1,8 +1,8 @@
 """Write the log on standard error, and notify the service manager (systemd's `sd_notify` protocol).
 
-Each record is one line, as text or as JSON. Names and messages of strangers are not logged; where a library's message
-may repeat them, the line is made safe to print. Lines of one kind are limited, so that a flood of peers does not flood
-the log.
+Each record is one line, as text or as JSON. Names and messages of strangers are not logged; lines are escaped because a
+library's message may repeat them. The rate of lines of one kind is limited, so that a flood of peers does not flood the
+log.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ MOST_PER_S = 10
 EXTENSION_S = 90.0
 """How long a start may take after each sign of progress."""
 _EVERY_S = 5.0
-"""The least time between two signs of progress that are passed on."""
+"""The minimal time between two forwarded signs of progress."""
 
 
 def set_up(form: str, level: str) -> None:
-    """Set the form and the level of all loggers."""
+    """Set the format and the level of all loggers."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else PlainFormatter())
     handler.addFilter(Sparing())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    # Below INFO it writes down all that is sent, tokens too; with INFO, two lines for every connection.
+    # Below INFO, the library logs everything that is sent, including tokens; with INFO, two lines per connection.
     logging.getLogger("websockets").setLevel(logging.WARNING)
 
 
 class PlainFormatter(logging.Formatter):
-    """`2026-11-21 12:00:00.123 WARNING hub: text`; of a fault, the traceback in the lines below, each indented."""
+    """`2026-11-21 12:00:00.123 WARNING hub: text`; for an error, followed by the indented traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as lines that no part of it can imitate."""
+        """Return the record as lines; no part of it can imitate a new record."""
         at = f"{_moment(record):%Y-%m-%d %H:%M:%S}.{int(record.msecs):03d}"
         lines = [f"{at} {record.levelname} {record.name.removeprefix('ttt_net.')}: {_printable(record.getMessage())}"]
         if record.exc_info:
@@ -48,7 +48,7 @@ class PlainFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: `at`, `level`, `logger`, `message`, and of a fault its `traceback`."""
+    """One JSON object per line: `at`, `level`, `logger`, `message`, and for an error its `traceback`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
@@ -64,7 +64,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class Sparing(logging.Filter):
-    """Passes few lines of one kind in a second, and every fault."""
+    """Limits the lines of one kind per second, but passes every error."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Sparing(logging.Filter):
         self._left_out: dict[tuple[str, str], int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to write the record. The next one of its kind says how many were dropped."""
+        """Tell whether to write the record. The next one of its kind says how many were dropped."""
         if record.exc_info:
             return True
         second = int(self._clock())
@@ -104,7 +104,7 @@ def _printable(text: str) -> str:
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Send a state to the service manager, if there is one, and return whether that worked; never waits or raises."""
+    """Send a state to the service manager, if there is one, and return whether that worked; never wait or raise."""
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):
         return False
@@ -120,10 +120,10 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def is_managed(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a service manager runs this process, and starts it again when it asks for that.
+    """Tell whether a service manager runs this process, and restarts it on request.
 
-    systemd sets `INVOCATION_ID` for each of its services. Shells in a desktop's terminals inherit it too, so it does
-    not count where standard input is a terminal.
+    systemd sets `INVOCATION_ID` for each of its services. Shells in a desktop's terminals inherit it too, so it is
+    ignored if standard input is a terminal.
     """
     if "NOTIFY_SOCKET" in environment:
         return True
@@ -132,7 +132,7 @@ def is_managed(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 class StartExtension:
-    """Ask the service manager for more time to start, for as long as the start makes progress."""
+    """Asks the service manager for more time to start while the start makes progress."""
 
     def __init__(
         self, environment: Mapping[str, str] = os.environ, now_s: Callable[[], float] = time.monotonic
@@ -141,7 +141,7 @@ class StartExtension:
         self._next_s = now_s() + _EVERY_S
 
     def __call__(self) -> None:
-        """Take note of progress; each gives the start `EXTENSION_S` more, and a start that hangs gets none."""
+        """Report progress; each report extends the start by `EXTENSION_S`, and a hanging start is not extended."""
         now_s = self._now_s()
         if now_s >= self._next_s:
             self._next_s = now_s + _EVERY_S
@@ -149,7 +149,7 @@ class StartExtension:
 
 
 def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return the interval in seconds of signs of life, half of what the service manager allows; None for never."""
+    """Return the interval in seconds between keep-alive messages, half of the service manager's limit; None: never."""
     if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
     try:
@@ -159,7 +159,7 @@ def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
 
 
 async def keep_alive(status: Callable[[], str]) -> None:
-    """Send signs of life to the service manager for as long as the event loop turns."""
+    """Send keep-alive messages to the service manager while the event loop runs."""
     every_s = watchdog_s()
     while every_s:
         notify(f"WATCHDOG=1\nSTATUS={status()}")
