@@ -1,17 +1,21 @@
 """Take pictures of the page, light and dark, on a phone and on a desk, and put three of them together for the README.
 
 python docs/write_page_pictures.py FOLDER    all pictures, to be looked at
-python docs/write_page_pictures.py           docs/page.png alone
+python docs/write_page_pictures.py           docs/page.png and docs/wall.png alone
 """
 
+import asyncio
 import base64
 import os
+import queue
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,9 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402 - the tests are found only from here on
 
 from tests.page.place import PHONE, Place, Visitor  # noqa: E402
+from ttt_net import messages as wire  # noqa: E402
+from ttt_net.clock import TimeControl  # noqa: E402
+from ttt_net.sdk.client import Client, connect  # noqa: E402
 
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
 LOOKS: dict[str, dict[str, Any]] = {
@@ -31,6 +38,26 @@ LOOKS: dict[str, dict[str, Any]] = {
 CONNECT4 = (3, 3, 2, 4, 4, 2, 5, 5, 1, 1, 3)
 QUBIC = (21, 42, 22, 37, 26, 5, 41, 16, 63, 48, 0)
 ULTIMATE = (40, 30, 0, 10, 41, 33, 20, 60, 39, 27, 1, 3, 9, 28, 4, 12)
+CLASS = (
+    "Ada",
+    "Ben",
+    "Cleo",
+    "Dan",
+    "Eve",
+    "Finn",
+    "Gus",
+    "Hana",
+    "Ida",
+    "Jan",
+    "Kim",
+    "Leo",
+    "Mo",
+    "Noa",
+    "Olga",
+    "Pau",
+)
+CLASS_PLIES, CLASS_BOARDS = 8, 6
+"""The moves at each board of the second round, and how many boards are not decided at once."""
 CHART = (3, 3, 2, 4, 4, 5, 1)
 
 
@@ -52,6 +79,39 @@ def play(first: Visitor, second: Visitor, cells: tuple[int, ...]) -> None:
         target.dispatch_event("click")
         mover.page.locator(".boards.mine").wait_for(state="detached")
         mover.page.locator(".status", has_text="Sending").wait_for(state="detached")
+
+
+async def hold_round(address: str, told: "queue.Queue[str]", is_seen: threading.Event) -> None:
+    """Hold a Swiss of a class up to the middle of its second round; `told` gets its code then."""
+    async with AsyncExitStack() as open_clients:
+        players = [await open_clients.enter_async_context(connect(f"ws://{address}", name)) for name in CLASS]
+        terms = wire.OrganiseRequest(0, "Friday", "swiss", TimeControl(180_000, 2_000), "connect4", pause_s=0)
+        code = (await players[0].ask_for(terms, wire.TournamentReply)).tournament
+        for player in players:
+            await player.ask(wire.EnterRequest(0, code))
+        await players[0].ask(wire.DirectRequest(0, code, "start"))
+        await asyncio.gather(*(play_rounds(player, number) for number, player in enumerate(players)))
+        told.put(code)
+        await asyncio.to_thread(is_seen.wait)
+
+
+async def play_rounds(player: Client, number: int) -> None:
+    """Have the first round decided at once, and some boards of the second; play some moves at the others."""
+    luck, match, side, is_played = random.Random(number), "", None, False
+    async for event in player:
+        if isinstance(event, wire.Snapshot) and event.tournament is not None:
+            match, side = event.match, event.you
+            is_played = event.tournament.round > 1 and event.tournament.board <= CLASS_BOARDS
+            if not is_played and side == 1:
+                await player.ask(wire.ResignRequest(0, match))
+            if not is_played and event.tournament.round > 1:
+                return
+        if is_played and isinstance(event, wire.Snapshot | wire.Played) and event.match == match:
+            position = event.position
+            if position is None or position.ply >= CLASS_PLIES or position.to_move is None:
+                return
+            if position.to_move == side:
+                await player.ask(wire.PlayRequest(0, match, position.ply, luck.choice(position.legal)))
 
 
 def start(command: list[str]) -> subprocess.Popen[bytes]:
@@ -115,6 +175,21 @@ class Album:
                     bot.terminate()
                     bot.wait()
 
+    def wall(self) -> None:
+        """Take a picture of the wall while a class plays."""
+        with server(self._browser) as place:
+            told, is_seen = queue.Queue[str](), threading.Event()
+            held = threading.Thread(target=asyncio.run, args=(hold_round(place.address, told, is_seen),))
+            held.start()
+            try:
+                visitor = place.visitor(**LOOKS[self._look] | {"viewport": {"width": 960, "height": 540}})
+                visitor.page.goto(f"{place.url}/#wall={told.get(timeout=60)}")
+                visitor.page.locator(".board-of .boards").nth(CLASS_BOARDS - 1).wait_for()
+                self.keep(visitor, "wall")
+            finally:
+                is_seen.set()
+                held.join()
+
 
 def together(browser: Browser, pictures: list[Path], target: Path) -> None:
     """Put pictures side by side into one."""
@@ -130,7 +205,7 @@ def together(browser: Browser, pictures: list[Path], target: Path) -> None:
 
 
 def main(folder: Path, looks: list[str]) -> None:
-    """Take the pictures of these looks; with two of them, only what the README needs."""
+    """Take the pictures of these looks; with two of them, only what the README and the docs need."""
     folder.mkdir(parents=True, exist_ok=True)
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -141,6 +216,8 @@ def main(folder: Path, looks: list[str]) -> None:
             album.lobby()
             album.match("match", "connect4", CONNECT4)
             album.match("ultimate", "ultimate", ULTIMATE)
+            if look.startswith("desk"):
+                album.wall()
             if len(looks) > 1:
                 album.match("qubic", "qubic", QUBIC)
                 album.match("analysis", "connect4", CHART, is_resigned=True)
@@ -148,6 +225,8 @@ def main(folder: Path, looks: list[str]) -> None:
         pictures = [folder / f"{name}.png" for name in names]
         if len(looks) == 2:
             together(browser, pictures, ROOT / "docs" / "page.png")
+            Album(browser, folder, "desk-light").wall()
+            shutil.copyfile(folder / "wall-desk-light.png", ROOT / "docs" / "wall.png")
         browser.close()
 
 

@@ -1,4 +1,4 @@
-"""Draw docs/client.svg and docs/lobby.svg with the client's own code: `make docs`. A test compares them.
+"""Draw client.svg, lobby.svg and tournament.svg of docs/ with the client's own code: `make docs`. A test compares them.
 
 `python docs/write_picture.py --sheets FOLDER` draws contact sheets instead: every game in every theme and capability
 of a terminal, at 80x24 and 120x40, as SVG pictures for people to look at.
@@ -21,7 +21,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 from ttt_net import messages as wire
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Page
 from ttt_net.client.drawing.board import without_targets
 from ttt_net.client.drawing.draw import draw, grounded
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs
@@ -121,8 +121,13 @@ def _ground_of(glyphs: Glyphs) -> str:
 
 
 def pictures() -> dict[str, str]:
-    """Return what Ann sees of the lobby, and in the middle of a match, as SVG by the name of the file."""
-    return {"client.svg": _picture(_match()), "lobby.svg": _picture(_lobby())}
+    """Return what Ann sees of the lobby, a match and a tournament, as SVG by the name of the file."""
+    small = (80, 24)
+    return {
+        "client.svg": _picture(_match()),
+        "lobby.svg": _picture(_lobby()),
+        "tournament.svg": _picture(_tournament(), small),
+    }
 
 
 def _picture(display: Display, size: tuple[int, int] = SIZE, glyphs: Glyphs = THEMED) -> str:
@@ -277,6 +282,42 @@ def _lobby() -> Display:
     for message in heard:
         display = update(display, message, 0)
     return display
+
+
+def _tournament() -> Display:
+    """Return what Ann sees of a Swiss when her match of the round is over."""
+    told = wire.TournamentReply(
+        tournament="BCDFG",
+        seq=20,
+        name="Friday",
+        kind="swiss",
+        game="connect4",
+        time=BLITZ,
+        state="running",
+        round=2,
+        rounds=5,
+        players=6,
+        page=1,
+        pages=1,
+        tie_breaks=["buchholz_cut_1", "buchholz", "direct", "wins"],
+        standings=[
+            wire.TournamentStanding(1, "Cleo", 4, [2, 3, 0, 2]),
+            wire.TournamentStanding(2, "Ann", 3, [2, 3, 0, 1]),
+            wire.TournamentStanding(3, "Ben", 2, [1, 2, 0, 1]),
+            wire.TournamentStanding(4, "Dan", 2, [0, 1, 0, 1]),
+            wire.TournamentStanding(5, "Eve", 1, [0, 1, 0, 0]),
+            wire.TournamentStanding(6, "Finn", 0, [0, 1, 0, 0]),
+        ],
+        boards=[
+            wire.TournamentBoard(1, "Cleo", "Dan", "m1"),
+            wire.TournamentBoard(2, "Ann", "Ben", "m2", "1-0"),
+            wire.TournamentBoard(3, "Eve", "Finn", "m3", "1/2-1/2"),
+        ],
+        open_boards=1,
+    )
+    display = _welcomed()
+    display = replace(display, pages=(*display.pages, Page("tournament", about=told.tournament)))
+    return update(display, told, 0)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page.page()
 
 
-@pytest.mark.parametrize(("name", "words"), [("client.svg", "Your turn"), ("lobby.svg", "Being played")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("client.svg", "Your turn"), ("lobby.svg", "Being played"), ("tournament.svg", "Standings")]
+)
 def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> None:
     """The words of the pictures; their shapes may change with a release of rich."""
     drawn = load(ROOT / "docs" / "write_picture.py").pictures()[name]
