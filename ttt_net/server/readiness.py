@@ -1,7 +1,7 @@
 """Tell whether matches may begin: not during the countdown to a restart, and not while the disk is almost full.
 
-Below a floor of free space, or above a cap on the journal, new matches are refused first, then moves, before the disk
-refuses both.
+With little free space, or a journal close to its cap, new matches are rejected first and then moves, before writes
+fail.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from ttt_net.server.wire.frames import frame
 log = logging.getLogger(__name__)
 
 COME_BACK_MS = 50
-"""How soon after a restart a client tries again."""
+"""How soon after a restart clients reconnect."""
 TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
 """The remaining times at which the announcement is repeated."""
 _CLOSED = "The host has closed the server; your matches are kept there."
 LAST_WORD_S = 0.2
-"""The delay of an immediate end, so that the admin who asked for it gets the reply first."""
+"""The delay of an immediate end, so that the admin gets the reply first."""
 _MB = 1_000_000
 _RETRY_MS = 10_000
 _ALMOST_FULL = "the server's disk is almost full"
@@ -34,9 +34,9 @@ _CAP_FOR_MATCHES = 9 / 10
 
 
 class ShutdownNotice:
-    """At most one restart is ahead at a time; a new one takes the place of the last.
+    """The announced restart, if any; a new one replaces it.
 
-    Before the first `begin` and after `call_off` none is. `drain` is the end itself.
+    Before the first `begin` and after `call_off` there is none. `drain` ends the server.
     """
 
     def __init__(self, players: OnlinePlayers, loop: asyncio.AbstractEventLoop, now_ms: Callable[[], int]) -> None:
@@ -67,24 +67,24 @@ class ShutdownNotice:
             for session in list(self._players.sessions.values()):
                 if (
                     not session.live and not session.is_elsewhere
-                ):  # they were put off, perhaps; sent round once, they ask again
+                ):  # clients may have postponed requests; this makes them retry
                     session.connection.close(Closing.RESTART)
         return was_on
 
     def drain(self, closing: Closing = Closing.RESTART) -> None:
-        """Tell every client that the server restarts, or that its host has closed it, and start nothing new."""
+        """Tell every client that the server restarts or closes, and start no more matches."""
         self.is_draining = True
         self._tell_all(Notice(_CLOSED) if closing is Closing.ENDED else Restarting(COME_BACK_MS))
 
     def announce(self, text: str) -> None:
-        """Show a line to everybody, on the other nodes of a cluster too."""
+        """Show a line to everybody, also on other nodes of a cluster."""
         self._tell_all(Notice(text, self.left_ms()))
         for session in self._players.sessions.values():
             if session.is_elsewhere:
                 session.tell(Notice(text, None))
 
     def left_ms(self) -> int | None:
-        """Return how long it is until the restart; None if none is ahead."""
+        """Return the time until the restart; None if none is announced."""
         return None if self._restart_ms is None else max(0, self._restart_ms - self._now_ms())
 
     def notice(self) -> Notice | None:
@@ -93,7 +93,7 @@ class ShutdownNotice:
         return None if left_ms is None else _notice(left_ms)
 
     def check(self) -> None:
-        """Raise `Refusal` if a match may not begin because a restart is ahead, or under way."""
+        """Raise `Refusal` if no match may begin because of an announced or current restart."""
         if self.is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
         left_ms = self.left_ms()
@@ -143,28 +143,28 @@ class DiskUsage(NamedTuple):
     """The use of a disk."""
 
     free_bytes: int
-    """Bytes that any process may still use of it."""
+    """The free bytes for any process."""
     journal_bytes: int
     """The files of the journal."""
 
 
 class DiskSpace:
-    """The free space where the journal is, as it was when `look` was last called."""
+    """The free space on the journal's disk at the last call of `look`."""
 
     def __init__(self, limits: Limits, measure: Callable[[], DiskUsage | None]) -> None:
         self._limits = limits
         self._measure = measure
         self._short_for_matches: str | None = None
-        """The resource that is too short for new matches."""
+        """The resource that is too scarce for new matches."""
         self._short_for_moves: str | None = None
         self.usage: DiskUsage | None = None
-        """None before the first look, and where it is unknown."""
+        """The last result; None before the first, or if unknown."""
         self.spare_bytes = 0
         """Unused bytes in the journal's files, left by deleted data; they are reused before the files grow."""
 
     @property
     def fullness(self) -> str | None:
-        """The fault of a disk that is almost full, for people; None if there is room.
+        """The problem of an almost full disk, for people; None if there is room.
 
         Unlike a journal that reaches its cap, this concerns one machine: another node of a cluster may have room.
         """
@@ -181,7 +181,7 @@ class DiskSpace:
         return self._limits.journal_mb * _MB
 
     def look(self) -> None:
-        """Look how much is free; to be called about once a second."""
+        """Check the free space. Call this about once a second."""
         self.usage = self._measure()
         before = self._short_for_matches, self._short_for_moves
         self._short_for_matches = self._shortage(1.0, _CAP_FOR_MATCHES)
@@ -200,7 +200,7 @@ class DiskSpace:
             raise _too_little(self._short_for_moves, "nothing can be written down; your match is safe")
 
     def _told(self) -> str:
-        """Return what the shortage means, with the limits, for the host."""
+        """Return the consequence of the shortage, with the limits, for the host."""
         short = self._short_for_moves or self._short_for_matches
         if short is None or self.usage is None:
             return "there is space again"

@@ -1,12 +1,12 @@
-"""Keep the two times of a server: that of play, which stands still while the process does, and that of day."""
+"""Provide the two times of a server: the time of play, which stops with the process, and the time of day."""
 
 import time
 from collections.abc import Callable
 
 BEAT_MS = 50
-"""How often the event loop should tell that it turns."""
+"""How often the event loop should call `beat`."""
 MOST_CHARGED_MS = 100
-"""A silence of the event loop that is longer than this is a pause, and all but one beat of it is no time of play."""
+"""A longer gap between beats is a pause, of which only one beat counts as time of play."""
 
 
 def _wall_ms() -> int:
@@ -14,24 +14,24 @@ def _wall_ms() -> int:
 
 
 class ServerClock:
-    """Both in milliseconds since 1970; they agree at the start.
+    """Both times are in milliseconds since 1970, and equal at the start.
 
-    A process that is stopped, swapped out or busy answers nobody, so its players are not charged for that: whatever it
-    lasts, they are charged at most `MOST_CHARGED_MS`. The time of play never jumps and never goes back; the time of day
-    is that of the machine, and does both when it is set.
+    A process that is stopped, swapped out or busy answers nobody, so its players are charged at most `MOST_CHARGED_MS`
+    for it. The time of play never jumps and never goes back; the time of day is the machine's, and does both when it is
+    set.
     """
 
     def __init__(
         self, monotonic_ns: Callable[[], int] = time.monotonic_ns, wall_ms: Callable[[], int] = _wall_ms
     ) -> None:
-        self._monotonic_ns = monotonic_ns  # asked twice for each move, so without a call of ours in between
+        self._monotonic_ns = monotonic_ns  # called twice per move, so without another function call
         self.wall_ms = wall_ms
-        """The time of day: for whatever is written down."""
+        """The time of day, for everything that is stored."""
         self._offset_ms = wall_ms() - monotonic_ns() // 1_000_000
         self._beat_ms: int | None = None
 
     def play_ms(self) -> int:
-        """Return the time of play: for clocks, rates and all that somebody waits for."""
+        """Return the time of play, for clocks, rates and timeouts."""
         now_ms = self._monotonic_ns() // 1_000_000
         if self._beat_ms is not None and now_ms - self._beat_ms > MOST_CHARGED_MS:
             self._offset_ms -= now_ms - self._beat_ms - BEAT_MS
@@ -39,6 +39,6 @@ class ServerClock:
         return now_ms + self._offset_ms
 
     def beat(self) -> None:
-        """Note that the event loop runs; nothing counts as a pause before the first call."""
+        """Record that the event loop runs; nothing counts as a pause before the first call."""
         self.play_ms()
         self._beat_ms = self._monotonic_ns() // 1_000_000

@@ -1,6 +1,6 @@
-"""Build the services that the parts of a server share: a plain value, made before any of them.
+"""Build the services that the parts of a server share: a plain value that is created before the parts.
 
-Nothing in it needs anything above it, so whatever receives it receives it whole.
+The services depend on none of the parts, so each part receives all of them.
 """
 
 import asyncio
@@ -33,33 +33,33 @@ class Services:
     configuration: Configuration
     limits: Limits
     name: str
-    """The server's name as players see it."""
+    """The server's name for players."""
     journal: Journal
     archive: Archive
     """Answers players' queries about the past."""
     loop: asyncio.AbstractEventLoop
-    """The event loop that all of it runs on; timers and callbacks are asked of it."""
+    """The server's event loop, for timers and callbacks."""
     now_ms: Callable[[], int]
     """The time of play: milliseconds since 1970, which never jump, and stand still while the process does."""
     wall_ms: Callable[[], int]
     """The machine's time of day in milliseconds since 1970, for everything that is stored."""
     beat: Callable[[], None]
-    """Tells the clock that the event loop turns."""
+    """Records that the event loop runs."""
     stopwatch_s: Callable[[], float]
-    """A clock of seconds for measurements alone."""
+    """A clock in seconds, only for measurements."""
     rng: random.Random
-    """Match ids, invitation codes, guests' names and tokens come from it: `SystemRandom` where strangers play."""
+    """The source of match ids, invitation codes, guests' names and tokens: `SystemRandom` for public servers."""
     engine: Sequence[str] | None
     """The command that analyses a match, without the time for each move; None if nothing is analysed here."""
     coach: Sequence[str] | None
-    """The command that answers questions about positions, a line of JSON each; None if there are no hints here."""
+    """The command that answers questions about positions, one line of JSON each; None without hints."""
     metrics: Metrics
     guard: Guard
     rate_limiter: RateLimiter
     shares: FairShares
     sanctions: Sanctions
     connections: dict[Connection, None]
-    """All connections, with or without a player, in the order in which they came; the hub's to change."""
+    """All connections, with or without a player, in order of arrival; only the hub changes it."""
     read_buffer: ReadBuffer
     turns: TurnQueue
     players: OnlinePlayers
@@ -70,7 +70,7 @@ class Services:
     disk: DiskSpace
     words: FilteredWords
     membership: Membership | None
-    """Tells the cluster about this node's players; None for a single server."""
+    """Reports this node's players to the cluster; None for a single server."""
 
 
 def build_services(
@@ -90,11 +90,11 @@ def build_services(
     word_file: Callable[[], Path | None] = lambda: None,
     cost_s: Callable[[], float] = lambda: 0.0,
 ) -> Services:
-    """Return the services of a server that has no connection yet.
+    """Return the services of a new server.
 
-    `sanction_key` is the secret under which banned and muted people are recognised; empty where nobody is. `word_file`
-    returns the file of unwanted words. `cost_s` measures the cost of requests, in seconds of the event loop's thread;
-    by default they cost nothing.
+    `sanction_key` is the secret for recognizing banned and muted people; may be empty if there are none. `word_file`
+    returns the file of forbidden words. `cost_s` measures the cost of requests, in CPU seconds of the event loop's
+    thread; by default they are free.
     """
     metrics = Metrics()
     guard = Guard(metrics)

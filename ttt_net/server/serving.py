@@ -1,7 +1,7 @@
-"""Run and end the server once it listens: as this process, or inside another program.
+"""Run and stop a listening server, as this process or inside another program.
 
 A server inside a program has its own thread and loop, so that neither delays the other. It ends with the program, or
-earlier by its admin. Its matches are kept like those of any server.
+earlier on an admin's request. Its matches are stored like those of any server.
 """
 
 import asyncio
@@ -60,13 +60,13 @@ except ImportError:  # Windows has no such limits
 
 try:
     import uvloop
-except ImportError:  # it is only faster
+except ImportError:  # optional: it is only faster
     uvloop = None
 
 log = logging.getLogger(__name__)
 
 SANCTION_KEY_FILE = "sanctions.key"
-"""Holds the secret under which banned and muted people are known again; see `admission.sanctions`."""
+"""Holds the secret for recognizing banned and muted people; see `admission.sanctions`."""
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
 _CLOSING_S = 2.0
@@ -75,13 +75,13 @@ _TICK_S = 1.0
 SAMPLE_S = 0.25
 """How often the lateness of the event loop is measured."""
 _MOST_FILES_ON_MACOS = 10_240
-"""macOS reports no limit, and refuses a larger one."""
+"""macOS reports no limit, but rejects a larger one."""
 _GC_THRESHOLDS = (10_000, 20, 50)
-"""Reference counts free nearly everything; only faults leave cycles, and a search for them stops every match."""
+"""Reference counts free nearly everything. Only errors leave cycles, and collecting garbage pauses every match."""
 END_S = 15.0
 """How long the end of a server inside another program may take; its thread never outlives the program."""
 _LOOK_AT_THREAD_S = 0.5
-"""How often `EmbeddedServer.wait` looks whether the server still runs."""
+"""How often `EmbeddedServer.wait` checks whether the server still runs."""
 
 
 class Listeners(NamedTuple):
@@ -98,7 +98,7 @@ def serve(
     listening: socket.socket,
     reread: Callable[[], Configuration] | None = None,
 ) -> bool:
-    """Serve on the socket until stopped; return whether to serve again, as a node of a cluster may have to.
+    """Serve on the socket until stopped; return whether to serve again, which a node of a cluster may need.
 
     `reread` reads the settings again; None if they are in no file. Raises `ConfigurationError` if the folder cannot be
     used. If the disk hangs at the end, the process exits with 1.
@@ -121,7 +121,7 @@ async def _serve_node(
     listening: socket.socket,
     reread: Callable[[], Configuration] | None,
 ) -> bool:
-    """Serve as one node of a cluster, which needs the extra `cluster`; as `_serve`."""
+    """Like `_serve`, as one node of a cluster, which needs the extra `cluster`."""
     from ttt_net.server.cluster.process import RunningNode, joined
 
     async with joined(configuration, configuration.folder / JOURNAL_FILE) as parts:
@@ -140,7 +140,7 @@ async def _serve(
     reread: Callable[[], Configuration] | None,
     over: asyncio.Event,
 ) -> bool:
-    """Serve until stopped, or until `over` is set; return whether it was that, and the node starts again."""
+    """Serve until stopped, or until `over` is set; return whether it was set and the node restarts."""
     is_told = False
     loop = asyncio.get_running_loop()
 
@@ -156,15 +156,15 @@ async def _serve(
         had_terminal = _has_terminal()
 
         def hear_hangup() -> None:
-            if had_terminal and not _has_terminal():  # it was closed, so nobody wants the server to continue
+            if had_terminal and not _has_terminal():  # the terminal was closed, so the server should end
                 stop()
             else:
                 reload_settings(hub, listeners.certificate, reread)
 
         loop.add_signal_handler(signal.SIGHUP, hear_hangup)
     allow_many_files()
-    outside()  # the search for games of other packages takes up to 100 ms, which nobody should wait for later
-    gc.freeze()  # the collector need not look at what lives as long as the process
+    outside()  # search for games of other packages now, since it takes up to 100 ms
+    gc.freeze()  # exclude objects that live as long as the process from collections
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
     async with AsyncExitStack() as running:
@@ -192,7 +192,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(number)
-        if is_told:  # another signal would change the exit code of what has ended
+        if is_told:  # another signal would change the exit code
             signal.signal(number, signal.SIG_IGN)
     if ledger.is_stuck:
         log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
@@ -203,7 +203,7 @@ async def _serve(
 
 
 def reload_settings(hub: Hub, certificate: Certificate | None, reread: Callable[[], Configuration] | None) -> None:
-    """Read the certificate and the settings again, and log each change. A faulty setting keeps all in use.
+    """Read the certificate and the settings again, and log each change. If a setting is invalid, all stay unchanged.
 
     Live settings are read whenever they are needed, so changing them is enough. The others wait for the next start.
     """
@@ -249,7 +249,7 @@ def _has_terminal() -> bool:
 
 
 def disk_usage(journal: Path) -> DiskUsage | None:
-    """Return the use of the disk that the journal is on; None where the system does not tell."""
+    """Return the use of the journal's disk; None if the system does not report it."""
     try:
         files = [Path(f"{journal}{part}") for part in ("", "-wal")]
         return DiskUsage(
@@ -266,9 +266,9 @@ def make_hub(
     membership: Membership | None = None,
     shared_secret: bytes | None = None,
 ) -> Hub:
-    """Return the hub of a server that strangers may use: its secrets come from the system.
+    """Return the hub of a public server, with secrets from the system.
 
-    In a cluster it has a `membership`, and one secret with the others.
+    In a cluster it has a `membership`, and shares one secret with the other nodes.
     """
     rng, engine = random.SystemRandom(), installed_engine()
     secret = shared_secret or private_token(configuration.folder / SANCTION_KEY_FILE).encode()
@@ -300,12 +300,12 @@ async def serving(
     certificate: Certificate | None = None,
     closing: Closing = Closing.RESTART,
 ) -> AsyncIterator[None]:
-    """Serve on the socket inside the block. At its end notify every client, and wait only briefly for each.
+    """Serve on the socket inside the block. At its end, notify every client, and wait only briefly for each.
 
-    `closing` is what they receive: the server restarts, or its host has closed it.
+    `closing` is the close code: the server restarts, or its host has closed it.
     """
     loop = asyncio.get_running_loop()
-    hub.read_page()  # before anybody could wait for it
+    hub.read_page()  # before anything can wait for it
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(ledger.run())
         ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub)))
@@ -330,7 +330,7 @@ async def serving(
                 await asyncio.wait_for(hub.emptied.wait(), _CLOSING_S)
             hub.abort_all()
             await hub.emptied.wait()
-            writing.cancel()  # if the disk hangs, its thread is left behind
+            writing.cancel()  # if the disk hangs, its thread is abandoned
             living.cancel()
             ticking.cancel()
             sampling.cancel()
@@ -362,7 +362,7 @@ async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
         hub.excuse(loop.time() - due_s)
         hub.tick(loop.time())
         membership = hub.services.membership
-        if membership is None or membership.keeps_lobby:  # one of several nodes does it for all
+        if membership is None or membership.keeps_lobby:  # one node of a cluster does it for all
             for name, chore in chores.items():
                 hub.services.guard.attempt(name, chore)
 
@@ -383,7 +383,7 @@ async def _beat(hub: Hub) -> None:
 
 def _address(listeners: Listeners, configuration: Configuration) -> ServerAddress:
     port = listeners.public.getsockname()[1]
-    host = None if configuration.host in ("", "0.0.0.0", "::") else configuration.host  # noqa: S104 - is it everywhere?
+    host = None if configuration.host in ("", "0.0.0.0", "::") else configuration.host  # noqa: S104 - only compared
     where = ServerAddress(configuration.title, host, port, configuration.folder, public_url=configuration.public_url)
     if listeners.certificate is None:
         return where
@@ -393,9 +393,9 @@ def _address(listeners: Listeners, configuration: Configuration) -> ServerAddres
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """Return uvloop's event loop where it is installed: it is faster, and otherwise the same.
+    """Return uvloop's event loop if it is installed, which is faster and otherwise equivalent.
 
-    Else the one that can look at a listening socket on every system: on Windows the usual one cannot.
+    Otherwise, return the selector event loop, because Windows' default loop cannot watch a listening socket.
     """
     if uvloop is None:
         return asyncio.SelectorEventLoop
@@ -404,7 +404,7 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def allow_many_files() -> None:
-    """Ask for as many open sockets as the machine allows."""
+    """Raise the limit of open sockets to the machine's maximum."""
     if resource is None:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -415,7 +415,7 @@ def allow_many_files() -> None:
 
 
 class _Begun(NamedTuple):
-    """The objects that the thread of a server has made."""
+    """The objects created by the thread of a server."""
 
     loop: asyncio.AbstractEventLoop
     stop: asyncio.Event
@@ -423,30 +423,30 @@ class _Begun(NamedTuple):
 
 
 class EmbeddedServer:
-    """A server that runs on a thread of this program; the methods may be called from any other."""
+    """A server that runs on a thread of this program; its methods may be called from any other thread."""
 
     def __init__(self, where: ServerAddress, begun: _Begun, thread: threading.Thread) -> None:
         self.where = where
         self._begun, self._thread = begun, thread
 
     def people(self) -> int:
-        """Return how many people are connected, nobody once it has ended; bots are not counted."""
+        """Return the number of connected people, without bots; 0 after the end."""
         return self._begun.hub.census()[0] if self._thread.is_alive() else 0
 
     def stop(self) -> None:
         """Ask the server to end; it may have ended already."""
-        with suppress(RuntimeError):  # an admin has ended it already
+        with suppress(RuntimeError):  # an admin has already ended it
             self._begun.loop.call_soon_threadsafe(self._begun.stop.set)
 
     def wait(self) -> None:
-        """Wait until the server has ended: by its admin, or by a fault."""
+        """Wait until the server has ended, on an admin's request or by an error."""
         while self._thread.is_alive():
             self._thread.join(_LOOK_AT_THREAD_S)  # signals are handled in between
 
 
 @contextmanager
 def server_inside(configuration: Configuration) -> Iterator[EmbeddedServer]:
-    """Run a server inside the block, which begins when it listens. Raises `ConfigurationError` if it cannot."""
+    """Run a server inside the block, which begins when it listens. Raises `ConfigurationError` if it fails to start."""
     with listen(configuration.host or None, configuration.port) as listening:
         ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
         try:
@@ -475,7 +475,7 @@ def _run_inside(
 ) -> None:
     try:
         asyncio.run(_serve_inside(configuration, ledger, listening, where, begun))
-    except BaseException as error:  # whatever it is, it is raised where somebody waits for the server
+    except BaseException as error:  # any error is raised in the thread that waits for the server
         if begun.done():
             raise
         begun.set_exception(error)

@@ -1,6 +1,6 @@
-"""Carry out a command line. To serve, listen first, and only then load what serves.
+"""Carry out the command line. To serve, listen first, and only then load the server's modules.
 
-Loading takes three times as long as everything before. Meanwhile, clients that return to a restarting server wait in
+Loading takes three times as long as everything before. Meanwhile, clients that reconnect to a restarting server wait in
 the kernel's queue, and need not retry.
 """
 
@@ -23,10 +23,10 @@ from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 log = logging.getLogger(__name__)
 
 AGAIN = 75
-"""The exit code that asks for another start, which may well succeed: EX_TEMPFAIL of sysexits.h."""
+"""The exit code of a temporary failure, after which a restart may succeed: EX_TEMPFAIL of sysexits.h."""
 
 for _needed in ("msgspec", "websockets", "segno"):
-    if find_spec(_needed) is None:  # the script that starts us looks elsewhere for it, but only now, before we listen
+    if find_spec(_needed) is None:  # the starting script can look elsewhere for it, but only before we listen
         raise ModuleNotFoundError(f"No module named '{_needed}'")
 
 
@@ -58,7 +58,7 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
             with quick_to_end():
                 from ttt_net.server.serving import serve
 
-            port = listening.getsockname()[1]  # the same where any was asked for
+            port = listening.getsockname()[1]  # the same port where any was requested
             try:
                 if not serve(configuration, certificate, listening, reread if order.file else None):
                     return 0
@@ -67,6 +67,6 @@ def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int
                     raise
                 log.error("%s", error)
         if is_managed():
-            return AGAIN  # the service manager has our port, and knows how long a start may take
+            return AGAIN  # the service manager holds our port, and limits the time of a start
         is_first = False
         gc.collect()  # the previous node left cycles, which would otherwise be frozen

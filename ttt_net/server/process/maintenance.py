@@ -1,4 +1,4 @@
-"""Maintain the journal while the server runs: delete old matches and guests, and let ratings become provisional."""
+"""Maintain the journal while the server runs: delete old matches and guests, and mark stale ratings as provisional."""
 
 from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
@@ -20,12 +20,12 @@ from ttt_net.server.players import PlayerId
 
 DAY_MS = 86_400_000
 BITE = 20
-"""How much is done in one transaction: so little that no move waits for it."""
+"""The rows handled in one transaction: so few that no move waits noticeably."""
 REST_MS = 600_000
-"""How long to rest when nothing was left to do."""
+"""How long to pause when no work is left."""
 
 _SPARE_MS = 10_000
-"""How often to ask how much of the journal's files is unused."""
+"""How often to query the unused space in the journal's files."""
 
 T = TypeVar("T")
 
@@ -33,8 +33,8 @@ T = TypeVar("T")
 class PeriodicJob(Generic[T]):
     """Applies a small entry at each `tick`, while there is work left.
 
-    `prepare` gets the time and returns the entry, which does at most `BITE` things and whose result lists them. `then`
-    gets each of them once it is committed.
+    `prepare` gets the time and returns the entry, which handles at most `BITE` rows and whose result lists them. `then`
+    gets each row once it is committed.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class PeriodicJob(Generic[T]):
         self._is_busy = False
 
     def tick(self) -> None:
-        """Append the next entry, if it is time; to be called about once a second."""
+        """Append the next entry, if it is time. Call this about once a second."""
         now_ms = self._now_ms()
         if not self._is_busy and now_ms >= self._next_ms:
             entry = self._prepare(now_ms)
@@ -75,7 +75,7 @@ class PeriodicJob(Generic[T]):
 
 
 def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
-    """Return the jobs to be called about once a second, by name."""
+    """Return the jobs by name; each is called about once a second."""
     wanted, journal = hub.services.configuration, hub.services.journal
     jobs: dict[str, Callable[[], None]] = {
         "stale ratings": stale_ratings(journal, hub.services.wall_ms).tick,
@@ -94,7 +94,7 @@ def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
 
 
 def spare_space(hub: Hub) -> Callable[[], None]:
-    """Return the job that asks how much of the journal's files is unused."""
+    """Return the job that queries the unused space in the journal's files."""
     next_ms = 0
 
     def tick() -> None:
@@ -108,23 +108,23 @@ def spare_space(hub: Hub) -> Callable[[], None]:
 
 
 def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tuple[PlayerId, str, str]]:
-    """Return the job that keeps leaderboards in order while deviations grow with time."""
+    """Return the job that keeps leaderboards sorted while deviations grow with time."""
     return PeriodicJob(journal, now_ms, lambda now_ms: UnsettleRatings(now_ms, BITE))
 
 
 def old_matches(
     journal: Journal, now_ms: Callable[[], int], days: Callable[[], int], in_use: Callable[[], Collection[str]]
 ) -> PeriodicJob[str]:
-    """Return the job that forgets matches so many days after their end, unless they are in use."""
+    """Return the job that deletes matches some days after their end, unless they are in use."""
     return PeriodicJob(
         journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days() * DAY_MS, tuple(sorted(in_use())), BITE)
     )
 
 
 def old_sanctions(hub: Hub) -> PeriodicJob[tuple[Act, str, PlayerId | None]]:
-    """Return the job that forgets bans and mutes that have run out, so that no hash of anybody stays.
+    """Return the job that deletes expired bans and mutes, so that no hash of a person remains.
 
-    They are forgotten in memory, too: if the clock is set back, they would hold again until the next start.
+    They are deleted from memory too; otherwise setting the clock back would put them in force again.
     """
     services = hub.services
     return PeriodicJob(
@@ -136,17 +136,17 @@ def old_sanctions(hub: Hub) -> PeriodicJob[tuple[Act, str, PlayerId | None]]:
 
 
 def old_reports(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:
-    """Return the job that forgets reports of players so many days after they were made."""
+    """Return the job that deletes reports of players some days after they were made."""
     return PeriodicJob(journal, now_ms, lambda now_ms: ForgetReports(now_ms - days() * DAY_MS, BITE))
 
 
 def old_notes(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:
-    """Return the job that forgets notes of the audit log so many days after they were written."""
+    """Return the job that deletes notes of the audit log some days after they were written."""
     return PeriodicJob(journal, now_ms, lambda now_ms: ForgetNotes(now_ms - days() * DAY_MS, BITE))
 
 
 def old_guests(hub: Hub, days: Callable[[], int]) -> PeriodicJob[PlayerId]:
-    """Return the job that forgets guests so many days after they were last here."""
+    """Return the job that deletes guests some days after their last visit."""
 
     def prepare(now_ms: int) -> ForgetGuests:
         here = tuple(session.player for session in hub.services.players.sessions.values() if session.is_guest)

@@ -1,7 +1,7 @@
 """The players and watchers of one match: who is present, who may join, and what each receives.
 
-Players receive events at once, and watchers after them in order, a hundred per turn of the event loop. The clock runs
-if and only if a player is present, with or without watchers.
+Players receive events immediately, and watchers after them in order, a hundred per iteration of the event loop. The
+clock runs if and only if a player is present, with or without watchers.
 """
 
 import asyncio
@@ -30,18 +30,20 @@ from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
 CROWD = 100
-"""The number of watchers served before the event loop turns to everything else."""
+"""The number of watchers to send to in one iteration of the event loop."""
 COUNT_S = 0.5
 """The shortest time between two watcher counts, so that a whole class joining sends one and not thirty."""
 _RETRY_S = 1.0
-"""How long after a failure of the disk the match is read again."""
+"""The wait after a failure of the disk before the match is read again."""
 _ARRIVES_MS = 2_000
 """How long to wait for a player who has moved to another node to resume the match there."""
 MAX_TAIL = 32
-"""The most missed events that are sent one by one. Beyond it, the snapshot alone is shorter, and fits into the output
-limit."""
+"""The most missed events that are sent one by one.
+
+Beyond it, only the snapshot is sent, which is shorter and fits into the output limit.
+"""
 MAX_HEARD = 50
-"""Finished and watched matches that one session may follow at a time; an address may follow many times as many."""
+"""The maximal number of finished and watched matches per session; an address may follow many times as many."""
 
 
 def _everybody(session: Session) -> bool:
@@ -57,11 +59,11 @@ class Audience:
         self.elsewhere: dict[PlayerId, Session] = {}
         """The players who follow the match on another node of the cluster, which sends them its events."""
         self.watching_elsewhere: dict[str, int] = {}
-        """How many watch on each other node of a cluster, where any do."""
+        """The number of watchers on each other node of a cluster, if any."""
         self._match = match
         self._loop = loop
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
-        """Each watcher, and how much had been sent when they joined."""
+        """Each watcher, and the number of frames sent before they joined."""
         self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
         self._told = 0
         self._told_count = 0
@@ -77,7 +79,7 @@ class Audience:
 
     @property
     def watchers(self) -> int:
-        """How many watch, on all nodes of a cluster."""
+        """The number of watchers on all nodes of a cluster."""
         return len(self._watchers) + sum(self.watching_elsewhere.values())
 
     def counted(self) -> int:
@@ -88,7 +90,7 @@ class Audience:
 
     @property
     def watchers_here(self) -> int:
-        """How many watch on this server."""
+        """The number of watchers on this server."""
         return len(self._watchers)
 
     def plays(self, session: Session) -> bool:
@@ -140,7 +142,7 @@ class Audience:
                 session.connection.send(frames)
 
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
-        """Send to the current watchers: to the first of them at once, unless some still lag behind."""
+        """Send to the current watchers: to the first of them immediately, unless some still lag behind."""
         self._told += 1
         if not self._watchers:
             return
@@ -163,7 +165,7 @@ class Audience:
             self._loop.call_soon(self._tell_some)
 
     def tell_count(self) -> None:
-        """Tell how many watch, now or within half a second."""
+        """Send the number of watchers, now or within half a second."""
         if self._counting is None and self.watchers != self._told_count:
             self._told_count = self.watchers
             self.tell(frame(encode(Watching(self._match, self.watchers))))
@@ -181,12 +183,12 @@ class Audience:
 
 
 class Seats:
-    """The players of one match by side, known once the match is; time runs while one of them is here."""
+    """The players of a loaded match by side; time runs while one of them is present."""
 
     def __init__(self, match: str, services: Services, audience: Audience) -> None:
         self.players: tuple[PlayerId, PlayerId] | None = None
         self.is_abandoned = False
-        """Whether nobody plays the match on: both players are away, or one for longer than their grace."""
+        """Whether the match is abandoned: both players are away, or one for longer than their grace."""
         self._match = match
         self._services = services
         self._audience = audience
@@ -218,10 +220,10 @@ class Seats:
         return player in self._audience.players or player in self._audience.elsewhere
 
     def lets_flag_fall(self, match: Match) -> bool:
-        """Return whether this node decides that the running side is out of time.
+        """Tell whether this node decides that the running side's time has run out.
 
-        That is the node of the player to move, because their time counts from their notification to their request. If
-        they are on no node, it is the opponent's node, except while they are moving between nodes.
+        It is the node of the player to move, because their time counts from their notification to their request. If
+        they are not connected, it is the opponent's node, except while the player is moving between nodes.
         """
         if self.players is None or match.clock is None or match.clock.running is None:
             return False
@@ -254,7 +256,7 @@ class Seats:
         return self.players[1], self.players[0]
 
     def both_here(self, started: Started) -> tuple[PlayerInfo, PlayerInfo]:
-        """Return both players for a rematch, as they are now."""
+        """Return both players, with their current state, for a rematch."""
         first, second = (
             self._services.players.sessions[player].info_for(started.game, started.time, known.level)
             for player, known in zip(self.swapped(), started.players, strict=True)
@@ -262,7 +264,7 @@ class Seats:
         return first, second
 
     def tell(self, match: Match | None, player: PlayerId, *, online: bool) -> None:
-        """Send to all others whether a player is here."""
+        """Send a player's presence to all others."""
         side = self.side_of(player)
         if side is not None:
             away = match.away(side, self._services.now_ms()) if match else None
@@ -271,7 +273,7 @@ class Seats:
             self._audience.tell_watchers(told)
 
     def set_clock(self, match: Match, now_ms: int, look: Callable[[], None]) -> None:
-        """Run the clock while a player is here, and call `look` when a time or a grace will be used up."""
+        """Run the clock while a player is present, and call `look` when a time or a grace runs out."""
         self.stop_timer()
         if any(self.present()) or match.first_moves is not None:
             match.run_clock(now_ms)
@@ -286,7 +288,7 @@ class Seats:
             self._timer = self._services.loop.call_later(max(0, next_ms - now_ms) / 1000, look)
 
     def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
-        """Yield the times at which something may be due without a request; None for never."""
+        """Yield the times at which an event may be due without a request; None: never."""
         flag_ms = match.clock.flag_at_ms() if match.clock else None
         if flag_ms is not None and self.lets_flag_fall(match):
             yield flag_ms
@@ -307,7 +309,7 @@ class Seats:
         )
 
     def take_up(self, match: Match) -> bool:
-        """End an adjournment once both players are here; return whether one has ended."""
+        """End an adjournment once both players are present; return whether one has ended."""
         self.hold_bot_place(match)
         has_ended = match.is_adjourned and all(self.present())
         if has_ended:
@@ -315,7 +317,7 @@ class Seats:
         return has_ended
 
     def look_later(self, look: Callable[[], None]) -> None:
-        """Check the match again in a while, because players who wait for a flag to fall send nothing."""
+        """Check the match again later, because players who wait for a flag to fall send nothing."""
         self.stop_timer()
         self._timer = self._services.loop.call_later(_RETRY_S, look)
 
@@ -343,11 +345,11 @@ class Joining:
         Their grace ends.
         """
         side = self._seats.side_of(session.player)
-        if side is None:  # it was asked while the match was being read
+        if side is None:  # it was requested while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self._id}; nothing was changed")
-        now_ms = self._services.now_ms()  # one moment, so that the clock sent is the clock started
+        now_ms = self._services.now_ms()  # one time for both, so that the clock sent is the clock started
         is_new = not self._audience.plays(session)
-        if not is_new:  # all of it again costs a hundred times as much as a move
+        if not is_new:  # sending everything again costs a hundred times as much as a move
             self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
         else:
             self._may_hear(match, session)
@@ -387,7 +389,7 @@ class Joining:
         session.exit(self._id)
 
     def snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
-        """Return the whole match, as the session may see it."""
+        """Return the snapshot of the match for a session."""
         side = self._seats.side_of(session.player)
         return match.snapshot(side, self._seats.present(), now_ms, self._audience.counted())
 
@@ -400,7 +402,7 @@ class Joining:
         self._audience.tell_watchers(frame(encode(watched)))
 
     def count_elsewhere(self, node: str, watchers: int) -> None:
-        """Take note of how many watch on another node."""
+        """Record the number of watchers on another node."""
         if self._audience.watching_elsewhere.get(node, 0) != watchers:
             self._audience.watching_elsewhere[node] = watchers
             if not watchers:
@@ -409,7 +411,7 @@ class Joining:
             self._services.feed.changed("live", slightly=True)
 
     def tell_watchers(self) -> None:
-        """Tell how many watch: here now, the lists of the lobby and other nodes soon."""
+        """Send the number of watchers: here now, to the lists of the lobby and other nodes soon."""
         if self._services.membership is not None:
             self._services.membership.recounted[self._id] = None
         self._audience.tell_count()
@@ -420,14 +422,14 @@ class Joining:
             raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
 
     def _check_code(self, session: Session, code: str | None, right: str | None) -> None:
-        """Refuse sessions without the code of a private match; it is tried as slowly as that of an invitation."""
+        """Reject sessions without the code of a private match; attempts are limited like those of invitations."""
         if code is None:
             raise Refusal(Code.NOT_PUBLIC, "that match is private; its players can tell you its code")
         is_right = right is not None and code.strip().upper() == right
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
 
     def _may_hear(self, match: Match, session: Session) -> None:
-        """Limit the matches that one session keeps in memory. Its own live matches are few, and never refused."""
+        """Limit the matches that one session keeps in memory. Its own live matches are few, and never rejected."""
         is_own_live = self._seats.side_of(session.player) is not None and not match.is_over
         if not is_own_live and len(session.rooms) >= MAX_HEARD:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")

@@ -1,7 +1,7 @@
 """Carry out chat, mutes, blocks and reports.
 
-The players of a match chat with one another, and its watchers with one another. A report keeps the last lines of a
-chat for the host and moderators.
+The players of a match chat with each other, and its watchers with each other. A report keeps the last lines of a chat
+for the host and moderators.
 """
 
 import logging
@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 MAX_CELLS = 140
 MAX_LINES = 20
-"""How many of the last lines of a chat are kept in memory, to go with a report."""
+"""The number of last chat lines kept in memory for reports."""
 DELIVERIES = Rate(5_000)
-"""Limit on messages to all watchers together, so that a busy room does not slow the matches."""
+"""The limit on messages to all watchers together, so that a busy room does not slow down the matches."""
 MAX_OPEN = 2_000
-"""Reports that may wait for a moderator. A further one takes the place of one that counts less, or is refused."""
+"""The maximal number of open reports. A further one replaces one of less weight, or is rejected."""
 PHRASES: dict[wire.Phrase, str] = {
     "hello": "Hello!",
     "good_luck": "Good luck!",
@@ -54,12 +54,12 @@ class Chat:
         self._rooms = rooms
         self.deliveries = Bucket(DELIVERIES, services.now_ms())
         self.pass_on: Callable[[PlayerId, wire.Chatted], None] = _to_nobody
-        """Called with each message and its author, because other nodes of a cluster have readers too."""
+        """Called with each message and its author, for readers on other nodes of a cluster."""
         self.parted: Callable[[PlayerId, PlayerId | None], None] = lambda player, other: None
         """Called with a player whose list has changed, and the player they muted, blocked, unmuted or unblocked."""
 
     def act(self, session: Session, request: SocialRequest) -> None:
-        """Carry out one request. Raises `Refusal` if it may not be."""
+        """Carry out one request. Raises `Refusal` if it is not allowed."""
         match request:
             case wire.ChatRequest():
                 self._say(session, request)
@@ -77,7 +77,7 @@ class Chat:
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {request.match}, so nobody there would hear you")
         is_player = room.audience.plays(session)
         self._services.rate_limiter.spend("chats", session.player, session.connection.metered_as)
-        text = _text(request, self._services.words)  # last, since to clean a text may cost 50 times as much as a `ping`
+        text = _text(request, self._services.words)  # last, since cleaning a text may cost 50 times as much as a `ping`
         if not is_player:
             self._spend(room.audience.watchers)
         session.ok(request.id)
@@ -99,7 +99,7 @@ class Chat:
         tell(frame(wire.encode(said)), lambda hearer: hearer.player == player or not hearer.has_muted(player))
 
     def _may_say(self, session: Session, request: wire.ChatRequest) -> None:
-        """Raise `Refusal` if the player may not say anything, whatever the words are."""
+        """Raise `Refusal` if the player may not write at all."""
         mute = self._services.sanctions.on("mute", session.subject, session.connection.address)
         if mute:
             raise mute.refusal(self._services.wall_ms())
@@ -144,14 +144,14 @@ class Chat:
             self._services.journal.player_named(request.name, found, failed)
 
     def blocks_changed(self, player: PlayerId, other: PlayerId | None, blocks: Blocks) -> None:
-        """Take over a player's list as this node, or another one of the cluster, has written it."""
+        """Apply a player's list of mutes and blocks from this node or another one of the cluster."""
         session = self._services.players.get(player)
         if session is not None:
             session.blocks = blocks
         self.parted(player, other)
 
     def _report(self, session: Session, request: wire.ReportRequest) -> None:
-        """Keep a report; `ok` follows once it is in the journal."""
+        """Store a report; `ok` follows once it is in the journal."""
         lines = self._lines_heard(session, request.match) if request.match is not None else ()
         self._services.rate_limiter.spend("reports", session.player, session.connection.metered_as)
         text = clean(request.text or "", MAX_CELLS)
@@ -193,7 +193,7 @@ class Chat:
         return tuple(room.said.get("players" if room.audience.plays(session) else "watchers", ()))
 
     def _network(self, session: Session) -> str:
-        """Return the keyed hash of the network that a reporter comes from; empty if many share it."""
+        """Return the keyed hash of a reporter's network; empty if many share it."""
         is_shared = session.connection.metered_as is None
         return "" if is_shared else self._services.sanctions.key_of_network(session.connection.address)
 
@@ -221,11 +221,11 @@ def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str 
 
 
 def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:
-    """Do nothing: a single server has all readers itself."""
+    """Do nothing: a single server has all readers."""
 
 
 def _text(request: wire.ChatRequest, words: FilteredWords) -> str:
-    """Return the text as others see it. Raises `Refusal` if cleaning leaves nothing."""
+    """Return the cleaned text. Raises `Refusal` if it is empty."""
     text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
     if not text:
         raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")

@@ -1,9 +1,9 @@
-"""Answer questions about matches: hints and first lessons from one process, analyses from a process for each match.
+"""Answer questions about matches: one process computes hints and first lessons, and one process per match an analysis.
 
 The server knows no strategy. It starts `python -m ttt_net.strategies.coaching` with the first question, sends it one
-question after the other as a line of JSON, and ends it when nobody has asked for a while. It starts
-`python -m ttt_net analyse` for one finished match at a time, with the match as a record, and reads the output line by
-line, so that everything found within the time limit is kept. Both give way to everything else on the machine.
+question at a time as a line of JSON, and ends it after a while without questions. It starts `python -m ttt_net analyse`
+for one finished match at a time, with the match as a record, and reads the output line by line, so that everything
+found within the time limit is kept. Both processes have low priority.
 """
 
 import asyncio
@@ -43,28 +43,28 @@ from ttt_net.server.wire.frames import frame
 log = logging.getLogger(__name__)
 
 MAX_QUESTIONS = 32
-"""Questions to the coach that may wait for their turn; one more is refused for now."""
+"""The maximal number of waiting questions to the coach."""
 IDLE_S = 120.0
-"""How long an idle process is kept: starting another takes some tenths of a second."""
+"""How long to keep an idle process: starting another takes some tenths of a second."""
 ANSWER_GRACE_S = 10.0
-"""How much longer than its search an answer may take, on a busy machine."""
+"""How much longer than its search an answer may take on a busy machine."""
 LESSON_MS = 2_000
-"""The time limit for a look at a whole match; what was found by then is sent."""
+"""The time limit for a whole match; what was found by then is sent."""
 _COACH_NICE = 10
 _ASK_AGAIN_MS = 1_000
 _MAX_LINE_BYTES = 65_536
 MAX_JOBS = 4
-"""Matches that may wait for their turn; one more is refused for now."""
+"""The maximal number of waiting matches."""
 MAX_KEPT = 64
-"""Analyses that are kept, so that asking again costs nothing."""
+"""The number of cached analyses."""
 ANALYSIS_GRACE_S = 30.0
-"""How much longer than its search the process may take, to load and to end."""
+"""How much longer than its search the process may take to load and to end."""
 _ANALYSIS_NICE = 15
 _RETRY_MS = 5_000
 
 
 class HintAnswer(msgspec.Struct):
-    """The moves that a hint or a warning is about, and its sentence; none if there is nothing to say."""
+    """The moves of a hint or a warning, and its sentence; empty if there is none."""
 
     moves: list[int]
     text: str
@@ -72,7 +72,7 @@ class HintAnswer(msgspec.Struct):
 
 
 class CoachJob(NamedTuple):
-    """A question, the time limit of its search, its asker, and the callback for the answer (None if there is none)."""
+    """A question, the time limit of its search, its asker, and the callback for the answer (None without one)."""
 
     question: dict[str, Any]
     ms: int
@@ -82,7 +82,7 @@ class CoachJob(NamedTuple):
 
 
 class Coach:
-    """Takes questions, and has them answered one after the other while `run` runs."""
+    """Queues questions, and answers them one by one while `run` runs."""
 
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
@@ -95,16 +95,16 @@ class Coach:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are hints here."""
+        """Whether this server gives hints."""
         return self._command is not None and self._services.limits.hint_s > 0
 
     @property
     def process_id(self) -> int | None:
-        """The number of the process that answers; None while there is none."""
+        """The id of the coach's process; None while none runs."""
         return None if self._process is None else self._process.pid
 
     def act(self, session: Session, request: wire.HintRequest) -> None:
-        """Queue a question; `ok` and the hint come with its answer. Raises `Refusal` if it may not be asked."""
+        """Queue a question; `ok` and the hint follow with its answer. Raises `Refusal` if it is not allowed."""
         match, side = self._match_of(session, request)
         if any(job.by is session for job in (*filter(None, (self._current,)), *self._waiting)):
             raise Refusal(Code.BUSY, "one hint at a time; wait for the last", _ASK_AGAIN_MS)
@@ -123,7 +123,7 @@ class Coach:
         self._add(CoachJob(question, ms, session, HintAnswer, done))
 
     def look_at(self, record: str, told: Callable[[wire.MatchLesson | None], None]) -> None:
-        """Have a match looked at without a search. Calls `told` with its lesson, or None.
+        """Queue a match for a lesson without a search. Calls `told` with the lesson, or None.
 
         Raises `Refusal` if too many questions wait.
         """
@@ -173,7 +173,7 @@ class Coach:
             await self._stop()
 
     async def _answer(self, job: CoachJob) -> HintAnswer | wire.MatchLesson | None:
-        """Return the answer, or None if none came; a process that is silent or at fault is ended."""
+        """Return the answer, or None without one; end a process that is silent or sends errors."""
         try:
             async with asyncio.timeout(job.ms / 1000 + ANSWER_GRACE_S):
                 process = self._process or await self._start()
@@ -205,7 +205,7 @@ class Coach:
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
-            await ending  # it is killed: only to be reaped, and nothing of it may stay open
+            await ending  # it was killed: reap it, and close its pipes
             raise
 
 
@@ -221,12 +221,12 @@ class AnalysisJob(NamedTuple):
 
 
 def installed_engine() -> Sequence[str] | None:
-    """Return the command that analyses matches; None where the compiled searches cannot be loaded."""
+    """Return the command that analyses matches; None if the compiled searches cannot be loaded."""
     return COMMAND if has_engine() else None
 
 
 class AnalysisQueue:
-    """Takes jobs, and carries them out one after the other while `run` runs."""
+    """Queues jobs, and carries them out one by one while `run` runs."""
 
     def __init__(self, services: Services, coach: Coach) -> None:
         self._services = services
@@ -239,16 +239,19 @@ class AnalysisQueue:
 
     @property
     def jobs(self) -> Sequence[AnalysisJob]:
-        """The job that is under way, if one is, and those that wait."""
+        """The running job, if any, and the waiting ones."""
         return (*filter(None, (self._current,)), *self._waiting)
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is analysed here: where there is no engine, a coach finds the lesson alone."""
+        """Whether this server analyses matches: without an engine, a coach finds only the lesson."""
         return self._services.limits.analysis_s > 0 and (self._command is not None or self._coach.is_open)
 
     def act(self, session: Session, request: wire.AnalyseRequest) -> None:
-        """Queue a job; `ok` comes once it is queued, the analysis when it is done. Raises `Refusal` if not queued."""
+        """Queue a job; `ok` follows once it is queued, the analysis when it is done.
+
+        Raises `Refusal` if it is not queued.
+        """
         if not self.is_open or (request.brief and not self._coach.is_open):
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
@@ -288,18 +291,18 @@ class AnalysisQueue:
             self._waiting.append(job)
             self._ordered.set()
             if self._coach.is_open:
-                with contextlib.suppress(Refusal):  # it has too much to do; the lesson comes with the analysis
+                with contextlib.suppress(Refusal):  # the coach is busy; the lesson follows with the analysis
                     self._coach.look_at(record, partial(self._tell_first, job))
 
     def _tell_first(self, job: AnalysisJob, lesson: wire.MatchLesson | None) -> None:
-        """Send everybody who waits for an analysis the lesson that is visible without a search."""
+        """Send everybody who waits for an analysis the lesson that needs no search."""
         if lesson is not None and job in self.jobs:
             told = frame(wire.encode(wire.AnalysisReply(job.match, [], exact=False, lesson=lesson, partial=True)))
             for session in job.askers:
                 session.connection.send(told)
 
     def _tell_lesson(self, session: Session, request: wire.AnalyseRequest, lesson: wire.MatchLesson | None) -> None:
-        """Tell an analysis that is a lesson alone: more was not asked for, or there is no engine."""
+        """Send an analysis with only a lesson: no more was requested, or there is no engine."""
         session.tell(wire.AnalysisReply(request.match, [], exact=False, lesson=lesson, partial=request.brief))
 
     async def run(self) -> None:
@@ -310,7 +313,7 @@ class AnalysisQueue:
                 analysis = await self._analyse(job)
                 told = frame(wire.encode(analysis))
                 self._current = None
-                if analysis.moves or analysis.exact:  # an empty one is not kept: a later try may find more
+                if analysis.moves or analysis.exact:  # an empty one is not cached: a later attempt may find more
                     self._kept[job.match] = told
                 if len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
@@ -341,7 +344,7 @@ class AnalysisQueue:
         except (TimeoutError, EOFError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
             log.warning("match %s could not be analysed to its end: %s", job.match, error or "it took too long")
             judged_all = False
-        except Exception:  # noqa: BLE001 - an analysis is not worth the server
+        except Exception:  # noqa: BLE001 - an analysis must not end the server
             self._services.guard.note("analysis")
             judged_all = False
         return wire.AnalysisReply(job.match, moves, exact=judged_all, lesson=lesson)
@@ -366,13 +369,13 @@ class AnalysisQueue:
 
 
 def _is_of(job: AnalysisJob, session: Session) -> bool:
-    """Tell whether a job was ordered by the player, or by somebody of the same address: each has one at a time."""
+    """Tell whether a job was requested by the player or from the same address: each may have one at a time."""
     address = session.connection.metered_as
     return job.by == session.player or (address is not None and job.address == address)
 
 
 async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Process:
-    """Start a process that reads standard input, writes lines, and gives way to the server by `nice`."""
+    """Start a low-priority process that reads standard input and writes lines."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
@@ -380,7 +383,7 @@ async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Proc
         stderr=asyncio.subprocess.DEVNULL,
         env=beside_us(os.environ),
         limit=_MAX_LINE_BYTES,
-        start_new_session=True,  # Ctrl-C is for the server, which then ends it
+        start_new_session=True,  # Ctrl-C ends the server, which then ends the process
     )
     with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
         os.setpriority(os.PRIO_PROCESS, process.pid, nice)
@@ -388,9 +391,9 @@ async def _started(command: Sequence[str], nice: int) -> asyncio.subprocess.Proc
 
 
 async def answer_of(command: Sequence[str], nice: int, question: bytes, limit_s: float) -> bytes:
-    """Return all that a process prints for a question on its standard input; it does not outlive the call.
+    """Return the output of a process for a question on its standard input; it does not outlive the call.
 
-    Raises `OSError` if it does not start, and `TimeoutError` if it takes longer than `limit_s`.
+    Raises `OSError` if it fails to start, and `TimeoutError` if it takes longer than `limit_s`.
     """
     process = await _started(command, nice)
     try:

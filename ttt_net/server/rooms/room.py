@@ -1,6 +1,6 @@
-"""Serve one match: one request at a time is decided, written, applied and sent, in that order.
+"""Serve one match: decide, journal, apply and send one request at a time, in this order.
 
-While events are on their way to the disk, further requests for the match wait in its queue. So memory equals the
+While events are being written to the disk, further requests for the match wait in its queue. So memory equals the
 journal, nothing is sent that could be lost, and a failed write has nothing to undo.
 """
 
@@ -45,20 +45,20 @@ from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
 MAX_WAITING = 8
-"""Requests of one player that may wait for one match; each gets an answer, so more is a flood."""
+"""The maximal number of a player's waiting requests to a match; each gets an answer, so more are a flood."""
 MAX_STRANGERS = 32
-"""The most waiting requests before one of somebody who does not play, or may not, is refused."""
+"""The maximal number of waiting requests when a request of a non-player is accepted."""
 _Watching = WatchRequest | UnwatchRequest
 RoomRequest = referee.Command | ResumeRequest | _Watching
 """The requests that concern one match."""
 MAX_DECISIONS = 4
-"""How often one request is decided, where other nodes of a cluster write first."""
+"""How often to decide one request when other nodes of a cluster write first."""
 
 
 _MOVING = Played | Tookback
-"""The events after which the other side's time is counted."""
+"""The events that start the other side's clock."""
 
-# `type(event) is Ended` where a move is none: `isinstance` asks the metaclass of structs, for half a microsecond.
+# Moves are compared with `type(event) is Ended`, because `isinstance` on structs takes half a microsecond.
 
 _Asked = tuple[Session, referee.Command, int]
 """A request with its session, and the time when it arrived."""
@@ -66,24 +66,24 @@ _Asked = tuple[Session, referee.Command, int]
 
 @dataclass(frozen=True, slots=True)
 class RoomHooks:
-    """The functions of the registry of matches that a room calls."""
+    """The functions of the match registry that a room calls."""
 
     may_rematch: Callable[["MatchRoom"], None]
-    """Raises `Refusal` unless both players are here and free."""
+    """Raises `Refusal` unless both players are connected and free."""
     reserve: Callable[[tuple[PlayerId, PlayerId]], Callable[[], None]]
-    """Counts the next match of two players as about to start; call the result to end that."""
+    """Counts the next match of two players as about to start; call the result to end this."""
     seated: Callable[["MatchRoom"], None]
-    """Called when the players of the match are known."""
+    """Called when the players of the match become known."""
     committed: Callable[["MatchRoom", Ended | Adjourned | Started, PlayerId | None], None]
     """Called after an event was sent that concerns more than the match; `Started` is that of the rematch."""
     rated: Callable[[Sequence[PlayerId]], None]
-    """Called with players whose ratings are others after their match."""
+    """Called with players whose ratings changed after their match."""
     let_go: Callable[["MatchRoom"], None]
-    """Called when nobody receives the match any longer, or no match has that id."""
+    """Called when nobody receives the match any longer, or no match has this id."""
 
 
 class MatchRoom:
-    """A match with its sessions. Created with a match, or without one, which is then read from the journal."""
+    """A match with its sessions. Created without a match, it reads the match from the journal."""
 
     def __init__(self, match_id: str, services: Services, hooks: RoomHooks) -> None:
         self.id = match_id
@@ -94,17 +94,17 @@ class MatchRoom:
         self._services = services
         self._hooks = hooks
         self._waiting: deque[tuple[Session, RoomRequest, int]] = deque()
-        """Waiting requests with their times of arrival: a clock is not charged for our disk."""
+        """Waiting requests with their times of arrival, so that clocks are not charged for our disk."""
         self.said: dict[Room, deque[ChatLine]] = {}
-        """The last lines of chat by players and by watchers, for reports; gone with the room."""
+        """The last lines of chat by players and by watchers, for reports; they are dropped with the room."""
         self._renamed: dict[PlayerId, str] = {}
-        """New names of players, while the match is not in memory: it may be read with their old ones."""
+        """New names of players while the match is not in memory, since it may be read with their old ones."""
         self._decisions = 0
-        """How often the request that is under way was decided before."""
+        """How often the current request was decided before."""
         self._begin_ms: int | None = None
-        """The time for each first move, where a tournament holds the match until it is over."""
+        """The time for each first move, if a tournament keeps the match in memory until it is over."""
         self.is_busy = False
-        """Whether a write or a read is under way; requests wait meanwhile."""
+        """Whether a write or a read is pending; requests wait meanwhile."""
 
     @property
     def is_listed(self) -> bool:
@@ -118,7 +118,7 @@ class MatchRoom:
 
     @property
     def is_adjourned(self) -> bool:
-        """Whether the match waits for both players to be back."""
+        """Whether the match waits until both players are back."""
         return self.match is not None and self.match.is_adjourned
 
     def has_bot_beside(self, player: PlayerId) -> bool:
@@ -137,7 +137,7 @@ class MatchRoom:
     ) -> None:
         """Open a match that was just written: seat the connected players in `here`, and send it to them.
 
-        With `begin_ms` the match is held, as by `hold`.
+        With `begin_ms`, keep the match in memory, as `hold` does.
         """
         self._begin_ms = begin_ms
         for session in here:
@@ -149,14 +149,14 @@ class MatchRoom:
         self._expect_moves(match)
         for session in self.audience.players.values():
             session.tell(self.joining.snapshot(match, session, self._services.now_ms()))
-        self._settle()  # both may have left while it was being written down
+        self._settle()  # both may have left while it was being journaled
 
     def _take_seats(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
         self.seats.taken(match, players)
         self._hooks.seated(self)
 
     def hold(self, begin_ms: int) -> None:
-        """Keep the match in memory until it is over, so that its time runs though nobody hears it: of a tournament.
+        """Keep a tournament match in memory until it is over, so that its time runs even without sessions.
 
         Each player has `begin_ms` for the first move, from now on.
         """
@@ -194,9 +194,9 @@ class MatchRoom:
             self.seats.tell(self.match, session.player, online=True)
 
     def leave(self, session: Session, *, is_replaced: bool = False) -> None:
-        """Remove a session from the audience whose connection is gone, and tell the others.
+        """Remove a disconnected session from the audience, and notify the others.
 
-        `is_replaced`: a new connection of the player took its place.
+        `is_replaced`: a new connection of the player replaced it.
         """
         if self.audience.watches(session):
             self.audience.leave(session)
@@ -227,13 +227,13 @@ class MatchRoom:
     # Requests.
 
     def request(self, session: Session, request: RoomRequest, came_ms: int | None = None) -> None:
-        """Carry out a request now, or when its turn comes; it gets exactly one answer.
+        """Carry out a request now or in turn; it gets exactly one answer.
 
-        `came_ms`: when it came, if not at this moment.
+        `came_ms`: when it arrived, if not now.
         """
         if came_ms is None:
             came_ms = self._services.now_ms()
-        if not self.is_busy and self.match is not None:  # then nobody waits
+        if not self.is_busy and self.match is not None:  # nobody waits then
             self._serve(self.match, session, request, came_ms)
             return
         try:
@@ -246,7 +246,7 @@ class MatchRoom:
             self._read()
 
     def _admit(self, session: Session, request: RoomRequest) -> None:
-        """Turn away strangers, so that none can keep the players waiting, and sessions that ask too much at once."""
+        """Reject non-players who would keep the players waiting, and sessions with too many requests."""
         is_player = self.seats.side_of(session.player) is not None
         if self.seats.players is not None and not is_player and not isinstance(request, _Watching):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
@@ -301,7 +301,7 @@ class MatchRoom:
             self._services.journal.append(events, done, partial(self._fail, asked))
 
     def _commit_rematch(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
-        """Write down the last event of this match and the first of the next, both or neither."""
+        """Journal the last event of this match and the first of the next, both or neither."""
         started = referee.rematch(match, events[-1].at_ms)
         started = restruct(started, players=self.seats.both_here(started))
         players = self.seats.swapped()
@@ -326,7 +326,7 @@ class MatchRoom:
         since_s: float,
         ratings: Changes | None,
     ) -> None:
-        """Apply and send the events that are now in the journal, then continue."""
+        """Apply and send the journaled events, then continue."""
         self.is_busy = False
         self._decisions = 0
         self._apply(match, events, asked)
@@ -384,9 +384,9 @@ class MatchRoom:
             self._settle()
 
     def _fail(self, asked: _Asked | None, refusal: Refusal) -> None:
-        """Decide again what was overtaken; otherwise refuse, and drop the copy in memory, because the journal is right.
+        """Decide an overtaken request again; otherwise reject it and drop the copy in memory, as the journal is right.
 
-        In a cluster the copy stays: if the write succeeds after all, it arrives like one of another node.
+        In a cluster the copy stays: if the write succeeds after all, it arrives like that of another node.
         """
         self.is_busy = False
         if isinstance(refusal, Overtaken) and self.match is not None and self._decisions < MAX_DECISIONS:
@@ -408,12 +408,12 @@ class MatchRoom:
         self._settle()
 
     def _read(self) -> None:
-        """Read the match: beside the writes if a stranger asks and it is over, else in order with them."""
+        """Read the match: beside the writes for a non-player's finished match, else in order with them."""
         self.seats.stop_timer()
         self.is_busy = True
 
         def found(archived: ArchivedMatch) -> None:
-            if self.match is None:  # else it has begun meanwhile
+            if self.match is None:  # otherwise it has begun meanwhile
                 self._open_read(*archived)
             self.is_busy = False
             self._settle()
@@ -421,7 +421,7 @@ class MatchRoom:
         def done(record: StoredMatch) -> None:
             try:
                 match = Match.from_events(record.events)
-            except Refusal as refusal:  # a match of a game that this program does not know
+            except Refusal as refusal:  # a match of a game that this server does not know
                 failed(refusal)
                 return
             found(ArchivedMatch(record.seats, match))
@@ -488,9 +488,9 @@ class MatchRoom:
             self._hooks.let_go(self)
 
     def look_at_clock(self) -> None:
-        """End the match if a flag falls or a bot has waited for too long, or read it again; the timer calls it."""
+        """End the match if a flag falls or a bot has waited too long, or read it again; the timer calls this."""
         if self.is_busy:
-            return  # a write is under way, and its result sets the timer again
+            return  # a write is pending, and its result sets the timer again
         if self.match is None:
             self._read()
             return

@@ -1,6 +1,6 @@
-"""Declare all settings, in one table: flags, environment, file, `--print-config` and docs all come from it.
+"""Declare all settings in one place, from which flags, environment, file, `--print-config` and docs are derived.
 
-A new setting is one more field here (or in a part, such as `Limits`): its default, one sentence of help, its bounds.
+To add a setting, add a field here (or in a part, such as `Limits`) with its default, one sentence of help, and bounds.
 """
 
 import re
@@ -38,7 +38,7 @@ def check_log(text: str) -> None:
     try:
         url = urlsplit(text)
         is_one = url.scheme in ("nats", "tls") and bool(url.hostname) and url.path in ("", "/") and url.port != 0
-    except ValueError:  # it could quote a password as the port
+    except ValueError:  # the error could quote a password as the port
         is_one = False
     if not is_one:
         shown = without_login(text)
@@ -49,13 +49,13 @@ class SnapshotSchedule(NamedTuple):
     """When a node makes another snapshot, and when it trims the log before it."""
 
     every_places: int = 2_000
-    """Places of the log between two snapshots."""
+    """The positions of the log between two snapshots."""
     rest_s: float = 600.0
-    """The least time between two snapshots."""
+    """The minimal time between two snapshots."""
     kept_places: int = 1_000
-    """Places before a snapshot that stay in the log, for nodes that are slightly behind."""
+    """The positions before a snapshot that stay in the log, for nodes that are slightly behind."""
     away_s: float = 60.0
-    """The age of a snapshot before the log is trimmed, so that a node that was away for less continues by itself."""
+    """The age of a snapshot before the log is trimmed, so that nodes that were away for less time do not need it."""
 
 
 _USUAL = SnapshotSchedule()
@@ -131,7 +131,7 @@ class Cluster:
 
 
 def check_url(text: str) -> None:
-    """Check that `text` is an address with a scheme, as clients take it. Raises `ValueError` if it is not."""
+    """Check that `text` is an address with a scheme, for clients. Raises `ValueError` if it is not."""
     url = urlsplit(text)
     if (
         url.scheme not in ("ws", "wss")
@@ -142,7 +142,7 @@ def check_url(text: str) -> None:
         or "@" in url.netloc
     ):
         raise ValueError(f"{text!r} is no address of a server; write wss://play.example.org or ws://192.0.2.7:8765")
-    _ = url.port  # raises too, where it is none
+    _ = url.port  # raises for an invalid port
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,9 @@ PlayerAct = Literal[
     "tournaments",
     "writes",
 ]
-"""Acts metered for each player, and for all players of an address together, by the names of their limits."""
+"""Actions limited for each player, and for all players of an address together, by the names of their limits."""
 AddressAct = Literal["api_requests", "openings", "registrations", "wrong_codes", "floods", "mistakes"]
-"""Acts metered for each address."""
+"""Actions limited for each address."""
 
 
 @dataclass(slots=True)
@@ -355,7 +355,7 @@ class Configuration:
 
     @property
     def folder(self) -> Path:
-        """The folder that the journal is in."""
+        """The folder of the journal."""
         return self.data or DEFAULT_DATA
 
     @property
@@ -366,7 +366,7 @@ class Configuration:
 
     @property
     def title(self) -> str:
-        """The name of the server as players see it."""
+        """The name of the server for players."""
         return self.name or f"ttt_net on {socket.gethostname()}"
 
 

@@ -22,9 +22,9 @@ from ttt_net.server.settings.configuration import Tls
 _FIRST_INHERITED = 3
 """The number of the first socket that a service manager hands over: SD_LISTEN_FDS_START."""
 _FIRST_FREE_PORT = 1024
-"""The ports below are for root alone, as a rule."""
+"""Ports below this one are usually reserved for root."""
 BACKLOG = 1024
-"""Connections that may wait to be accepted; the usual 100 would turn a rush away for a second."""
+"""The backlog of connections; the usual 100 would reject a rush for a second."""
 
 
 def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
@@ -38,13 +38,13 @@ def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
         if host is None and socket.has_dualstack_ipv6():
             return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
         family, _, _, _, address = socket.getaddrinfo(
-            host or "0.0.0.0",  # noqa: S104 - a game for the whole network listens to the whole network
+            host or "0.0.0.0",  # noqa: S104 - the server is for the whole network
             port,
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
         )[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
-    except (OSError, UnicodeError) as error:  # which a name is that no DNS could have
+    except (OSError, UnicodeError) as error:  # for a name that no DNS could have
         where = f"port {port}" if host is None else f"{host}:{port}"
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise ConfigurationError(
@@ -96,11 +96,11 @@ def display(host: str, port: int) -> str:
 
 def local_addresses() -> list[str]:
     """Return the addresses of this machine on its networks, the one of the default route first; IPv4 only."""
-    import ifaddr  # after the start: it takes a while, and not every server needs it
+    import ifaddr  # imported after the start: it takes a while, and not every server needs it
 
     found: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
-        # A documentation address: a route is looked up, nothing is sent. It fails without any network.
+        # This looks up the route to a documentation address and sends nothing. It fails without a network.
         probe.connect(("192.0.2.1", 9))
         found.append(probe.getsockname()[0])
     with contextlib.suppress(OSError):
@@ -127,7 +127,7 @@ class Certificate:
         """Identifies the certificate for clients that cannot trust its issuer."""
 
     def reload(self) -> bool:
-        """Read the files again; if they are unusable, log that and keep the certificate in use."""
+        """Read the files again; if they are unusable, log that and keep the current certificate."""
         try:
             context, fingerprint = load(self._cert, self._key), fingerprint_of(self._cert)
         except ConfigurationError as error:
@@ -152,11 +152,11 @@ def certificate_for(tls: Tls, folder: Path) -> Certificate | None:
 
 
 def load(cert: Path, key: Path) -> ssl.SSLContext:
-    """Return the TLS context for that certificate. Raises `ConfigurationError` if a file is unusable."""
+    """Return the TLS context for a certificate. Raises `ConfigurationError` if a file is unusable."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")  # of TLS 1.2; those of 1.3 are all good
-    context.options |= ssl.OP_NO_RENEGOTIATION  # a client could make us work without end
+    context.options |= ssl.OP_NO_RENEGOTIATION  # a client could cause unlimited work
     context.set_alpn_protocols(["http/1.1"])
     for name, path in (("tls.cert", cert), ("tls.key", key)):
         try:
@@ -193,7 +193,7 @@ def expires(cert: Path) -> datetime.datetime:
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:
-    """Return the files of a self-signed certificate; make them unless they are valid for a while yet."""
+    """Return the files of a self-signed certificate; create them unless they are valid for a while."""
     cert, key = folder / "self-signed.pem", folder / "self-signed.key"
     try:
         if not _is_good(cert, key):
@@ -206,18 +206,18 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 
 
 def _is_good(cert: Path, key: Path) -> bool:
-    """Tell whether both files exist, belong together and are valid for a while yet."""
+    """Tell whether both files exist, belong together and are valid for a while."""
     if not (cert.exists() and key.exists()):
         return False
     try:
-        load(cert, key)  # they are two files: a power cut may come between them
+        load(cert, key)  # a power cut may happen between writing the two files
         return expires(cert) > _in_days(RENEW_DAYS)
     except (ConfigurationError, ValueError):
         return False
 
 
 def _make(cert: Path, key: Path) -> None:
-    """Write a key of the curve P-256, and a certificate of it for the names and addresses of this machine."""
+    """Create a key on the curve P-256, and a certificate for the names and addresses of this machine."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

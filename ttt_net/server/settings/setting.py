@@ -1,4 +1,4 @@
-"""Define a setting of the server: name, default, bounds, help, and how its value is read and written."""
+"""Define a setting of the server: name, default, bounds, help, and the conversion of its values."""
 
 import math
 import re
@@ -13,14 +13,14 @@ _WRITTEN = re.compile(r"(\d{1,9})/(\d{0,4})(s|min|h)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many at once, and as many again over the period."""
+    """A burst of `count` actions, and the same number again per period."""
 
     count: int
     period_s: float = 1.0
 
     @classmethod
     def of(cls, text: str) -> "Rate":
-        """Return the rate that `20/s`, `10/min` or `5/10s` names. Raises `ValueError` if the text is any other."""
+        """Return the rate of a text such as `20/s`, `10/min` or `5/10s`. Raises `ValueError` if the text is invalid."""
         found = _WRITTEN.fullmatch(text.strip())
         if not found or int(found[1]) == 0 or found[2] == "0":
             raise ValueError(f"{text!r} is no rate; write 20/s, 10/min, 5/10s or 100/h")
@@ -28,7 +28,7 @@ class Rate:
 
     @property
     def per_s(self) -> float:
-        """How many come back in a second."""
+        """The number per second."""
         return self.count / self.period_s
 
     def __str__(self) -> str:
@@ -71,9 +71,9 @@ def setting(
 ) -> T:
     """Return a field of a frozen dataclass that is a setting, with bounds for numbers and choices for words.
 
-    `check` is called with each word of a list, or with a text; its `ValueError` refuses the value. `shown` returns such
-    a word for printing, without its secrets. Common settings come first in help. Live ones are read whenever they are
-    needed, so they can change while the server runs.
+    `check` is called with each word of a list, or with a text; it rejects the value with `ValueError`. `shown` returns
+    such a word for printing, without secrets. Help lists common settings first. Live settings are read whenever they
+    are needed, so they can change while the server runs.
     """
     entry = {
         "help": help,
@@ -101,11 +101,11 @@ class Setting:
     choices: tuple[str, ...]
     check: Callable[[str], object] | None
     hide: Callable[[str], str] | None
-    """Returns a word of it as it may be printed; None if nothing in it can be secret."""
+    """Returns a word of the value for printing, without secrets; None if nothing in it can be secret."""
     is_common: bool
-    """Whether it is among the few that most hosts look for: `--help` has these alone."""
+    """Whether it is one of the few settings that most hosts need; `--help` lists only these."""
     is_live: bool
-    """Whether SIGHUP changes it; else it holds from the next start on."""
+    """Whether SIGHUP changes it; otherwise it takes effect at the next start."""
 
     @property
     def is_truth(self) -> bool:
@@ -128,11 +128,11 @@ class Setting:
         return self.key.rpartition(".")[0]
 
     def shown(self, value: Value) -> str:
-        """Return a value of it as in a TOML file, without secrets."""
+        """Return a value in TOML, without secrets."""
         return as_toml(tuple(map(self.hide, value)) if self.hide and isinstance(value, tuple) else value)
 
     def read(self, given: object) -> Value:
-        """Return the value of a text or a TOML file. Raises `ValueError` if it is none, with the allowed ones."""
+        """Return the value of a text or a TOML file. Raises `ValueError`, with the allowed values, if it is invalid."""
         if self.kind == bool | None and given == "":
             return None
         if self.is_truth:
@@ -188,7 +188,7 @@ def settings_of(kind: type, table: str = "") -> Iterator[Setting]:
 
 
 def as_toml(value: Value) -> str:
-    """Return the value as in a TOML file."""
+    """Return the value in TOML."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -19,9 +19,9 @@ MAX_FILE_BYTES = 1_000_000
 MAX_RATE = 1_000_000
 CHECK = "check"
 _AS_FLAGS = {"help": "--help", "version": "--version"}
-"""Words that mean the flag of the same name."""
+"""Words that act as the flag of the same name."""
 NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_MOTION", "TTT_NET_RULES", "TTT_NET_REQUIRE_ALL"}
-"""Variables that begin like a setting and are none of the server's."""
+"""Variables that begin like a setting but are not settings of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class LaunchOptions:
 
     configuration: Configuration
     is_check: bool = False
-    """Whether to report what is wrong or risky instead of serving."""
+    """Whether to report errors and risks instead of serving."""
     is_print: bool = False
-    """Whether to write the configuration as a file, instead of serving."""
+    """Whether to print the configuration as a file instead of serving."""
     file: Path | None = None
-    """The file that was read, if one was."""
+    """The file that was read, if any."""
 
 
 def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
@@ -99,10 +99,10 @@ def as_file(configuration: Configuration) -> str:
 
 
 class _HelpAll(argparse.Action):
-    """Prints the help with every setting in it, and ends."""
+    """Prints the help with all settings, and exits."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Do so."""
+        """Print the help, and exit."""
         make_parser(is_whole=True).print_help()
         parser.exit()
 

@@ -1,9 +1,8 @@
 """One client's socket: frames in and out, heartbeats, and the bounds that keep a bad peer from hurting others.
 
-The WebSocket protocol is the Sans-I/O layer of `websockets`; the socket is ours, because `websockets.asyncio` waits
-without end for a reader that has stopped, in `close()` and in its keepalive too. A connection here waits for nothing:
-it buffers unsent bytes up to a bound, and then drops the peer. `RemoteConnection` takes its place for players of other
-nodes.
+The WebSocket protocol is the Sans-I/O layer of `websockets`. The socket is handled here, because `websockets.asyncio`
+waits forever for a stalled reader, also in `close()` and in its keepalive. A connection here never waits: it buffers
+unsent bytes up to a bound, and then drops the peer. `RemoteConnection` replaces it for players on other nodes.
 """
 
 import asyncio
@@ -46,16 +45,16 @@ log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
 _FRAMES_OF_A_TURN = 8
-"""A read of 64 KiB may be 10,900 empty pings, a tenth of a second to parse; so other connections come between."""
+"""A read of 64 KiB may contain 10,900 empty pings, which take a tenth of a second; so other connections get turns."""
 _MOST_HELD_BYTES = 2_048
 _GOODBYES = (1000, 1001)
 _MOST_LINES = 42
-"""Of a request: its first and its last, and 40 headers; browsers send about 20, and each costs 5 us."""
+"""The maximal lines of a request: its first and last, and 40 headers; browsers send about 20, and each costs 5 us."""
 _REQUEST_END = b"\r\n\r\n"
 _MOST_ANSWERS = 32
-"""Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
+"""The maximal number of plain HTTP requests on one connection: a page needs a few, and responses may be large."""
 _MAX_REASON = 123
-"""In bytes of UTF-8: the room in a close frame."""
+"""The maximal bytes of a close reason in UTF-8."""
 
 
 class ConnectionOwner(Interface):
@@ -68,7 +67,7 @@ class ConnectionOwner(Interface):
     shares: FairShares
 
     def opened(self, connection: "Connection", peer: str) -> None:
-        """Add a new connection, which comes from that address."""
+        """Add a new connection from an address."""
 
     def answer_http(
         self, connection: "Connection", request: Request, protocol: ServerProtocol
@@ -76,28 +75,28 @@ class ConnectionOwner(Interface):
         """Answer a plain HTTP request, now or later, or return None for a WebSocket handshake."""
 
     def received(self, connection: "Connection", text: str) -> None:
-        """Act on one text message; `ProtocolError` closes the connection."""
+        """Handle one text message; `ProtocolError` closes the connection."""
 
     def meter(self, connection: "Connection") -> None:
-        """Count one frame. Raises `Refusal` if it is one too many, `ProtocolError` if it is one of a flood."""
+        """Count one frame. Raises `Refusal` if it exceeds the rate, `ProtocolError` if it is part of a flood."""
 
     def flooded(self, connection: "Connection") -> None:
         """Count a flood, for which the connection is about to be closed."""
 
     def closed(self, connection: "Connection") -> None:
-        """Remove a connection that is gone."""
+        """Remove a closed connection."""
 
 
 class LaterAnswer:
-    """A slow answer to a plain HTTP request, or a streamed body: see `Connection.answer`."""
+    """A later response to a plain HTTP request, or a streamed body; see `Connection.answer`."""
 
     __slots__ = ("cancel", "is_streaming")
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self.cancel = cancel
-        """Called if the client goes before the end of the answer."""
+        """Called if the client disconnects before the end of the response."""
         self.is_streaming = False
-        """Whether the head was sent, and the body continues until one of the two ends it."""
+        """Whether the head was sent, and the body continues until either side ends it."""
 
 
 class Connection(Reader):
@@ -144,55 +143,55 @@ class Connection(Reader):
         self._owner = owner
         self._loop = loop
         self._protocol: Protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
-        """That of the opening handshake; then a fresh one, since its parser would keep the request in memory."""
+        """The protocol of the opening handshake, then a new one, since its parser would keep the request in memory."""
         self._fragments: bytearray | None = None
         self._boundary: FrameBoundary | None = None
-        """Where the frame ends that has come in part; None while the next byte begins one."""
+        """The end of the partially received frame; None if the next byte begins one."""
         self._backlog = b""
-        """Bytes that were read and not processed yet; while there are any, nothing more is read."""
+        """Bytes that were read but not processed yet; while there are any, reading is paused."""
         self._held: bytes | None = None
-        """Short answers of the turn that is taken: a write for each would cost as much as the rest of a flood."""
+        """Short answers of the current turn, combined, since separate writes cost as much as the rest of a flood."""
         self._is_paused = False
         self._is_resting = False
-        """Whether nothing is read for a while."""
+        """Whether reading is paused for a while."""
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
         self._header_lines = 0
-        """How many lines of that request have come."""
+        """The number of received lines of that request."""
         self._answered = 0
-        """Plain HTTP requests that this connection was kept open after."""
+        """The number of answered plain HTTP requests after which this connection stayed open."""
         self._late = LateBytes()
         self._later: LaterAnswer | None = None
-        """The answer that the client waits for, or listens to; the next request is read once it is whole."""
+        """The pending or streamed response; the next request is read after its end."""
         self.unsent_messages = 0
         """Bytes sent since the peer fell behind."""
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
         self._heartbeat = Heartbeat()
         self.lag_ms = 0
-        """How long a message and its answer are on the network, as pings measure it."""
+        """The round trip, measured by pings."""
         self.opened_s = self.heard_s = loop.time()
         self._bucket = Bucket(owner.limits.messages, owner.now_ms())
         self.is_open = False
-        """Whether the peer may still receive what is sent now."""
+        """Whether the peer may still receive messages."""
         self.address = ""
         """The client's address; behind a proxy, known with its request."""
         self.metered_as: str | None = None
-        """The address that limits count it under, if they apply to it."""
+        """The address under which limits count it, if they apply."""
         self.account: Account | None = None
         """The payer of its computing time; None if it is not metered."""
         self.owed_ms = 0.0
-        """Its cost that is not charged to the player yet."""
+        """The cost that is not charged to the player yet."""
         self.player: int | None = None
-        """The player, from their accepted `hello` on."""
+        """The player, after their accepted `hello`."""
         self.lacks_place = False
-        """Whether it came when the server was full: then only a player with an unfinished match may stay."""
+        """Whether it arrived when the server was full: then only a player with an unfinished match may stay."""
         self.has_said_hello = False
         """Whether the client has sent `hello`, accepted or not."""
         self.turned_away: TurnedAway | None = None
-        """Why it may not come in."""
+        """Why it is not admitted, if so."""
         self.session: object = None
-        """The owner's record of this client, from its accepted `hello` on."""
+        """The owner's record of this client, after its accepted `hello`."""
 
     # Called by the event loop.
 
@@ -213,20 +212,20 @@ class Connection(Reader):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Process received bytes, and charge the cost."""
-        if self.account is None and self.is_open:  # behind a proxy, the address comes with the opening
+        if self.account is None and self.is_open:  # behind a proxy, the address arrives with the opening
             self.data_received(bytes(self._buffer.view[:nbytes]))
             return
-        shares = self._owner.shares  # not by `metered`, which costs another call for each move
+        shares = self._owner.shares  # inlined instead of `metered`, which would cost another call per move
         began_s = shares.clock_s()
         self.data_received(bytes(self._buffer.view[:nbytes]))
         shares.charge(self, (shares.clock_s() - began_s) * 1000 + READ_MS)
 
     def data_received(self, data: bytes) -> None:
-        """Take in bytes, and act on the messages that are complete with them."""
+        """Handle bytes, and the messages that they complete."""
         self.heard_s = self._loop.time()
         is_heavy = self._is_resting or (self.account is not None and self.account.is_heavy)
         if self.is_open and not is_heavy and not self._backlog and self._boundary is None and self._fragments is None:
-            payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
+            payload = short_text(data)  # the usual case, since the parser costs as much as the rest of a move
             if payload is not None:
                 self._act_on(payload)
                 return
@@ -246,9 +245,9 @@ class Connection(Reader):
                 self._take_turn()
 
     def _read_opening(self, data: bytes) -> int:
-        """Take in the opening handshake, or one plain request; return where it ends."""
-        # `websockets` would read frames that came with a request as if they were answers to nothing. So it gets the
-        # request alone: whole if it came so, as nearly all do, else line by line until it is complete, and answered.
+        """Read the opening handshake, or one plain request; return where it ends."""
+        # `websockets` would misinterpret frames that arrive with a request. So it gets only the request: complete if it
+        # arrives in one piece, as almost all do, else line by line until it is complete and answered.
         limit, whole = self._owner.limits.handshake_bytes, data.find(_REQUEST_END) + len(_REQUEST_END)
         is_short = len(_REQUEST_END) <= whole <= limit and data.count(b"\n", 0, whole) <= _MOST_LINES
         if is_short and not self._opening and self._behind_since_s is None:
@@ -256,11 +255,11 @@ class Connection(Reader):
             if self._protocol.handshake_exc is None:
                 self._answer_opening()
                 return whole
-            self._begin_opening()  # line by line, its answer does not depend on how its bytes were cut
+            self._begin_opening()  # line by line, the response does not depend on how the bytes were split
         lines, answered = BytesIO(data), self._answered
         for line in lines:
             if self._answered and self._behind_since_s is not None:
-                self.evict("unread_answers")  # more is asked for while an answer waits to be read
+                self.evict("unread_answers")  # another request while a response is unread
                 break
             self._opening += line
             self._header_lines += line.endswith(b"\n")
@@ -280,7 +279,7 @@ class Connection(Reader):
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
 
     def _refuse_opening(self, *, is_long: bool) -> None:
-        """Refuse bytes that are no request, or not one that is answered; the parser would close without a word."""
+        """Reject bytes that are not an acceptable request; the parser would close without a response."""
         self._note_end("long_handshake" if is_long else "bad_request")
         self.transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
         self._opening = b""
@@ -289,7 +288,7 @@ class Connection(Reader):
         self._flush()
 
     def _answer_opening(self) -> None:
-        """Answer the request if it is complete, and refuse it if it is none."""
+        """Answer the request if it is complete, or reject it if it is invalid."""
         opening = self._protocol
         assert isinstance(opening, ServerProtocol)
         for request in opening.events_received():
@@ -305,10 +304,10 @@ class Connection(Reader):
             self._flush()
 
     def _take_turn(self) -> None:
-        """Act on a few frames; the others wait until other connections have had their turn.
+        """Handle a few frames; the others wait until other connections have had their turn.
 
-        Each frame is acted on before the next is parsed, so that how the connection ends does not depend on how its
-        bytes were cut on the way.
+        Each frame is handled before the next is parsed, so that the end of the connection does not depend on how the
+        bytes were split.
         """
         data, start, self._held = self._backlog, 0, b""
         clock_s = self._owner.shares.clock_s
@@ -345,7 +344,7 @@ class Connection(Reader):
             self._pause_reading(self._is_resting)
 
     def rest(self, seconds: float) -> None:
-        """Read nothing for a while: each refusal of a request costs as much as a ping."""
+        """Pause reading for a while: each refusal of a request costs as much as a ping."""
         if not self._is_resting:
             self._is_resting = True
             self._pause_reading(True)
@@ -362,24 +361,24 @@ class Connection(Reader):
         self.in_turn(self._take_turn)
 
     def in_turn(self, do: Callable[[], None]) -> None:
-        """Do something for this client in its turn, fairly among all addresses, and charge the cost."""
+        """Call a function for this client in its turn, fairly among all addresses, and charge the cost."""
         self._owner.turns.join(partial(self.metered, do), self.account)
 
     def metered(self, do: Callable[[], None]) -> None:
-        """Do something for this client, and charge the cost."""
+        """Call a function for this client, and charge the cost."""
         clock_s = self._owner.shares.clock_s
         began_s = clock_s()
         do()
         self.charge((clock_s() - began_s) * 1000)
 
     def charge(self, ms: float) -> None:
-        """Charge the cost of something done for this client, in milliseconds of computing."""
+        """Charge the cost of work for this client, in CPU milliseconds."""
         if self.account is not None:
             self._owner.shares.charge(self, ms)
 
     @property
     def is_heavy(self) -> bool:
-        """Whether its address used so much lately that it has to take turns."""
+        """Whether its address recently used so much that it has to take turns."""
         return self.account is not None and self.account.is_heavy
 
     def _take_frame(self, data: bytes, start: int) -> int:
@@ -413,9 +412,9 @@ class Connection(Reader):
             self._write_eof()
 
     def _advance(self, data: bytes) -> None:
-        """Take in one frame or a part of it."""
+        """Handle one frame or a part of it."""
         self._protocol.receive_data(data)
-        self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a farewell
+        self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a close frame
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
                 break
@@ -423,7 +422,7 @@ class Connection(Reader):
                 self._take(event)
 
     def _send_answer(self, answer: Response) -> None:
-        """Send the answer to an opening; the connection is a WebSocket from now on, stays, or ends."""
+        """Send the response to an opening; then the connection becomes a WebSocket, stays open, or ends."""
         if answer.body:
             self.charge(len(answer.body) * MS_PER_MB / 1_000_000)
         if answer.headers.get("Connection") == "keep-alive":
@@ -443,7 +442,7 @@ class Connection(Reader):
             self._protocol.send_response(answer)
 
     def answer(self, answer: Response) -> None:
-        """Send the whole of an answer that was to come later, then read on."""
+        """Send a complete later response, then continue reading."""
         if self._later is None or self._closing_since_s is not None:
             return
         self._later = None
@@ -453,19 +452,19 @@ class Connection(Reader):
             self._go_on_reading()
 
     def stream(self, head: Response) -> None:
-        """Send the head of an answer that was to come later; `send_more` sends its body, which the close ends."""
+        """Send the head of a later response; `send_more` sends its body, which closing ends."""
         if self._later is not None and self._closing_since_s is None:
             self._later.is_streaming = True
             self.transport.write(head.serialize())
 
     def send_more(self, data: bytes) -> None:
-        """Send a part of a streamed body, if the client has read what was sent before; charge its bytes."""
+        """Send a part of a streamed body, if the client has read the previous parts; charge its bytes."""
         if self._later is not None and self._closing_since_s is None and not self.is_behind:
             self.charge(len(data) * MS_PER_MB / 1_000_000)
             self.transport.write(data)
 
     def _stays(self) -> bool:
-        """Be as newly opened for the next request, unless there were enough of them."""
+        """Reset the connection for the next request, unless it has had enough of them."""
         self._answered += 1
         if self._answered >= _MOST_ANSWERS:
             return False
@@ -481,7 +480,7 @@ class Connection(Reader):
         self._flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the owner, and break the reference cycles, so that no collection of garbage is needed for this one."""
+        """Notify the owner, and break reference cycles, so that no garbage collection is needed."""
         self._backlog = b""
         later, self._later = self._later, None
         if later is not None:
@@ -491,18 +490,18 @@ class Connection(Reader):
         self._drop_parser()
 
     def _drop_parser(self) -> None:
-        """Break the reference cycles of the protocol, which is needed no more."""
+        """Break the reference cycles of the protocol, which is not needed any more."""
         self._protocol.parser.close()
         del self._protocol.parser
         for error in (self._protocol.parser_exc, self._protocol.handshake_exc):
             _forget_way_of(error)
 
     def pause_writing(self) -> None:
-        """Count messages from now on: the peer is behind with its reading."""
+        """Begin counting bytes: the peer is behind with reading."""
         self._behind_since_s = self._loop.time()
 
     def resume_writing(self) -> None:
-        """Count no more: the peer has caught up."""
+        """Stop counting bytes: the peer has caught up."""
         self._behind_since_s = None
         self.unsent_messages = 0
 
@@ -510,12 +509,12 @@ class Connection(Reader):
 
     @property
     def unsent_bytes(self) -> int:
-        """Bytes in our memory that this client has not read."""
+        """The bytes in our memory that this client has not read."""
         return self.transport.get_write_buffer_size()
 
     @property
     def fragment_bytes(self) -> int:
-        """How much has come of a message whose last fragment has not."""
+        """The received bytes of an incomplete fragmented message."""
         return 0 if self._fragments is None else len(self._fragments)
 
     @property
@@ -526,11 +525,11 @@ class Connection(Reader):
 
     @property
     def is_behind(self) -> bool:
-        """Whether something that was sent waits in our memory, because the peer has not read on."""
+        """Whether sent bytes wait in our memory because the peer is not reading."""
         return self._behind_since_s is not None
 
     def send(self, frames: bytes) -> None:
-        """Send whole frames, or drop a peer that has left too much unread."""
+        """Send complete frames, or drop a peer with too many unread bytes."""
         if not self.is_open:
             return
         if self._behind_since_s is not None:
@@ -554,7 +553,7 @@ class Connection(Reader):
             self.transport.write(held)
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
-        """Answer a request that was not carried out; if that is not known, close, so that the client comes back."""
+        """Answer a request that was not carried out; if that is unknown, close, so that the client reconnects."""
         if isinstance(refusal, UnknownOutcomeError):
             self.close(Closing.RESTART, UNKNOWN)
             return
@@ -562,7 +561,10 @@ class Connection(Reader):
         self.send(frame(encode(refused(request, refusal))))
 
     def meter(self, times: int = 1) -> int:
-        """Count frames; return 0, or after how many milliseconds one may be sent again. A flood is an error."""
+        """Count frames; return 0, or the milliseconds until one may be sent again.
+
+        Raises `ProtocolError` if it is a flood.
+        """
         wait_ms = self._bucket.take(self._owner.now_ms(), times)
         if wait_ms and self._bucket.is_flooded:
             self._owner.flooded(self)
@@ -580,7 +582,7 @@ class Connection(Reader):
             self.abort()
 
     def evict(self, reason: Dropped) -> None:
-        """Drop the socket for a reason that is counted."""
+        """Drop the socket, and count the reason."""
         if self._closing_since_s is None:
             self._note_end(reason)
         self.abort()
@@ -591,12 +593,12 @@ class Connection(Reader):
             log.info("a connection from %s was ended: %s", coarse(self.address), reason)
 
     def abort(self) -> None:
-        """Drop the socket and all that was waiting to be sent."""
+        """Drop the socket and all unsent bytes."""
         self._begin_to_close()
         self.transport.abort()
 
     def excuse(self, late_s: float) -> None:
-        """Exclude a pause of this process from everything that is awaited."""
+        """Exclude a pause of this process from all timeouts."""
         self.opened_s += late_s
         self.heard_s += late_s
         self._heartbeat.excuse(late_s)
@@ -606,7 +608,7 @@ class Connection(Reader):
             self._closing_since_s += late_s
 
     def tick(self, now_s: float) -> None:
-        """Look after this connection, about once a second: measure the way, drop the dead, the stalled, the mute."""
+        """Check this connection about once a second: ping it, and drop it if it is dead, stalled or silent."""
         limits = self._owner.limits
         if self._closing_since_s is not None:
             if now_s - self._closing_since_s > limits.closing_s:
@@ -617,7 +619,7 @@ class Connection(Reader):
         elif self._protocol.state is State.CONNECTING:
             if now_s - self.opened_s > limits.handshake_s:
                 if self._answered and self._behind_since_s is None and not self._opening:
-                    self._begin_to_close()  # a browser that has its answer
+                    self._begin_to_close()  # a browser that has its response
                     self.transport.close()
                 else:
                     self.evict("no_handshake")
@@ -652,18 +654,18 @@ class Connection(Reader):
             self.close(Closing.BAD_TEXT)
         except ProtocolError as error:
             self.close(error.closing, str(error))
-        except Exception:  # a fault of ours in one request costs one connection, and is seen in the log
+        except Exception:  # an internal error in one request closes one connection, and is logged
             self._owner.metrics.faults += 1
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 
     def _message(self, event: Frame) -> bytes | bytearray | memoryview | None:
-        """Return the message that is complete with this frame; a frame that completes none is metered all the same."""
+        """Return the message that this frame completes; other frames are counted too."""
         if event.opcode is Opcode.PONG:
             self.lag_ms = self._heartbeat.answered(self._loop.time())
         is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
         if not is_data or not event.fin:
-            with suppress(Refusal):  # too fast or not, there is nothing here to answer; a flood is closed
+            with suppress(Refusal):  # there is no request to reject; a flood closes the connection
                 self._owner.meter(self)
         if not is_data:
             return None
@@ -689,7 +691,7 @@ class Connection(Reader):
             self._begin_to_close()
 
     def _write_eof(self) -> None:
-        """Say that no more will come; a peer that has just reset the connection needs no word of it."""
+        """Send the end of the stream, unless the peer has just reset the connection."""
         with suppress(OSError):  # asyncio raises it, and still reports the end of the connection
             self.transport.write_eof()
 
@@ -708,7 +710,7 @@ def _forget_way_of(error: BaseException | None) -> None:
 class RemoteConnection:
     """The connection of a player on another node of a cluster, as a session uses it.
 
-    Messages go to the player's node, and may be lost on the way. Match events do not: each node sends them to its own
+    Messages go to the player's node, and may be lost. Match events take another way: each node sends them to its own
     connections.
     """
 
@@ -739,7 +741,7 @@ class RemoteConnection:
         self.node = node
         """The node that the player is connected to."""
         self.address = address
-        """The keyed hash of the address, as in sanctions; empty if it is not known."""
+        """The keyed hash of the address, as in sanctions; empty if unknown."""
         self.metered_as: str | None = address if is_metered else None
         self.opened_s = opened_s
         self.left_on_purpose = False
@@ -747,7 +749,7 @@ class RemoteConnection:
         self.session: object = None
         self.player: int | None = player
         self.owed_ms = 0.0
-        """The cost of requests that their node forwarded to this one, as far as it is not charged yet."""
+        """The uncharged cost of requests that their node forwarded to this one."""
         self._forward = forward
         self._shares = shares
 
@@ -777,7 +779,7 @@ class RemoteConnection:
         return 0
 
     def charge(self, ms: float) -> None:
-        """Charge what this node did for the player; the player's node charges the rest."""
+        """Charge the work of this node for the player; the player's node charges the rest."""
         self._shares.charge(self, ms)
 
     def send(self, frames: bytes) -> None:
@@ -792,5 +794,5 @@ class RemoteConnection:
         self.send(frame(encode(refused(request, refusal))))
 
     def close(self, closing: Closing, reason: str = "") -> None:
-        """Have the player's node close the connection."""
+        """Ask the player's node to close the connection."""
         self._forward(reason.encode(), closing)

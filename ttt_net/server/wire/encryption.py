@@ -1,8 +1,8 @@
 """TLS between a socket and its connection, Sans-I/O like the WebSocket protocol above it.
 
-asyncio's own TLS calls a protocol only after the handshake, and has two buffers of its own. So neither the limits at
-accept nor the bound on unsent bytes would hold. Here the connection gets the socket at once, and its output is
-encrypted straight into the socket's buffer, the only one.
+asyncio's own TLS calls a protocol only after the handshake, and has two more buffers. So neither the limits at accept
+nor the bound on unsent bytes would hold. Here the connection gets the socket immediately, and its output is encrypted
+directly into the socket's buffer, the only one.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class TlsLayer(Reader):
     # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Notify the connection at once; it limits the time of the handshake."""
+        """Notify the connection immediately; it limits the time of the handshake."""
         self._transport = cast(asyncio.Transport, transport)
         self._inner.connection_made(cast(asyncio.Transport, self))
 
@@ -118,11 +118,11 @@ class TlsLayer(Reader):
         del self._inner
 
     def pause_writing(self) -> None:
-        """Hand it on."""
+        """Forward the call."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """Hand it on."""
+        """Forward the call."""
         self._inner.resume_writing()
 
     # The transport, as the connection uses it.
@@ -137,9 +137,9 @@ class TlsLayer(Reader):
         self._flush()
 
     def write_eof(self) -> None:
-        """Say in both languages that no more will come."""
+        """Send the end of the stream, in TLS and in TCP."""
         if self._is_shaken and not self._is_over:
-            with contextlib.suppress(ssl.SSLError):  # it expects the peer's notice too; we do not wait for that
+            with contextlib.suppress(ssl.SSLError):  # it expects the peer's close notice; we do not wait for it
                 self._tls.unwrap()
             self._flush()
         if self._transport.can_write_eof():
@@ -150,7 +150,7 @@ class TlsLayer(Reader):
         return True
 
     def abort(self) -> None:
-        """Drop the socket, and all that was waiting to be sent."""
+        """Drop the socket and all unsent bytes."""
         self._is_over = True
         self._transport.abort()
 
@@ -163,15 +163,15 @@ class TlsLayer(Reader):
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Read again."""
+        """Resume reading."""
         self._transport.resume_reading()
 
     def get_write_buffer_size(self) -> int:
-        """Return how many bytes wait for the peer, here and below."""
+        """Return the number of unsent bytes, here and in the socket's transport."""
         return self._outgoing.pending + self._transport.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Hand it on."""
+        """Forward the call."""
         self._transport.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: object = None) -> object:
@@ -182,10 +182,10 @@ class TlsLayer(Reader):
         if self._outgoing.pending and not self._transport.is_closing():
             self._transport.write(self._outgoing.read())
             if self._transport.get_write_buffer_size() > 2 * self._limits.unsent_bytes:
-                self.abort()  # it asks for new keys, or whatever else the library answers to, and does not read
+                self.abort()  # a peer that requests new keys, or other answers of the library, and does not read
 
     def _break_off(self, error: ssl.SSLError) -> None:
-        """End a connection that broke TLS. A peer that never spoke TLS gets a plain answer."""
+        """End a connection that violated TLS. A peer that never used TLS gets a plain response."""
         if not self._is_shaken and error.reason == "HTTP_REQUEST":
             self._outgoing.read()
             self._transport.write(_NOT_TLS)

@@ -3,7 +3,7 @@
 - All connections of an event loop read into one buffer. Asyncio's plain protocol allocates 256 KiB for each read, which
   in a young process costs a third of a move's time without uvloop.
 - Connections with much to read take turns.
-- Short text frames are read and written by hand, because each move is one; the result is the same as `websockets`'.
+- Short text frames are parsed and written here, because each move is one; the result is the same as with `websockets`.
 - Pings measure how long a message and its answer take on the network.
 """
 
@@ -19,9 +19,9 @@ except ImportError:  # where `websockets` has no compiled part
     from websockets.utils import apply_mask
 
 PASS_S = 0.000_5
-"""The longest time that turns take in one pass of the event loop, if they are short."""
+"""The maximal time of short turns in one iteration of the event loop."""
 _PINGED_ANYWAY = 5
-"""A peer that keeps sending is pinged this many times more rarely, for a ping costs as much as a move."""
+"""An active peer is pinged this many times less often, since a ping costs as much as a move."""
 _WHOLE_TEXT = 0x81
 _MASKED = 0x80
 _SHORT = 125
@@ -30,15 +30,15 @@ _HEADS = tuple(bytes((_WHOLE_TEXT, size)) for size in range(_SHORT + 1))
 _MASK_ENDS = 6
 _CLOSE = 0x88
 _LONGEST_HEAD = 10
-"""In bytes, without the mask."""
+"""The size of a short frame's head in bytes, without the mask."""
 _LONGEST_CLOSE = _MASK_ENDS + _SHORT
-"""In bytes: a close frame of a client with the longest reason."""
+"""The size of a client's close frame with the longest reason, in bytes."""
 _MOST_LATE = 65_536
-"""The most bytes read from a peer that is being closed, so that the close frame reaches it; beyond it is a reset."""
+"""The maximal bytes to read from a closing peer, so that it receives the close frame; more cause a reset."""
 
 
 class ReadBuffer:
-    """The buffer of one event loop, which asks for it, fills it and reports before it serves another connection."""
+    """The read buffer of one event loop, which fills it and reports before it serves another connection."""
 
     __slots__ = ("bytes", "view")
 
@@ -65,41 +65,41 @@ class Reader(asyncio.BufferedProtocol):
 
     @abstractmethod
     def data_received(self, data: bytes) -> None:
-        """Take in bytes."""
+        """Handle bytes."""
 
 
 class TurnQueue:
-    """Turns of connections with much to read: one in each pass of the event loop, or several within `PASS_S`.
+    """Turns of connections with much to read: one in each iteration of the event loop, or several within `PASS_S`.
 
-    So a connection delays another by one turn at most, however much two hundred connections sent at once. A connection
-    that is not done joins again, behind the others of its holder. Holders take turns too.
+    So a connection delays another by at most one turn, however much two hundred connections send at once. An unfinished
+    connection joins the queue again, behind the others of its holder. Holders take turns too.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: OrderedDict[object, deque[Callable[[], None]]] = OrderedDict()
-        """The calls that wait, by holder: the first holder is next."""
+        """The waiting calls by holder; the first holder is next."""
         self._is_taken = False
 
     def __len__(self) -> int:
-        """Return how many calls wait for their turn, or are having it."""
+        """Return the number of waiting and running calls."""
         return sum(map(len, self._waiting.values())) + self._is_taken
 
     def join(self, take_turn: Callable[[], None], holder: object = None) -> None:
-        """Have `take_turn` called once, in one of the next passes of the running event loop, fairly by `holder`."""
+        """Call `take_turn` once, in one of the next iterations of the running event loop, fairly by `holder`."""
         is_first = not self._waiting and not self._is_taken
         self._waiting.setdefault(holder, deque()).append(take_turn)
         if is_first:
             self._pass_soon()
 
     def _pass_soon(self) -> None:
-        """Continue in the next pass of the loop; with asyncio's, after everything that has arrived by then."""
+        """Continue in the next iteration of the loop; in asyncio's, after everything that has arrived by then."""
         self._loop.call_later(0, self._pass)
 
     def _pass(self) -> None:
         until_s = self._loop.time() + PASS_S
         try:
-            # a pass costs as much as a short turn, so those of known holders share one
+            # an iteration costs as much as a short turn, so turns of known holders share one
             while self._take_one() is not None and self._waiting and self._loop.time() < until_s:
                 pass
         finally:
@@ -107,7 +107,7 @@ class TurnQueue:
                 self._pass_soon()
 
     def _take_one(self) -> object:
-        """Have the next turn taken; return its holder."""
+        """Run the next turn; return its holder."""
         holder, calls = self._waiting.popitem(last=False)
         take_turn = calls.popleft()
         if calls:
@@ -131,7 +131,7 @@ def frame(payload: bytes) -> bytes:
 
 
 def short_text(data: bytes) -> bytes | None:
-    """Return the payload if `data` is one whole text frame of a client, of at most 125 bytes, and nothing else."""
+    """Return the payload if `data` is exactly one complete text frame of a client with at most 125 bytes."""
     size = len(data) - _MASK_ENDS
     if not 0 <= size <= _SHORT or data[0] != _WHOLE_TEXT or data[1] != _MASKED | size:
         return None
@@ -144,14 +144,14 @@ def ends_with_close(data: bytes) -> bool:
 
 
 class LateBytes:
-    """Bytes from a peer that is being closed: counted, and not parsed."""
+    """Bytes from a peer that is being closed: counted, but not parsed."""
 
     __slots__ = ("_count", "_end")
 
     def __init__(self) -> None:
         self._count = 0
         self._end = b""
-        """The last of them, in which the peer may take part in the closing handshake."""
+        """The last bytes, which may contain the peer's part in the closing handshake."""
 
     def add(self, data: bytes) -> None:
         """Count bytes, and keep the last."""
@@ -170,15 +170,15 @@ class LateBytes:
 
 
 class FrameBoundary:
-    """Follows where the frames of a client end, so that each can be acted on before the next is parsed."""
+    """Tracks the ends of a client's frames, so that each can be handled before the next is parsed."""
 
     __slots__ = ("_head", "_missing")
 
     def __init__(self) -> None:
         self._head = b""
-        """The first bytes of a frame whose length is not known yet: at most 9."""
+        """The first bytes of a frame of unknown length: at most 9."""
         self._missing = 0
-        """How many bytes of a frame that has begun are still to come."""
+        """The number of missing bytes of the current frame."""
 
     @property
     def is_between(self) -> bool:
@@ -186,7 +186,7 @@ class FrameBoundary:
         return not self._missing and not self._head
 
     def end_of_frame(self, data: bytes, start: int) -> int:
-        """Return where in `data` the frame ends whose next byte is at `start`; the end of `data` if it continues."""
+        """Return where in `data` the frame with its next byte at `start` ends; the end of `data` if it continues."""
         if not self._missing:
             head = self._head + data[start : start + _LONGEST_HEAD]
             size = _frame_bytes(head)
@@ -201,7 +201,7 @@ class FrameBoundary:
 
 
 def _frame_bytes(head: bytes) -> int | None:
-    """Return the length of the frame that begins with `head`, whatever it is; None if that is not enough to tell."""
+    """Return the length of the frame that begins with `head`; None if `head` is too short."""
     if len(head) < 2:
         return None
     size, before = head[1] & ~_MASKED, _MASK_ENDS if head[1] & _MASKED else 2
@@ -214,9 +214,9 @@ def _frame_bytes(head: bytes) -> int | None:
 
 
 class Heartbeat:
-    """The pings of one connection: when the next is due, and the round trip that the answers show.
+    """The pings of one connection: when the next is due, and the measured round trip.
 
-    The first ping is due at once, because a player's clock may start soon.
+    The first ping is due immediately, because a player's clock may start soon.
     """
 
     __slots__ = ("_answered_ms", "_asked_s", "_waits_since_s")
@@ -225,22 +225,22 @@ class Heartbeat:
         self._asked_s = -math.inf
         """When the last ping was sent."""
         self._waits_since_s: float | None = None
-        """The same, while there is no answer."""
+        """When the unanswered ping was sent, if any."""
         self._answered_ms = 0
 
     def is_due(self, now_s: float, heard_s: float, after_s: float) -> bool:
-        """Tell whether to ping a peer that last sent at `heard_s`: after such a silence, and rarely without one."""
+        """Tell whether to ping a peer that last sent at `heard_s`: after a silence, and rarely without one."""
         if self._waits_since_s is not None:
             return False
         silent_s, asked_ago_s = now_s - max(self._asked_s, heard_s), now_s - self._asked_s
         return silent_s > after_s or asked_ago_s > after_s * _PINGED_ANYWAY
 
     def asked(self, now_s: float) -> None:
-        """Note that a ping was sent."""
+        """Record that a ping was sent."""
         self._waits_since_s = self._asked_s = now_s
 
     def answered(self, now_s: float) -> int:
-        """Note that a pong came; return the mean of the last round trips in milliseconds."""
+        """Record a pong; return the mean of the last round trips in milliseconds."""
         if self._waits_since_s is not None:
             way_ms = int((now_s - self._waits_since_s) * 1000)
             self._answered_ms = way_ms if self._answered_ms == 0 else (7 * self._answered_ms + 3 * way_ms) // 10

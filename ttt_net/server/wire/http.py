@@ -1,11 +1,11 @@
 """Answer plain HTTP, serve the page's files from memory, and check WebSocket handshakes.
 
-A connection stays open after an answer, so that a browser fetches the page's few files over one or two. Behind a proxy
-it does not stay open, because there each request may come from another address.
+A connection stays open after a response, so that a browser loads the page's few files over one or two. Behind a proxy
+it does not, because there each request may come from another address.
 
-`make page` builds the files. The address of all but index.html contains a hash of them all, so a browser may keep them
-for ever and never mixes the files of two versions. The build compresses them with brotli, which Python cannot do. The
-server adds the list of its games to index.html.
+`make page` builds the files. The address of all files except index.html contains a hash of all files, so browsers may
+cache them forever and never mix the files of two versions. The build compresses them with brotli, which Python lacks.
+The server adds the list of its games to index.html.
 """
 
 import gzip
@@ -36,10 +36,10 @@ from ttt_net.messages import encode, refused
 from ttt_net.networks import is_address
 
 HEALTH, READY = "/healthz", "/readyz"
-"""Paths for load balancers: whether the server lives, and whether to send players here."""
+"""The paths for load balancers: whether the server is alive, and whether to send players here."""
 YEAR_S = 31_536_000
 _INVITATIONS = "/j"
-"""Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
+"""The path of invitation links. The code follows a `#`, which browsers do not send, so proxies do not log it."""
 _CODE = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
 _NODE = re.compile(r"wss?://[A-Za-z0-9.:\[\]-]+", re.ASCII)
 """The address of another node, in the form allowed in a header."""
@@ -56,22 +56,22 @@ _KINDS = {
 _BROTLI = "br"
 _INDEX = "index.html"
 _FIRST = ("app.js",)
-"""Files that the page needs before it can show anything, besides index.html."""
+"""The files, other than index.html, that the page needs before it can show anything."""
 _MORE = {"worker.js": {"Service-Worker-Allowed": "/"}}
-"""Headers that some files need: the service worker, which stands with its build, serves every address of the page."""
+"""Additional headers of some files: the service worker is stored in its build's folder but serves every address."""
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PREVIEW_PICTURE = re.compile(r'(property="og:image" content=")(/)')
-"""Programs that preview links take whole addresses alone."""
+"""Programs that preview links accept only absolute addresses."""
 _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
-"""Where the page is: the lobby, an invitation whose code stands behind a `#` or in the path, a match by its id."""
+"""The addresses of the page: the lobby, an invitation with its code after a `#` or in the path, a match by its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as it is sent."""
+    """One file, ready to be sent."""
 
     kind: str
     body: bytes
@@ -80,12 +80,12 @@ class Asset:
     etag: str
     caching: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further headers of the answer."""
+    """Further headers of the response."""
 
 
 def find_asset(path: str, address: str = "") -> Asset | None:
     """Return the asset at a path without its query, or None; `address` is the public one of the server, if known."""
-    place = "/j" if path.startswith("/j") else "/"  # previews of a link know no code: it stands behind a #
+    place = "/j" if path.startswith("/j") else "/"  # link previews do not get the code after the #
     return _assets(address).get(place if _PLACES.fullmatch(path) else path)
 
 
@@ -97,7 +97,7 @@ def page_files() -> dict[str, bytes]:
 
 @cache
 def _style() -> str:
-    """Return the style sheet for index.html: a request for it would cost a round trip first."""
+    """Return the inline style sheet of index.html, which saves a round trip."""
     return _MAP.sub(b"", page_files()["style.css"]).decode()
 
 
@@ -108,7 +108,7 @@ def style_source() -> str:
 
 
 def _catalogue() -> str:
-    """Return what the page lists before its first match, as JSON: the games with a name."""
+    """Return the named games as JSON, for the page before its first match."""
     listed = [
         {
             "name": game.name,
@@ -126,7 +126,7 @@ def _catalogue() -> str:
 
 
 def _line(game: object) -> dict[str, object]:
-    """Return the rules of a game of lines, by which two may play it on one device without a server."""
+    """Return the rules of a line game, with which two people play it on one device without a server."""
     if type(game) is not LineGame:
         return {}
     return {"line": {"row": game.k, "gravity": game.gravity, "misere": game.misere}}
@@ -175,13 +175,13 @@ _CONTENT_POLICY = "; ".join(
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",  # text becomes no markup, whatever a later change of the page tries
+        "require-trusted-types-for 'script'",  # text never becomes markup, whatever later versions of the page do
     )
 )
 _SAFE = {
     "Content-Security-Policy": _CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",  # the address of an invitation is as good as its code
+    "Referrer-Policy": "no-referrer",  # the address of an invitation contains its code
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
@@ -192,7 +192,7 @@ _OPEN = {
     "Cross-Origin-Resource-Policy": "cross-origin",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-"""Headers of answers of the HTTP API: pages of any site may read them, and they do nothing where they are shown."""
+"""The headers of API responses: pages of any site may read them, and browsers do not interpret them."""
 _STATUS = {
     Code.TOO_FAST: HTTPStatus.TOO_MANY_REQUESTS,
     Code.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -205,42 +205,42 @@ _STATUS = {
     Code.UNKNOWN_PLAYER: HTTPStatus.NOT_FOUND,
     Code.UNKNOWN_MATCH: HTTPStatus.NOT_FOUND,
 }
-"""The status of each refusal by the HTTP API; of all others it is 400."""
+"""The HTTP status of each refusal by the API; 400 for all others."""
 
 
 class UnknownAddress(Refusal):
-    """A refusal because there is nothing at that address of the HTTP API."""
+    """A refusal because the address of the HTTP API does not exist."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(Code.BAD_MESSAGE, sentence)
 
 
 class TurnedAway(NamedTuple):
-    """The answer to a connection that may not come in."""
+    """The response to a connection that is not admitted."""
 
     status: int
-    """503 where the server is full, 429 where the address is over a limit, 403 where it is banned."""
+    """503 if the server is full, 429 if the address is over a limit, 403 if it is banned."""
     sentence: str
     retry_after_s: int
 
 
 class OwnPages(NamedTuple):
-    """Where the server's own page may have come from."""
+    """The allowed origins of the server's own page."""
 
     scheme: str
-    """`http` or `https`; empty where a proxy in front knows."""
+    """`http` or `https`; empty behind a proxy, which knows it."""
     is_any_name: bool
-    """Whether the page may be under any name: TLS, or a proxy, lets no foreign name through."""
+    """Whether any host name is allowed, because TLS or a proxy rejects foreign names."""
     name: str = ""
-    """The name that the host gave."""
+    """The configured name."""
     address: str = ""
     """The public address, such as `https://play.example.org`; empty if the host has not set it."""
 
     def has(self, host: str) -> bool:
-        """Return whether a browser may have found the server's page under that name.
+        """Tell whether a browser may have loaded the server's page under a name.
 
-        Anybody can point a name with a dot here, so that their page speaks to us as if it were ours (DNS rebinding).
-        Names of local networks, and addresses, are in no public DNS.
+        Anybody can point a name with a dot here, so that their page connects as if it were ours (DNS rebinding). Names
+        of local networks, and addresses, are not in public DNS.
         """
         is_local = "." not in host or host.endswith(_LOCAL_ENDINGS) or is_address(host)
         return self.is_any_name or host == self.name or is_local
@@ -251,7 +251,7 @@ _LOCAL_ENDINGS = (".localhost", ".local", ".lan", ".home.arpa", ".internal")
 
 
 def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> OwnPages:
-    """Return where the server's own page may have come from, by how it is set up."""
+    """Return the allowed origins of the server's own page for a configuration."""
     url = urlsplit(public_url)
     scheme = {"wss": "https", "ws": "http"}.get(url.scheme, "")
     address = f"{scheme}://{url.netloc}" if scheme else ""
@@ -261,9 +261,9 @@ def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> Own
 
 
 def invitation_code(request: Request) -> str | None:
-    """Return the code of the invitation that the page asks about; None for any other request.
+    """Return the code in the page's request about an invitation; None for any other request.
 
-    It names the code in a header: addresses are written to logs.
+    The code is in a header, because addresses are logged.
     """
     given = request.headers.get_all("Invitation") if request.path == _INVITATIONS else []
     return given[0] if len(given) == 1 and _CODE.fullmatch(given[0]) else None
@@ -279,11 +279,11 @@ def answer_http(
     is_ready: bool = True,
     nodes: Collection[str] = (),
 ) -> Response | None:
-    """Answer a plain request, or a handshake that is not accepted; return None for one that is.
+    """Answer a plain request or a rejected handshake; return None for an accepted handshake.
 
-    A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
-    not browsers send no Origin. `preview` is the invitation that is asked about, or None. `nodes` are the addresses of
-    a cluster: a page of one of them may connect to all.
+    A page may connect only to its own server, or if its origin is one of `origins`; programs other than browsers send
+    no Origin. `preview` is the requested invitation, or None. `nodes` are the addresses of a cluster: a page of one of
+    them may connect to all.
     """
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
@@ -301,7 +301,7 @@ def answer_http(
 
 
 def refuse_opening(opening: bytes, *, is_long: bool) -> Response:
-    """Answer bytes that are not a valid request, whole or partial."""
+    """Answer bytes that are not a valid request."""
     line, _, rest = opening.partition(b"\r\n")
     words = line.split(b" ")
     names = {each.partition(b":")[0].strip().lower() for each in rest.split(b"\r\n")}
@@ -321,7 +321,7 @@ def refuse_opening(opening: bytes, *, is_long: bool) -> Response:
 
 
 def turn_away(why: TurnedAway) -> Response:
-    """Answer a connection that is over a limit or banned, whatever it asks for."""
+    """Answer a connection that is over a limit or banned, whatever it requests."""
     if why.status == HTTPStatus.FORBIDDEN:
         return _respond(HTTPStatus.FORBIDDEN, f"{why.sentence}\n".encode())
     text = f"{why.sentence}; try again in {why.retry_after_s} s\n"
@@ -352,7 +352,7 @@ def _answer_plain(
 
 
 def _fitted(request: Request, response: Response, *, is_closed: bool) -> Response:
-    """Return the response without its body if only its head was asked for; the connection stays if both may."""
+    """Return the response, without its body for HEAD; the connection stays open if both sides allow it."""
     if request.method == "HEAD":
         response.body = b""
     if not is_closed and _may_stay(request):
@@ -367,7 +367,7 @@ def answer_data(request: Request, found: Asset, *, is_closed: bool) -> Response:
 
 
 def refuse_data(request: Request, refusal: Refusal) -> Response:
-    """Answer a request of the HTTP API that is refused: with a status, and a message as in the protocol."""
+    """Answer a rejected request of the HTTP API, with a status and a message as in the protocol."""
     status = _STATUS.get(refusal.code, HTTPStatus.BAD_REQUEST)
     if isinstance(refusal, UnknownAddress):
         status = HTTPStatus.NOT_FOUND
@@ -379,7 +379,7 @@ def refuse_data(request: Request, refusal: Refusal) -> Response:
 
 
 def answer_method(request: Request) -> Response | None:
-    """Answer a request of the HTTP API that is not a read: a browser's preflight, or a wrong method."""
+    """Answer an API request that is not a read: a browser's preflight, or a wrong method."""
     if request.method in ("GET", "HEAD"):
         return None
     allowed = {"Allow": "GET, HEAD"}
@@ -392,7 +392,7 @@ def answer_method(request: Request) -> Response | None:
 
 
 def start_stream(kind: str) -> Response:
-    """Return the head of an answer without an end: the close of the connection ends it."""
+    """Return the head of a streamed response; closing the connection ends it."""
     headers = {"Content-Type": kind, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     response = _opened(_respond(HTTPStatus.OK, b"", headers))
     del response.headers["Content-Length"]
@@ -408,7 +408,7 @@ def _opened(response: Response) -> Response:
 
 
 def _not_found(request: Request) -> Response:
-    """Answer a person with the page, which leads them on, and a program with a line."""
+    """Answer a browser with the page, and a program with a line."""
     page = find_asset("/")
     if page is None or not any("text/html" in value for value in request.headers.get_all("Accept")):
         return _respond(HTTPStatus.NOT_FOUND, b"not found\n")
