@@ -110,6 +110,11 @@ def test_our_match_comes_first_then_who_has_not_finished_then_the_standings() ->
     assert pressed(display, "down", "down", "c-m")[1] == (WatchRequest(0, match="m2"),)
 
 
+def test_a_board_of_a_private_tournament_is_watched_with_its_code() -> None:
+    display = at(replace(RUNNING, private=True), OURS)
+    assert pressed(display, "down", "down", "c-m")[1] == (WatchRequest(0, match="m2", code=CODE),)
+
+
 @pytest.mark.parametrize(
     ("told", "sentence"),
     [

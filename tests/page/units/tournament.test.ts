@@ -65,6 +65,14 @@ test("our match comes first, a round seats us at once, and its end leads back", 
   await page.until("main", "Round 2 begins in 0:12.");
 });
 
+test("a board of a private tournament is watched with its code", async () => {
+  const page = await ann("/#t=BCDFG");
+  await page.says({ ...RUNNING, private: true });
+  await page.until("main", "Cleo – Dan");
+  await page.press("Watch Cleo – Dan");
+  assert.deepEqual(page.of("watch").map((each) => (each as { code?: string }).code), ["BCDFG"]);
+});
+
 test("leaving a tournament takes a second tap", async () => {
   const page = await ann("/#t=BCDFG");
   await page.says(RUNNING);

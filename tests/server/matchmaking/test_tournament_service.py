@@ -121,6 +121,17 @@ async def test_the_code_of_a_tournament_is_good_where_that_of_an_invitation_is(t
         assert await bob.hear("tournaments") == {"type": "tournaments", "count": 0, "tournaments": []}
 
 
+async def test_the_code_of_a_private_tournament_opens_its_matches_to_watchers(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher, wall = await server.join("Teacher"), await server.join("Wall")
+        code = await organise(teacher, private=True)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        match = (await seated(*peers))[0]["match"]
+        assert (await wall.ask("watch", match=match))["type"] == "refused"
+        await wall.ok("watch", match=match, code=code)
+
+
 async def test_tournaments_are_listed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")

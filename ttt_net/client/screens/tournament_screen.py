@@ -268,10 +268,12 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     number = f"Round {told.round}"
     return [
         *_ours(display, told, now_ms),
-        *section(f"Not finished: {told.open_boards}", [_board(world, each) for each in playing]),
+        *section(f"Not finished: {told.open_boards}", [_board(world, told, each) for each in playing]),
         *section("Standings" if told.round else "Players", [_standing(world, told, each) for each in told.standings]),
         *_tie_breaks(told),
-        *section(number if playing or told.state == "over" else f"{number} is over", [_board(world, e) for e in done]),
+        *section(
+            number if playing or told.state == "over" else f"{number} is over", [_board(world, told, e) for e in done]
+        ),
         *_further(told),
         *_withdrawing(world, told),
     ]
@@ -302,20 +304,20 @@ def may_enter(world: World, told: TournamentReply) -> bool:
     return (told.state == "open" or is_late) and not is_entered(world, told)
 
 
-def _board(world: World, board: TournamentBoard) -> Row:
+def _board(world: World, told: TournamentReply, board: TournamentBoard) -> Row:
     ours = _our_name(world)
     first, second = (f"{_name(each)}{' (you)' if each == ours else ''}" for each in (board.first, board.second))
     cells = (f"board {board.board}", f"{first} - {second}" if board.second is not None else first, result_of(board))
-    return Row(cells, f"board:{board.board}", _look(board, is_ours=ours in (board.first, board.second)))
+    return Row(cells, f"board:{board.board}", _look(told, board, is_ours=ours in (board.first, board.second)))
 
 
-def _look(board: TournamentBoard, *, is_ours: bool) -> AnyCommand:
+def _look(told: TournamentReply, board: TournamentBoard, *, is_ours: bool) -> AnyCommand:
     """Return how to see the match of a board; where nobody played, the profile of its player."""
     if board.match is None:
         return Open(Page("profile", about=board.first))
-    if board.result is None and not is_ours:
-        return Send(WatchRequest(0, match=board.match))
-    return Reopen(board.match, is_ours)
+    if is_ours or (board.result is not None and not told.private):
+        return Reopen(board.match, is_ours)
+    return Send(WatchRequest(0, match=board.match, code=told.tournament if told.private else None))
 
 
 def _standing(world: World, told: TournamentReply, row: TournamentStanding) -> Row:

@@ -186,9 +186,9 @@ export function tournamentScreen(): Tree | null {
     bar([h("bdi", told.name), h("span.quiet", ` ${listed([t.kinds[told.kind] ?? told.kind, terms([told.game], told.time, told.rated)])}`)]),
     h("p.stands", { role: "status" }, stateNow(told)),
     now(told),
-    playing.length > 0 && panel(t.notFinished, h("h2", t.notFinished, h("span.quiet", ` ${told.open_boards}`)), h("ul.entries", playing.map(boardEntry))),
+    playing.length > 0 && panel(t.notFinished, h("h2", t.notFinished, h("span.quiet", ` ${told.open_boards}`)), h("ul.entries", playing.map((each) => boardEntry(each, told)))),
     standings.length > 0 && panel(t.standings, h("h2", told.round ? t.standings : t.playersHead), told.round ? table(told) : h("p", listed(standings.map(nameOf))), told.pages > told.page && further(told)),
-    done.length > 0 && panel(t.results, h("h2", t.results), h("ul.entries", done.map(boardEntry))),
+    done.length > 0 && panel(t.results, h("h2", t.results), h("ul.entries", done.map((each) => boardEntry(each, told)))),
     told.state === "open" && panel(w.invitation, invitation(told)),
     h("div.buttons", button(t.wall, () => open(`/#wall=${told.tournament}`, "_blank")), told.state !== "over" && isEntered(told) && leaving(told)),
   );
@@ -215,14 +215,14 @@ async function enter(tournament: string): Promise<void> {
 
 const nameOf = ({ player, gone }: Pick<TournamentStanding, "player" | "gone">): string => (gone ? f(t.left, player) : player);
 
-function boardEntry(each: TournamentBoard): Tree {
+function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
   const { board: number, first, second, match } = each;
   return h(
     "li.entry",
     { key: number, class: isOurs(each) && "own" },
     h("span.number", number),
     h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each))),
-    !!match && button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, [first, second].join(" – "))),
+    !!match && button(w.watch, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", f(w.watchThem, [first, second].join(" – "))),
   );
 }
 
@@ -291,7 +291,7 @@ export function wallScreen(): Tree | null {
   const told = here();
   if (!told) return null;
   const playing = told.boards.filter(isPlaying);
-  follow(playing);
+  follow(playing, told.private ? told.tournament : undefined);
   const next = nextStep(told);
   return screen(
     "main.wall",
@@ -342,14 +342,14 @@ function small({ board: number, first, second, match: id }: TournamentBoard): Tr
 }
 
 /** Watch the first of the boards that are being played, and no more those that are over. */
-function follow(playing: TournamentBoard[]): void {
+function follow(playing: TournamentBoard[], code?: string): void {
   if (!link.isUp()) return;
   const wanted = playing.slice(0, BOARDS).flatMap(({ match }) => match ?? []);
   const nowMs = performance.now();
   for (const match of wanted) {
     if (state.matches.has(match) || nowMs - (asked.get(match) ?? -AGAIN_MS) < AGAIN_MS) continue;
     asked.set(match, nowMs);
-    say({ type: "watch", match });
+    say({ type: "watch", match, code });
   }
   for (const match of asked.keys()) {
     if (wanted.includes(match)) continue;
