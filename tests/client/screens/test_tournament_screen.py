@@ -73,6 +73,14 @@ def test_the_lobby_lists_what_can_be_entered_and_leads_there() -> None:
     assert (display.page.screen, display.page.about, requests) == ("tournament", CODE, (AttendRequest(0, CODE),))
 
 
+def test_the_lobby_says_that_we_play_in_a_tournament() -> None:
+    display = update(update(lobby(PLAYERS, OURS), RUNNING, 0), replace(OURS, outcome=OutcomeInfo(0, "resign")), 0)
+    in_lobby, _ = pressed(display, "n", "escape")
+    assert "You play in Friday: your next match begins by itself. t shows the tournament." in drawn(in_lobby)
+    over = update(in_lobby, replace(RUNNING, state="over"), 0)
+    assert "Welcome, Ann." in drawn(over)
+
+
 def test_an_open_tournament_is_entered_with_one_key() -> None:
     display = at(OPENED)
     page = drawn(display)

@@ -57,7 +57,7 @@ from ttt_net.client.screens.screen import (
     default_status,
     section,
 )
-from ttt_net.client.screens.tournament_screen import tournament_rows
+from ttt_net.client.screens.tournament_screen import entered_name, tournament_rows
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AcceptRequest,
@@ -316,6 +316,8 @@ def _status(display: Display) -> str:
     world = display.world
     if world.link is LinkState.ONLINE and display.is_arriving:
         return "One moment ..."
+    if world.link is LinkState.ONLINE and world.seeking is None and (entered := entered_name(world)):
+        return f"You play in {entered}: your next match begins by itself. t shows the tournament."
     if world.link is LinkState.ONLINE and world.seeking is None:
         free = _bots_with_time(display)
         also = f", b{' or 1-8' * any(each.any_level for each in free)} a bot" if free else ""

@@ -80,6 +80,13 @@ def is_entered(world: World, told: TournamentReply) -> bool:
     return world.entered == told.tournament
 
 
+def entered_name(world: World) -> str:
+    """Return the name of the tournament that we play in; empty if there is none, or it is over."""
+    told = world.reply(TournamentReply)
+    is_ours = told is not None and told.tournament == world.entered and told.state != "over"
+    return _title_of(told) if told is not None and is_ours and is_entered(world, told) else ""
+
+
 def _own_board(world: World, told: TournamentReply) -> TournamentBoard | None:
     """Return our board of the round."""
     ours = _our_name(world)
