@@ -216,7 +216,7 @@ class ClientController:
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Handle an event."""
-        watched, achieved = self.display.world.watching, self.display.achieved
+        watched, achieved, entered = self.display.world.watching, self.display.achieved, self.display.world.entered
         self.display = update(self.display, event, now_ms)
         match event:
             case Snapshot():
@@ -226,6 +226,9 @@ class ClientController:
             case Rematched() if leads_on(self.display, event):
                 self.display, requests = followed(self.display)
                 self._say(requests)
+        world = self.display.world
+        if world.entered not in (entered, "") and world.seeking is not None:
+            self.do(Send(UnseekRequest(0)))  # another match would keep us from the round
         self._say(due_requests(self.display, event))
         if isinstance(event, ServerMessage):
             self._say(screen_of(self.display).asks_next(self.display, event))

@@ -10,7 +10,7 @@ from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
 from tests.client.samples import ANN, BEN, BLITZ, OPENED, PLAYERS, RUNNING, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.display import Display, Open, Page
+from ttt_net.client.display import Display, Open, Page, Send
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.typed_lines import command_of
@@ -35,6 +35,7 @@ from ttt_net.messages import (
     TournamentPlace,
     TournamentReply,
     TournamentsRequest,
+    UnseekRequest,
     WatchRequest,
     WithdrawRequest,
 )
@@ -218,6 +219,15 @@ def test_a_typed_code_of_a_tournament_opens_its_page_which_is_followed_from_then
     said.clear()
     controller.hear(replace(OPENED, seq=4), 0)
     assert said == []
+
+
+def test_somebody_who_enters_a_tournament_looks_for_no_other_match() -> None:
+    controller, said = controlled()
+    controller.do(Send(SEEK))
+    said.clear()
+    controller.hear(Answered(EnterRequest(3, CODE), Ok(3)), 0)
+    assert UnseekRequest(0) in said
+    assert controller.display.world.seeking is None
 
 
 def test_a_tournament_that_one_only_looked_at_is_not_followed_any_more() -> None:

@@ -39,6 +39,16 @@ test("a link with the code of a tournament enters it and shows it", async () => 
   assert.equal(page.of("attend").length, 1);
 });
 
+test("somebody who enters a tournament looks for no other match", async () => {
+  const page = await ann();
+  page.player.seek({ game: "tictactoe", time: null, rated: false });
+  location.hash = "#t=BCDFG";
+  await page.says({ ...FRIDAY, standings: [] });
+  await page.until("main", "Play in this tournament");
+  await page.press("Play in this tournament");
+  assert.equal(page.of("unseek").length, 1);
+});
+
 test("the lobby lists the tournaments that are not over", async () => {
   const page = await ann();
   const { tournament, name, kind, game, time, players } = FRIDAY;

@@ -1,6 +1,6 @@
 /** Tournaments: the list of the lobby, the place of one, and the wall, which shows one to a whole room. */
 
-import { clockNow, link, request, say, site } from "./actions.js";
+import { clockNow, link, request, say, site, unseek } from "./actions.js";
 import { bar } from "./bar.js";
 import { board, colours } from "./board.js";
 import { button, type Child, h, panel, screen, type Tree } from "./dom.js";
@@ -209,7 +209,10 @@ function now(told: TournamentReply): Child {
 }
 
 async function enter(tournament: string): Promise<void> {
-  if (await request({ type: "enter", tournament })) entered = tournament;
+  if (await request({ type: "enter", tournament })) {
+    entered = tournament;
+    if (state.seeking) unseek(); // another match would keep us from the round
+  }
   redraw();
 }
 
