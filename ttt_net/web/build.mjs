@@ -1,8 +1,8 @@
 /**
  * Build the page: `make page`, or `node build.mjs FOLDER` to build elsewhere.
  *
- * What is written is committed, so that nobody needs npm to run a server; a test compares it with a fresh build. The names stay
- * the same from build to build: the server puts the hash of all files into their address.
+ * The built files are committed, so that running a server does not need npm; a test compares them with a fresh build.
+ * Their names never change: the server puts the hash of all files into their address.
  */
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,10 +14,10 @@ import { build } from "esbuild";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SOURCES = join(HERE, "src");
 const TARGET = process.argv[2] ?? join(HERE, "built");
-/** Files that are sent as they are written. */
+/** Files that are copied unchanged. */
 const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg", "icon-192.png", "icon-512.png", "icon-maskable.png", "icon-apple.png", "app.webmanifest"];
 const FIRST = "src/main.ts";
-/** Code that is fetched only when it is wanted, by the names of the built files. */
+/** Code that the page loads on demand, by the names of the built files. */
 const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
 const LATER = {
   more: "src/more.ts",
@@ -31,8 +31,8 @@ const COMPRESSED = /\.(?:js|css)$/;
 await rm(TARGET, { recursive: true, force: true });
 await mkdir(TARGET, { recursive: true });
 /**
- * Have every entry import the page itself, too, which is there before them. So esbuild puts all code that they share with it into one
- * chunk, which is the whole page: `app.js`, one request. Nothing is in two files.
+ * Make every entry import the page itself, which is loaded before them. Then esbuild puts all code that they share with
+ * the page into one chunk, `app.js`, which needs one request. No code is in two files.
  */
 const besides = {
   name: "besides",
@@ -49,7 +49,7 @@ const besides = {
     }));
   },
 };
-/** The name of a built file, of the path by which a module imports its source. */
+/** The name of a built file for the path with which a module imports its source. */
 const nameOf = (path) => path.replace(/^(?:\.\.?\/)+/, "").replace(/\.js$/, "").replace("/", "-");
 const { outputFiles } = await build({
   absWorkingDir: HERE,
@@ -59,7 +59,7 @@ const { outputFiles } = await build({
   outdir: "built",
   bundle: true,
   splitting: true,
-  chunkNames: "app", // a second chunk would have the same name, which esbuild refuses
+  chunkNames: "app", // a second chunk would have the same name, which esbuild rejects
   minify: true,
   format: "esm",
   target: ["es2022", "chrome123", "firefox120", "safari17.5"],
@@ -77,7 +77,7 @@ for (const name of process.argv.includes("--plain") ? [] : await readdir(TARGET)
   await writeFile(join(TARGET, `${name}.br`), compressed(plain));
 }
 
-/** Compress with the codes of distances that suit the file best: all together save some 160 bytes of a visit. */
+/** Compress with the distance codes that suit each file best, which saves about 160 bytes per visit. */
 function compressed(plain) {
   const tries = [0, 1].flatMap((postfix) => [0, 1, 2, 4, 12, 15].map((direct) => [postfix, direct << postfix]));
   const results = tries.map(([postfix, direct]) =>

@@ -9,7 +9,7 @@ export default tseslint.config(
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       "@typescript-eslint/consistent-type-imports": ["error", { disallowTypeAnnotations: false }],
-      "@typescript-eslint/no-non-null-assertion": "off", // the rules of a game promise more than its types say
+      "@typescript-eslint/no-non-null-assertion": "off", // the rules of games guarantee more than the types
       "@typescript-eslint/no-empty-function": "off",
       "@typescript-eslint/no-extraneous-class": "off",
       "@typescript-eslint/no-unused-vars": ["error", { args: "all", argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],

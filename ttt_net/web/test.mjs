@@ -1,4 +1,4 @@
-/** Run the unit tests of the page in Node: `node test.mjs [NAME...]`, of tests/page/units. */
+/** Run the unit tests of the page in Node: `node test.mjs [NAME...]` runs those of tests/page/units. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -12,7 +12,10 @@ const UNITS = join(HERE, "../../tests/page/units");
 const wanted = process.argv.slice(2);
 const names = readdirSync(UNITS).filter((name) => name.endsWith(".test.ts") && (!wanted.length || wanted.includes(name.replace(".test.ts", ""))));
 const opensPages = (name) => /\.\/(whole|player)\./.test(readFileSync(join(UNITS, name), "utf8"));
-/** Two processes, since a process takes longer to start than most tests: tests that open the whole page, and the others. */
+/**
+ * Two processes, one for tests that open the whole page and one for the others, since starting a process takes longer
+ * than most tests.
+ */
 const groups = [names.filter(opensPages), names.filter((name) => !opensPages(name))].filter((group) => group.length);
 const outdir = mkdtempSync(join(tmpdir(), "units-"));
 
@@ -41,7 +44,7 @@ async function run(sourcemap, ...flags) {
 }
 
 try {
-  // Source maps cost time: only a failure needs the lines of the sources.
+  // Source maps take time, and only failures need the lines of the sources.
   process.exitCode = await run(false);
   if (process.exitCode) await run("inline", "--enable-source-maps");
 } finally {

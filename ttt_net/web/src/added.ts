@@ -1,13 +1,15 @@
-/** What games of other packages show besides a board of squares: hexagons, edges with an owner, counters and notes. */
+/**
+ * The parts that games of other packages may show beside a board of squares: hexagons, owned edges, counters and notes.
+ */
 
 import { h, type Tree } from "./dom.js";
 import type { Game, Match, Position } from "./store.js";
 
-/** Rows of pointed hexagons lie so far apart for the width of one. */
+/** The distance between rows of hexagons, relative to their width. */
 const PITCH = Math.sqrt(3) / 2;
 const HIGH = 2 / Math.sqrt(3);
 
-/** Whether the cells are hexagons, in rows that begin at half cells. */
+/** Whether the cells are hexagons, in rows that may begin at half cells. */
 export const isHexes = ({ geometry }: Game): boolean => geometry?.step === 2;
 
 /** The width and height of a board of hexagons, in cells. */
@@ -48,7 +50,7 @@ export function around(game: Game): Tree {
 
 const points = (count: number, at: (n: number) => string): string => Array.from({ length: count }, (_, n) => at(n)).join("L");
 
-/** The numbers of a side that stand beside its name, such as captured pairs. */
+/** The counters beside the name of a side, such as captured pairs. */
 export const counters = ({ position }: Match, side: number): Tree[] =>
   (position.counters ?? [])
     .filter((each) => each.side === side || (each.side === undefined && side === 0))

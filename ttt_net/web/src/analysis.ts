@@ -14,7 +14,7 @@ export function analysis(match: Match): Tree | null {
   const found = match.analysis;
   if (!found) return null;
   if (!found.moves) return h("p.quiet", { role: "status", key: "looking" }, w.looking);
-  if (!found.moves.length && !found.partial && !found.exact) return null; // what is to be said of it stands below the board
+  if (!found.moves.length && !found.partial && !found.exact) return null; // the note about it is below the board
   const turns = found.moves.filter((move) => move.turning);
   return panel(
     w.analysis,
@@ -26,10 +26,10 @@ export function analysis(match: Match): Tree | null {
   );
 }
 
-/** Whether a move has a sign that says it was not good. */
+/** Whether a move has the sign of a bad move. */
 export const isPoor = ({ sign = "" }: AnalysedMove): boolean => sign.startsWith("?");
 
-/** The note on one move: that it decided the match, with the reason for the player who made it, or what it gave away. */
+/** The note on one move: it decided the match, with the reason for its player, or what it gave away. */
 export function noteOf(match: Match, ply: number): string {
   const { lesson, moves } = match.analysis ?? {};
   if (lesson?.ply === ply) return lessonOf(match, lesson);
@@ -84,7 +84,7 @@ function turn(match: Match, move: AnalysedMove): Child {
   return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${whatOf(match, move)}`);
 }
 
-/** The fault of a move, with the reason for the player who made it, and the better move. */
+/** The mistake of a move, with the reason for its player, and the better move. */
 function whatOf(match: Match, move: AnalysedMove): string {
   const why = move.side === match.you ? reasonOf(move.why, move.text ?? "") : "";
   const what = why || (move.value === 0 ? w.letWinGo : w.wasLosing);

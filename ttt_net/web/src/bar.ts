@@ -8,7 +8,7 @@ import { icon, picture } from "./pieces.js";
 import { go } from "./place.js";
 import { gear } from "./settings.js";
 
-/** The speed of the connection in a word; nothing for visitors who need no server yet. */
+/** The speed of the connection in a word; empty for visitors who need no server yet. */
 export function linkWord(): Tree | false {
   if (!link.isKnown()) return false;
   const { latencyMs } = link;

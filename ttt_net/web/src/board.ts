@@ -1,7 +1,7 @@
 /**
  * A board for any game, from the shape, moves and board string that the server sends. It knows no rules.
  *
- * Each layer is a grid of buttons. Tab reaches one of them; arrow keys move on from there.
+ * Each layer is a grid of buttons. Tab reaches one of them, and arrow keys move the focus from there.
  */
 
 import { type Child, h, type Tree } from "./dom.js";
@@ -9,7 +9,9 @@ import { f, listed, w } from "./i18n.js";
 import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
 import { type Game, movesAt, type Position } from "./store.js";
 
-/** Everything that is drawn. `last`, `ghost` (a mark that is not there yet), `fading` and `focus` are cells, -1 for none. */
+/**
+ * Everything to draw. `last`, `ghost` (a mark that is not confirmed yet), `fading` and `focus` are cells, -1 for none.
+ */
 export type Look = {
   game: Game;
   position: Position;
@@ -20,19 +22,19 @@ export type Look = {
   isPending: boolean;
   focus: number;
   fading: number;
-  /** Cells, separated by commas, that are good, or in a review better than the last move; an arrow leads to the first. */
+  /** Good cells, separated by commas, or in a review better ones than the last move; an arrow points to the first. */
   hints: string;
   isReview?: boolean;
   /** Cells, separated by commas, that the opponent threatens to take. */
   alarms: string;
   /** Whether the line is one that lost the match. */
   isLoss: boolean;
-  /** Whether the layers of a cube lie side by side, and not one above the other. */
+  /** Whether the layers of a cube lie side by side instead of one above the other. */
   isFlat: boolean;
-  /** Of hexagons: the width and height in cells, and the picture around them. */
+  /** For hexagons: the width and height in cells, and the picture around them. */
   extent?: [number, number];
   around?: Tree;
-  /** A prefix for the ids of cells, where there is another board. */
+  /** A prefix for the ids of cells, if there is another board. */
   prefix?: string;
 };
 export type On = { choose: (cell: number, event: Event) => void; hover: (cell: number) => void; focus: (cell: number) => void };
@@ -48,11 +50,13 @@ const STEPS: Record<string, readonly [number, number, number]> = {
   Home: [0, 0, -99],
   End: [0, 0, 99],
 };
-/** How a layer of a stack lies: a cell is so high for its width, rows lean by so much, and so much is between layers. */
+/**
+ * The geometry of a stack: a cell's height relative to its width, the lean of rows, and the distance between layers.
+ */
 const TILT = 0.5;
 const LEAN = 0.5;
 const GAP = 0.26;
-/** From this many rows and columns on, marks are stones on the crossings of lines. */
+/** Boards with at least this many rows and columns show stones on the crossings of lines. */
 const STONES = 9;
 
 const range = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
@@ -69,13 +73,13 @@ function placeOf(game: Game, cell: number): [number, number, number] {
   return [Math.floor(cell / (width * height)), Math.floor(cell / width) % height, cell % width];
 }
 
-/** A mark as it lies on the board of a game, or what stands for it beside a name. */
+/** A mark on the board of a game, or its symbol beside a name. */
 export const token = (game: Game, mark: string, isLying = false): Tree =>
   (isStones(game) || lookOf(game, mark) === "stone") && mark.length === 1 ? stone(mark) : symbol(mark, game.gravity || lookOf(game, mark) === "disc", isLying);
 
 const lookOf = (game: Game, mark: string): string | undefined => game.pieces?.find((piece) => piece.mark === mark)?.look;
 
-/** How the two sides are coloured beside such a board: like its stones or discs, or as usual. */
+/** The colours of the two sides beside a board: those of its stones or discs, or the usual ones. */
 export const colours = (game: Game): string => (game.gravity ? "racked" : isStones(game) ? "stony" : "");
 
 export const isStones = ({ shape, gravity, block, geometry }: Game): boolean =>
@@ -139,7 +143,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
       line.length > 1 && h("svg.above.strike", box, strike(line)),
       layers === 1 && better(look) !== null && h("svg.above.better", box, arrow(centre(game, look.last), centre(game, better(look)!))),
     ),
-    // Of a stack, the layer at the bottom has the names for all.
+    // In a stack, only the bottom layer has labels.
     (layers === 1 ? !game.block : !look.isFlat && z === (game.gravity ? 0 : layers - 1)) && [
       labels("columns", columnNames(game)),
       (layers > 1 || !game.gravity) && labels("rows", rowNames(game)),
@@ -153,10 +157,10 @@ const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => (game
 
 const rowNames = (game: Game): string[] => range(sizes(game)[1], (y) => `${sizes(game)[1] - y}`);
 
-/** Whether a cell is part of the line, or of what else has won the match. */
+/** Whether a cell is part of the winning line or of another reason of the win. */
 const hasWonBy = ({ line, notes }: Position, cell: number): boolean => line.includes(cell) || !!notes?.some(({ kind, cells }) => kind === "win" && cells?.includes(cell));
 
-/** How far to the right the row of a cell begins, in cells. */
+/** The indentation of the row of a cell, in cells. */
 const shiftOf = (game: Game, cell: number): number => (game.geometry?.runs[placeOf(game, cell)[1]]?.[2] ?? 0) / 2;
 
 function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
@@ -213,7 +217,7 @@ function strike(points: [number, number][]): Child {
   ];
 }
 
-/** The first of the cells that would have been better than the last move. */
+/** The first cell that would have been better than the last move. */
 function better({ hints, last, isReview }: Look): number | null {
   if (!isReview) return null;
   const [first] = hints.split(",").filter(Boolean).map(Number);
@@ -253,18 +257,18 @@ function stacked(game: Game, cell: number): [number, number] {
   const [, height] = sizes(game);
   const [z, y, x] = placeOf(game, cell);
   const down = (y + 0.5) * TILT;
-  const from = game.gravity ? sizes(game)[0] - 1 - z : z; // where marks fall, the first layer is the ground
+  const from = game.gravity ? sizes(game)[0] - 1 - z : z; // where marks fall, the first layer is the bottom
   return [x + 0.5 + (height * TILT - down) * LEAN, from * (height * TILT + GAP) + down];
 }
 
-/** Which small board a cell is in. */
+/** The small board of a cell. */
 function blockOf(game: Game, cell: number): number {
   const [, y, x] = placeOf(game, cell);
   const [down = 1, across = 1] = game.block ?? [];
   return Math.floor(y / down) * (sizes(game)[2] / across) + Math.floor(x / across);
 }
 
-/** The small boards: frames, of which the playable ones stand out, and the marks of their winners. */
+/** The frames of small boards, with the playable ones highlighted, and the marks of their winners. */
 function blocks({ game, position, canMove }: Look, legal: Set<number>): Child {
   const [, rows, columns] = sizes(game);
   const [down = 1, across = 1] = game.block ?? [];
@@ -288,7 +292,7 @@ function placeName(game: Game, cell: number): string {
   return game.shape.length === 3 ? f(w.placeInLayer, z + 1, y + 1, x + 1) : f(w.placeOnBoard, y + 1, x + 1);
 }
 
-/** Move the focus by a key; digits choose columns where marks fall, and count the cells of a small board. */
+/** Move the focus by a key; digits choose columns where marks fall, or the cells of a small board. */
 function travel(event: KeyboardEvent, look: Look, on: On): void {
   const { game } = look;
   const [layers, height, width] = sizes(game);
@@ -305,7 +309,7 @@ function travel(event: KeyboardEvent, look: Look, on: On): void {
   document.getElementById(`${look.prefix ?? ""}cell-${(z * height + y) * width + x}`)?.focus();
 }
 
-/** Where the mark of a move that a cell means would come to lie; -1 if there is none. */
+/** The cell where the mark of a cell's move would land; -1 without a move. */
 export function landing(game: Game, position: Position, cell: number): number {
   const moves = cell < 0 ? [] : movesAt(game, position.legal, cell);
   return game.move_cells[moves[0] ?? -1] ?? -1;

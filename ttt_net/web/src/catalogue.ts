@@ -5,12 +5,12 @@ export type Listed = {
   title: string;
   rule: string;
   shape: number[];
-  /** Height and width of the small boards that it consists of. */
+  /** The height and width of its small boards. */
   block?: number[];
-  /** Whether it may be played with swap, and for ratings. */
+  /** Whether it may be played with swap, and rated. */
   swap: boolean;
   rated: boolean;
-  /** The rules, where they are those of a line on a board: so many in a row, whether marks fall, whether a line loses. */
+  /** The rules of a line game: how many in a row, whether marks fall, whether a line loses. */
   line?: { row: number; gravity: boolean; misere: boolean };
 };
 

@@ -1,4 +1,4 @@
-/** Challenges, ours and to us: they lie over any screen until they are answered. */
+/** Our challenges and those to us, shown over any screen until they are answered. */
 
 import { request } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";

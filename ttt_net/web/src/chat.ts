@@ -1,4 +1,4 @@
-/** The chat of a match: a few phrases by a tap, and a line to type. */
+/** The chat of a match: a few phrases to tap, and a line to type. */
 
 import { button, form, h, line, type Tree } from "./dom.js";
 import { f, many, w } from "./i18n.js";
@@ -15,7 +15,7 @@ const PHRASES: Phrase[] = ["hello", "good_luck", "well_played", "good_game", "th
 export function chat(match: Match): Tree | false {
   const { length } = match.chat;
   const others = match.players.filter((_, side) => side !== match.you);
-  if (match.you !== undefined && others.every(isBot) && !length && !match.watchers) return false; // nobody would hear it
+  if (match.you !== undefined && others.every(isBot) && !length && !match.watchers) return false; // no reader
   const typed = ({ text = "" }, sent: HTMLFormElement) => {
     if (text.trim()) speakOf(match, { text: text.trim() });
     sent.reset();
@@ -39,7 +39,7 @@ export function chat(match: Match): Tree | false {
   );
 }
 
-/** Report somebody to the host; the reason is one tap. */
+/** Report a player to the host by tapping a reason. */
 export function reporting(name: string, match?: Match): Tree {
   const reason = (each: (typeof REASONS)[number]) => button(w.reportReasons[each === "other" ? "something" : each] ?? each, () => report(name, each, match), "chip");
   return h(

@@ -1,4 +1,4 @@
-/** The screens of tournaments, whose code and style are fetched when one is wanted. */
+/** Load the screens of tournaments, their code and style, on demand. */
 
 import { say } from "./actions.js";
 import type { Child } from "./dom.js";
@@ -8,10 +8,10 @@ const AGAIN_MS = 2000;
 let found: typeof import("./tournament.js") | null = null;
 let isAsked = false;
 
-/** The welcome after which the list of tournaments was asked for. */
+/** The welcome after which the list of tournaments was requested. */
 let listedFor: unknown = null;
 
-/** Return the tournaments as a part of the lobby; the first time on a connection, have the server send the list and its changes. */
+/** Return the tournaments in the lobby; the first time on a connection, subscribe to the list. */
 export function listedTournaments(): Child {
   const { you, features, tournaments } = state;
   if (listedFor !== you && features.includes("tournaments")) {
@@ -21,7 +21,7 @@ export function listedTournaments(): Child {
   return !!tournaments?.tournaments.length && cups()?.tournamentList(tournaments.tournaments);
 }
 
-/** Return the code for tournaments, or null and have it fetched with its style. */
+/** Return the code for tournaments, or null and start loading it with its style. */
 export function cups(): typeof found {
   if (!isAsked) {
     isAsked = true;
@@ -34,7 +34,7 @@ export function cups(): typeof found {
         found = code;
         redraw();
       },
-      () => setTimeout(() => (isAsked = false), AGAIN_MS), // without a link; whatever is drawn next asks again
+      () => setTimeout(() => (isAsked = false), AGAIN_MS), // offline; the next drawing tries again
     );
   }
   return found;

@@ -1,7 +1,7 @@
 /**
  * The deck below the board of a match: one sentence, and the actions that are possible now.
  *
- * Its place never changes, so that nothing moves under a finger. The most urgent question comes first.
+ * It never moves, so that nothing shifts under a finger. The most urgent question comes first.
  */
 
 import { clockNow, hint, play, request, seek, site } from "./actions.js";
@@ -21,7 +21,7 @@ import { resultParts, stateOf } from "./results.js";
 import { capital, gradeOf, sentence } from "./sentences.js";
 import { type Game, isMyTurn, type Match, mayHint, movesAt, set, state, ui } from "./store.js";
 
-/** One question: its key, sentence, tone and buttons, and more above and below these. */
+/** One question: its key, sentence, tone and buttons, and further parts above and below them. */
 type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child; below?: Child };
 
 /** The moves of the cell that the player has aimed at. */
@@ -67,7 +67,7 @@ function question(match: Match): Question | null {
   return absence(match);
 }
 
-/** The opponent is away: how long to wait, and then the possible claims. */
+/** The question while the opponent is away: how long to wait, and then the possible claims. */
 function absence(match: Match): Question | null {
   const { away, you, adjourned, awayAt, players, rated } = match;
   if (!away || you === undefined || adjourned || match.tournament || away.side === you) return null;
@@ -190,7 +190,7 @@ function challengeAgain({ you, players, game, time, rated = false, start }: Matc
 
 const another = ({ tournament }: Match): Child => !tournament && button(w.otherGame, () => set({ isChoosing: true }));
 
-/** A button that requests the analysis, waits for it, and then leads to the turning point. */
+/** A button that requests the analysis, waits for it, and then shows the turning point. */
 function toLesson(match: Match, words: string): Child {
   const { analysis: found } = match;
   const { ply } = found?.lesson ?? {};
@@ -230,7 +230,7 @@ function playOn(match: Match, ply: number): Tree {
 function told(match: Match): Child {
   const [head, how] = resultParts(match);
   const [between = "", end = ""] = f(w.because, "", "\u0001").split("\u0001");
-  const why = match.players.some(({ name }) => how.startsWith(name)) ? how : capital(how); // names stay as they are written
+  const why = match.players.some(({ name }) => how.startsWith(name)) ? how : capital(how); // names are not capitalized
   const rated = match.you !== undefined && match.ratings?.[match.you];
   return [h("strong.head", head), how && h("span.how", h("span.unseen", between), why, end), rated && h("span.gain", change(rated))];
 }

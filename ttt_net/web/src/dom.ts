@@ -1,7 +1,7 @@
 /**
- * Screens as plain values, and the least change of the document that shows them.
+ * Screens as plain values, and the minimal changes of the document to show them.
  *
- * Elements that stay the same keep their focus, scrolling and animations. Text only ever becomes text.
+ * Unchanged elements keep their focus, scrolling and animations. Text never becomes markup.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -11,7 +11,7 @@ const NOT_SET = ["key", "focus", "inSight"];
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- properties of elements are of many types
 type Props = Record<string, any>;
-/** A child of an element; false, null, undefined and empty text are left out. */
+/** A child of an element; false, null, undefined and empty texts are omitted. */
 export type Child = Tree | string | number | false | null | undefined | "" | Child[];
 /** The action of a button. */
 export type Act = () => unknown;
@@ -31,11 +31,12 @@ export class Tree {
 export const joined = (parts: unknown[], between = " · "): string => parts.filter(Boolean).join(between);
 
 /**
- * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
+ * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties are optional.
  *
- * `key` tells it from siblings with the same tag and classes, `class` may be a list, `style` is an object, `on...` are
- * functions, `focus` takes the focus when the element appears, `inSight` scrolls the parent so that the element is visible when it appears, and
- * with "follow" whenever it is set; `label` and `hidden` are for screen readers.
+ * `key` distinguishes it from siblings with the same tag and classes, `class` may be a list, `style` is an object,
+ * `on...` are functions, `focus` takes the focus when the element appears, `inSight` scrolls the parent so that the
+ * element is visible when it appears, and with "follow" whenever it is set; `label` and `hidden` are for screen
+ * readers.
  */
 export function h(spec: string, ...rest: (Props | Child)[]): Tree {
   const first = rest[0];
@@ -52,7 +53,7 @@ export function h(spec: string, ...rest: (Props | Child)[]): Tree {
 
 const isProps = (value: unknown): value is Props => (value as object | null)?.constructor === Object;
 
-/** A button: its words, action, classes, accessible name if not its words, and more properties. */
+/** A button: its text, action, classes, accessible name if it differs from the text, and further properties. */
 export const button = (words: Child, onclick: Act, look: string | false | undefined = "", label = "", more: Props = {}): Tree =>
   h("button", { type: "button", class: look, label, onclick, key: typeof words === "string" ? words : label, ...more }, words);
 
@@ -98,7 +99,7 @@ export const panel = (title: string, ...children: Child[]): Tree => h("section.p
 /** A screen that fills the window; it takes the focus when it appears. */
 export const screen = (spec: string, key: string, ...children: Child[]): Tree => h(spec, { key, tabindex: -1, focus: true }, children);
 
-/** Make the children of `parent` match the trees. A tree that is the same object as last time is skipped. */
+/** Update the children of `parent` to match the trees. A tree that is the same object as last time is skipped. */
 export function patch(parent: Element, trees: (Tree | string)[]): void {
   const before = new Map<string | undefined, ChildNode>();
   for (const node of parent.childNodes) before.set(drawn.get(node)?.key, node);
@@ -134,7 +135,7 @@ function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): voi
   if (props.inSight && (isNew || (props.inSight === "follow" && !known.inSight))) show(node);
 }
 
-/** Scroll the parent of an element so that the element is in its middle. */
+/** Scroll the parent of an element so that the element is centred. */
 function show(node: Element): void {
   const around = node.parentElement!;
   const [own, whole] = [node.getBoundingClientRect(), around.getBoundingClientRect()];

@@ -7,7 +7,7 @@ import { redraw } from "./store.js";
 
 let spoken: { language: Language; explained: Explained | null } = { language: "en", explained: null };
 
-/** Fetch how all is explained in the language of the page; until it has come, and without it, it is said in English. */
+/** Load the explanations in the language of the page; until they arrive, and without them, English is used. */
 export function explain(): Explained | null {
   if (spoken.language !== language) {
     spoken = { language, explained: null };
@@ -17,7 +17,7 @@ export function explain(): Explained | null {
         now.explained = found;
         redraw();
       },
-      () => {}, // without a link
+      () => {}, // offline
     );
   }
   return spoken.explained;
@@ -43,8 +43,8 @@ async function explanations(code: Language): Promise<Explained | null> {
 }
 
 /**
- * Why a move is good or bad, in the language of the page; in English as the server says it.
- * Empty while, or where, there is nothing to say it with.
+ * Why a move is good or bad, in the language of the page; in English, the server's sentence. Empty while or if the
+ * explanations are missing.
  */
 export function reasonOf(why: ExplanationInfo | null | undefined, text: string): string {
   if (language === "en" || !why) return language === "en" ? text : "";
@@ -58,7 +58,9 @@ export function reasonOf(why: ExplanationInfo | null | undefined, text: string):
   return f(sentence, moves.length ? names(moves, more) : another!, names(theirs, moreTheirs), has, why.at_most ? f(atMost!, end) : end, why.instead ?? "", row?.marks ?? "");
 }
 
-/** The moves that come after a mistake, in the language of the page; what the server says in English tells them itself. */
+/**
+ * The moves that follow a mistake, in the language of the page; the server's English sentence already includes them.
+ */
 export const followsOf = (moves: string[] = []): string => {
   const sentence = language === "en" ? "" : explain()?.why.follows;
   return sentence && moves.length > 1 ? ` ${f(sentence, moves.join(" "))}` : "";

@@ -2,21 +2,24 @@
 
 /** Explanations of games in another language. */
 export type Explained = {
-  /** By the name of the game: its goal, what is peculiar to it, two tips, and what can be seen at the end of its example. */
+  /** By the name of the game: its goal, its special rules, two tips, and a description of the end of its example. */
   pages: Record<string, readonly [string, string, string, string, string]>;
   /** The text for swap, and the tip that replaces the first. */
   swap: readonly [string, string];
-  /** The goal of a game of any size, of so many in a row; what is peculiar to one without gravity, and the first tip for it. */
+  /** The goal of a game of any size, with the number in a row; the special rule without gravity, and its first tip. */
   sized: readonly [string, string, string];
   why: Reasons;
 };
 /** Why a move is good or bad. */
 export type Reasons = {
-  /** By kind, for the moves of whom it is said to, those of the other side, what that has, after how many moves, instead of how many, and of how many marks. */
+  /**
+   * Sentences by kind. Placeholders: the addressed player's moves, the other side's moves, what that side has, the
+   * number of moves, the number otherwise, and the number of marks.
+   */
   said: Record<string, string>;
-  /** N marks in a row, N in one line, both with open ends, and a line with one mark missing. */
+  /** N marks in a row, N in one line, both with open ends, and a line that lacks one mark. */
   rows: readonly string[];
-  /** The moves that come after it. */
+  /** The moves that follow it. */
   follows: string;
   winWith: string;
   others: string;

@@ -1,4 +1,4 @@
-/** Signals besides the board: sounds, vibration, title, icon, and a notification while the page is hidden. */
+/** Signals beside the board: sounds, vibration, title, icon, and a notification while the page is hidden. */
 
 import { f, w } from "./i18n.js";
 import { status } from "./sentences.js";
@@ -36,7 +36,7 @@ export function tellTurn(match: Match): void {
   told.onclick = () => focus();
 }
 
-/** Show in title, icon and badge that a match waits for us. */
+/** Show in title, icon and badge that a match waits for our move. */
 export function showTurns(title: string): void {
   const waiting = ownLive().filter(isMyTurn).length;
   const named = waiting ? `● ${w.yourTurnTitle} – ${title}` : title;

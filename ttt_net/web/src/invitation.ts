@@ -1,4 +1,4 @@
-/** The invitation that we made last, kept so that it is there again after the page was loaded anew. */
+/** Our last invitation, stored so that it survives a reload of the page. */
 
 import { keep, keptFields } from "./kept.js";
 import type { TimeControl } from "./protocol.js";
@@ -7,7 +7,7 @@ import { state } from "./store.js";
 const KEPT = "ttt_net.invitation";
 const NONE = { code: "", game: "", name: "", untilMs: 0, time: {} };
 
-/** Keep the invitation that has just been made. */
+/** Store a new invitation. */
 export function keepInvitation(): void {
   const { invitation, you } = state;
   if (!invitation) return;
@@ -15,7 +15,7 @@ export function keepInvitation(): void {
   keep(KEPT, JSON.stringify({ code, game, time, name: you?.name, untilMs: Date.now() + left }));
 }
 
-/** Take up the invitation again that is kept here, if it is ours and still good. */
+/** Restore the stored invitation, if it is ours and still valid. */
 export function recallInvitation(): void {
   const { code, game, name, untilMs, time } = keptFields(KEPT, NONE);
   const left = untilMs - Date.now();
@@ -24,7 +24,7 @@ export function recallInvitation(): void {
   state.invitation = { code, game, expires_in_ms: left, ...(isTimed && { time: time as TimeControl }) };
 }
 
-/** Forget it: it was used, or put aside. */
+/** Forget the invitation: it was used or dismissed. */
 export function forgetInvitation(): null {
   keep(KEPT, null);
   return null;

@@ -1,11 +1,13 @@
-/** The memory of this browser: across visits, or if that is not allowed, for this visit. Nothing stored is trusted. */
+/**
+ * The storage of this browser: across visits, or if that is not allowed, for this visit. Stored values are validated.
+ */
 
 const forNow = new Map<string, string>();
 const APART = "ttt_net.apart";
 /** Keys that belong to a player, not to the browser. */
 const OF_A_PLAYER = ["ttt_net.token", "ttt_net.invitation"];
 
-/** The storage of this window alone, for a player of its own. */
+/** The storage of this window only, for its own player. */
 function ofWindow(): Storage | null {
   try {
     return sessionStorage;
@@ -14,13 +16,13 @@ function ofWindow(): Storage | null {
   }
 }
 
-/** Give this window a player of its own until it is closed. */
+/** Give this window its own player until it is closed. */
 export function keepApart(): void {
   for (const name of OF_A_PLAYER) forNow.delete(name);
   try {
     ofWindow()?.setItem(APART, "yes");
   } catch {
-    // there is no room; the others' player is asked for again
+    // storage is full; the name has to be entered again
   }
 }
 
@@ -30,14 +32,14 @@ function storage(name: string): Storage | null {
   try {
     return OF_A_PLAYER.includes(name) && isApart() ? sessionStorage : localStorage;
   } catch {
-    return null; // the browser may keep nothing for this page
+    return null; // the browser allows no storage for this page
   }
 }
 
-/** Return what is kept under a name, or null. */
+/** Return the stored text of a key, or null. */
 export const kept = (name: string): string | null => storage(name)?.getItem(name) ?? forNow.get(name) ?? null;
 
-/** Keep a text under a name; null forgets it. */
+/** Store a text under a key; null deletes it. */
 export function keep(name: string, text: string | null): void {
   if (text === null) forNow.delete(name);
   else forNow.set(name, text);
@@ -45,11 +47,11 @@ export function keep(name: string, text: string | null): void {
     if (text === null) storage(name)?.removeItem(name);
     else storage(name)?.setItem(name, text);
   } catch {
-    // there is no room; it is kept for this visit
+    // storage is full; the text is kept for this visit
   }
 }
 
-/** Return the fields of a kept object that are of the same type as in `usual`, and those of `usual` for the others. */
+/** Return the fields of a stored object that have the same type as in `usual`, and the fields of `usual` otherwise. */
 export function keptFields<T extends object>(name: string, usual: T): T {
   const found = parsed(kept(name));
   const fields = Object.entries(usual).map(([key, value]) => [key, typeof found[key] === typeof value ? found[key] : value]);

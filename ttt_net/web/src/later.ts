@@ -1,4 +1,4 @@
-/** The code that is fetched later: there once it has come, and the page is drawn anew then. */
+/** Load code on demand, and redraw the page when it arrives. */
 
 import { redraw } from "./store.js";
 
@@ -8,25 +8,25 @@ type More = typeof import("./more.js");
 let more: More | null = null;
 let fetching: Promise<unknown> | null = null;
 
-/** Return the code that is fetched later, or null and have it fetched. */
+/** Return the code that is loaded later, or null and start loading it. */
 export function later(): More | null {
   fetchNow();
   return more;
 }
 
-/** Fetch the code that is fetched later, unless it is there; resolves when it is, or when it did not come. */
+/** Load the later code unless it is there; resolves when it is loaded or loading failed. */
 export function fetchNow(): Promise<unknown> {
   fetching ??= Promise.all([import("./more.js"), styled()]).then(
     ([found]) => {
       more = found;
       redraw();
     },
-    () => setTimeout(() => (fetching = null), AGAIN_MS), // without a link; whatever is drawn next asks again
+    () => setTimeout(() => (fetching = null), AGAIN_MS), // offline; the next drawing tries again
   );
   return fetching;
 }
 
-/** Have the style of what is fetched later. */
+/** Load the style of the later code. */
 const styled = (): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const link = document.createElement("link");
@@ -40,5 +40,5 @@ const styled = (): Promise<unknown> =>
     document.head.append(link);
   });
 
-/** Fetch it when the first screen has been shown for a while, so that it is there when it is wanted. */
+/** Load it a while after the first screen appears, so that it is available when needed. */
 export const fetchInTime = (): unknown => setTimeout(later, IDLE_MS);

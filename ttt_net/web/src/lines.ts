@@ -1,6 +1,6 @@
 /** Rows of cells on a board of two or three dimensions. */
 
-/** The rows of so many cells that a cell is in; cells count row by row, and layer by layer. */
+/** The lines of a given length through a cell; cells are numbered row by row, and layer by layer. */
 export function lines(shape: number[], row: number, cell: number): number[][] {
   if (cell < 0) return [];
   const sides = shape.length === 3 ? shape : [1, ...shape];
@@ -17,7 +17,7 @@ export function lines(shape: number[], row: number, cell: number): number[][] {
   return found;
 }
 
-/** One of each two opposite directions. */
+/** One of each pair of opposite directions. */
 const STEPS: number[][] = [-1, 0, 1]
   .flatMap((z) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((x) => [z, y, x])))
   .filter(([z = 0, y = 0, x = 0]) => z > 0 || (z === 0 && (y > 0 || (y === 0 && x > 0))));

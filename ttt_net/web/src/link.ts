@@ -1,31 +1,32 @@
 /**
- * The link to the server: a machine of six phases. It says hello, notices silence, reconnects, and measures the round trip.
+ * The connection to the server: a state machine with six phases. It logs in, detects silence, reconnects, and measures
+ * the round trip.
  *
- * It knows no document: sockets, time, chance and storage are handed to it.
+ * It knows no document: sockets, time, randomness and storage are passed in.
  */
 
 import type { Ok, Refused, Request, ServerMessage } from "./protocol.js";
 
 /**
- * `closed`: nobody wants a link, or the server said no for good. `opening`: TCP, TLS and the upgrade are under way. `greeting`: the socket
- * is open and the server has not welcomed us. `live`: welcomed. `silent`: welcomed, but the last ping is late. `retrying`: waiting to
- * open again.
+ * `closed`: no connection is wanted, or the server rejected us for good. `opening`: TCP, TLS and the upgrade are in
+ * progress. `greeting`: the socket is open and the server has not welcomed us. `live`: welcomed. `silent`: welcomed,
+ * but the last ping is late. `retrying`: waiting to open again.
  */
 export type Phase = "closed" | "opening" | "greeting" | "live" | "silent" | "retrying";
-/** Why there is no link: a name of a sentence, or the sentence that the server sent. */
+/** Why there is no connection: the name of a sentence, or the server's sentence. */
 export type Trouble = "noAnswer" | "offlineHere" | "serverRestarts" | "linkCut" | "serverClosed" | (string & {});
 /** The answer to a request. */
 export type Answer = Ok | Refused;
-/** A server that has closed the link for good, and why: the code of a refusal or of a close. */
+/** The end of the connection for good, with the code of a refusal or of a close. */
 export type Parted = { type: "parted"; code: string | number; message: string };
 export type Heard = ServerMessage | Parted;
 
-/** The part of a WebSocket that the link needs. */
+/** The part of a WebSocket that the connection needs. */
 export type Socket = Pick<WebSocket, "send" | "close" | "onopen" | "onmessage" | "onclose">;
 export type World = {
   connect: (url: string) => Socket;
   nowMs: () => number;
-  /** Call something once after so many milliseconds; returns what `cancel` takes. */
+  /** Call a function once after some milliseconds; returns the argument for `cancel`. */
   after: (ms: number, act: () => void) => number;
   cancel: (timer: number) => void;
   /** A number from 0 to 1. */
@@ -36,44 +37,50 @@ export type World = {
   newToken: () => string;
 };
 export type Listener = {
-  /** Takes each message that answers no request. */
+  /** Called with each message that is not the answer to a request. */
   heard: (message: Heard) => void;
-  /** Called whenever phase, trouble or latency have changed. */
+  /** Called after changes of phase, trouble or latency. */
   changed: () => void;
-  /** Whether a match of ours goes on. */
+  /** Whether a match of ours is live. */
   isUrgent: () => boolean;
 };
 
-/** Pauses before reconnecting: each twice as long as the last, up to the second, or to the third while a match goes on. */
+/**
+ * The pauses before reconnecting: each is twice as long as the last, up to the second value, or the third during a
+ * match.
+ */
 const SOON_MS = 50;
 const LATE_MS = 5000;
 const URGENT_MS = 1500;
-/** How long TCP, TLS, upgrade and hello may take the first time; and an answer to a ping. Each wait in vain doubles both. */
+/** The initial timeouts of TCP, TLS, upgrade and hello, and of a ping. Each timeout doubles both. */
 const OPENING_MS = 8000;
 const WAIT_MS = 3000;
 const MOST_MS = 30_000;
-/** The wait is at least this many round trips, at the latency measured last. */
+/** A timeout is at least this many round trips, by the last measured latency. */
 const SLACK = 4;
-/** A request without an answer for so long makes the link ping. A ping without one makes it silent. */
+/**
+ * After this time without an answer to a request, send a ping. Without an answer to the ping, the phase becomes
+ * `silent`.
+ */
 const ANSWER_MS = 1500;
 const PING_EVERY_MS = 5000;
-/** While a match goes on and there is another node: the shortest wait, and how often to ping. */
+/** During a match on a server with several nodes: the minimal timeout, and how often to ping. */
 const NODE_WAIT_MS = 700;
 const NODE_PING_MS = 800;
-/** A connection takes so many round trips until the welcome. */
+/** The round trips of a connection until the welcome. */
 const OPENING_TRIPS = 5;
-/** A request that is refused as too fast is sent again if it may be so soon, so many times. */
+/** A request that is rejected as too fast is repeated if the wait is at most this, at most this many times. */
 const RETRY_MS = 2000;
 const RETRIES = 3;
-/** Close codes: the same again would end the same way; the player was forgotten; the host closed the server; a restart. */
+/** Close codes: a retry would fail the same way; the player was deleted; the host closed the server; a restart. */
 const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
 const FORGOTTEN = 4004;
 const CLOSED = 4006;
 const RESTART = 1012;
-/** Refusals of a hello that are worth waiting for. */
+/** Refusals of a hello after which waiting helps. */
 const PASSING = ["restarting", "storage", "too_fast"];
 
-/** Codes of our own: the request was not sent, or the connection dropped before its answer came, so nobody knows whether it was carried out. */
+/** Our own codes: the request was not sent, or the connection dropped before the answer, so the outcome is unknown. */
 const LOST = "lost";
 const UNKNOWN = "unknown_outcome";
 const refused = (code: string): Refused => ({ type: "refused", id: null, code, message: "" });
@@ -84,18 +91,18 @@ export const isLost = (answer: Answer): boolean => answer.type === "refused" && 
 export class Link {
   phase: Phase = "closed";
   trouble: Trouble = "";
-  /** When the link was lost last. */
+  /** When the connection last dropped. */
   lostAtMs = 0;
   latencyMs: number | null = null;
-  /** Where the server can be reached: first where we are, or where we go next. */
+  /** The addresses of the server's nodes: the current or next one first. */
   nodes: string[];
   readonly #world: World;
   #on!: Listener;
   #socket: Socket | null = null;
-  /** The name of a player whom the server has not welcomed yet, empty for a guest; null for one whom it knows. */
+  /** The name of a player who is not registered yet, empty for a guest; null for a known player. */
   #wanted: string | null = null;
   #isIntroduced = false;
-  /** Losses since the last welcome, and waits in vain since the last answer. */
+  /** Dropped connections since the last welcome, and timeouts since the last answer. */
   #losses = 0;
   #waits = 0;
   #lastId = 0;
@@ -109,7 +116,7 @@ export class Link {
     this.nodes = [node];
   }
 
-  /** Keep a link from now on, if this browser is known to the server. */
+  /** Keep a connection from now on, if this browser has a player on the server. */
   keepUp(listener: Listener): void {
     this.#on = listener;
     this.#every(PING_EVERY_MS, () => this.#ping());
@@ -117,7 +124,7 @@ export class Link {
     if (this.isKnown()) this.#open();
   }
 
-  /** Whether this browser is known to the server. */
+  /** Whether this browser has a player on the server. */
   isKnown(): boolean {
     return this.#wanted === null && this.#world.token() !== null;
   }
@@ -127,15 +134,17 @@ export class Link {
     return this.phase === "live" || this.phase === "silent";
   }
 
-  /** Connect without a hello, so that a visitor who comes in later waits for the hello alone. */
+  /** Connect without a hello, so that a visitor who logs in later waits only for the hello. */
   prepare(): void {
     if (this.phase === "closed" && !this.isKnown()) this.#open();
   }
 
   /**
-   * Come in: as the one whose token is kept here, or else under a name, or without one as a guest. A handshake that is under way goes on.
+   * Log in: as the player whose token is stored here, or else under a name, or without one as a guest. A handshake in
+   * progress continues.
    *
-   * A new player's token is chosen here and kept before it is sent: if the answer is lost, the same can be sent again.
+   * A new player's token is chosen here and stored before it is sent: if the answer is lost, the same hello can be
+   * repeated.
    */
   start(name = ""): void {
     if (this.#isIntroduced && this.phase === "greeting") return;
@@ -148,14 +157,14 @@ export class Link {
     this.#on.changed();
   }
 
-  /** Be nobody whom the server knows, until a name is given. */
+  /** Forget the player, and stay logged out until a name is given. */
   forgetWho(): void {
     this.#drop();
     this.#wanted = null;
     this.#become("closed");
   }
 
-  /** Look at once whether the link is there: the machine slept, changed its network, or shows the page again. */
+  /** Check the connection immediately: the machine slept, changed its network, or shows the page again. */
   hurry(): void {
     if (this.phase === "retrying") this.#openAnew();
     else this.#ping();
@@ -167,8 +176,8 @@ export class Link {
   }
 
   /**
-   * Send a request, without the fields that are undefined, and return its one answer. A request that came too fast is sent again
-   * if the server says that it soon may be and it is still wanted.
+   * Send a request, without undefined fields, and return its answer. A request that was too fast is repeated if the
+   * server allows it soon and it is still wanted.
    */
   async say(request: Request, isWanted: () => boolean = () => true): Promise<Answer> {
     for (let tries = 1; ; tries++) {
@@ -246,7 +255,7 @@ export class Link {
     this.#wanted = null;
     this.#losses = 0;
     const [here] = this.nodes as [string];
-    // `wss:` comes after `ws:`: never from encrypted to clear
+    // `wss:` sorts after `ws:`: never go from encrypted to unencrypted
     this.nodes = [...new Set([here, ...nodes.filter((node) => node > here.slice(0, 3))])];
     this.#become("live");
     this.#ping();
@@ -256,7 +265,7 @@ export class Link {
     const wasUp = this.isUp();
     this.#drop();
     if (this.#wanted === null && !this.isKnown()) {
-      this.#become("closed"); // it was only prepared
+      this.#become("closed"); // the connection was only prepared
       return;
     }
     this.nodes.push(this.nodes.shift()!);
@@ -266,7 +275,7 @@ export class Link {
     this.#become("retrying", trouble);
   }
 
-  /** Stay away until `start` is called; a token that is good for nothing is given up. */
+  /** Stop until `start` is called; drop a useless token. */
   #stop(code: string | number, message: string): void {
     this.#drop();
     if (this.#wanted !== null || code === FORGOTTEN || code === "unknown_token") this.#world.keepToken(null);
@@ -280,7 +289,7 @@ export class Link {
     this.#pingTimer = 0;
     this.#isIntroduced = false;
     if (this.#socket) {
-      this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null; // one that is closed before it opens never opens
+      this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null; // so it never opens
       this.#socket.close();
     }
     this.#socket = null;
@@ -288,12 +297,12 @@ export class Link {
     this.#waiting.clear();
   }
 
-  /** Whether a silent node is left soon: a match of ours goes on, and there is another node. */
+  /** Whether to leave a silent node soon: during a match of ours, if there is another node. */
   #canLeave(): boolean {
     return this.nodes.length > 1 && this.#on.isUrgent();
   }
 
-  /** Lose the link unless what takes so many round trips is done in time. */
+  /** Drop the connection unless something that takes this many round trips is done in time. */
   #waitFor(trips: number, leastMs = trips > 1 ? OPENING_MS : WAIT_MS): void {
     this.#world.cancel(this.#timer);
     this.#timer = this.#world.after(this.#patienceMs(trips, leastMs), () => this.#gaveUp());
@@ -304,7 +313,7 @@ export class Link {
     this.#lose("noAnswer");
   }
 
-  /** How long to wait for what takes so many round trips. */
+  /** The timeout for something that takes this many round trips. */
   #patienceMs(trips: number, leastMs: number): number {
     const { latencyMs } = this;
     const isSoon = this.#canLeave() && latencyMs !== null;
@@ -322,7 +331,7 @@ export class Link {
     this.#silenceTimer = this.#world.after(this.#lateMs(), () => this.#become("silent"));
     const began = this.#world.nowMs();
     const answer = await this.#ask({ type: "ping" });
-    if (isLost(answer)) return; // the timers went with the link
+    if (isLost(answer)) return; // the timers ended with the connection
     this.#world.cancel(this.#pingTimer);
     this.#world.cancel(this.#silenceTimer);
     this.#pingTimer = 0;
@@ -336,7 +345,7 @@ export class Link {
     this.latencyMs = this.latencyMs === null ? tookMs : 0.6 * this.latencyMs + 0.4 * tookMs;
   }
 
-  /** Enter a phase; until the link is there again, its trouble stays what it was. */
+  /** Enter a phase; the trouble stays until the connection is back. */
   #become(phase: Phase, trouble = phase === "live" || phase === "closed" ? "" : this.trouble): void {
     this.phase = phase;
     this.trouble = trouble;

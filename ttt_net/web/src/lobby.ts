@@ -18,17 +18,17 @@ import { capital, isBot, label, ratingOf } from "./sentences.js";
 import { gear } from "./settings.js";
 import { choose, isMyTurn, KINDS, know, type Match, ownLive, redraw, set, state, ui, type Wish } from "./store.js";
 
-/** The number of entries of a list that are shown at first; above twice as many there is a filter. */
+/** The number of entries of a list to show at first; lists with more than twice as many have a filter. */
 const FEW = 12;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
-/** The avatar of a player: the first letter of the name on a colour of its own. */
+/** The avatar of a player: the first letter of the name on a colour derived from it. */
 export const face = ({ name }: { name: string }): Tree => {
   const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7);
   return h("span.face", { hidden: true, style: { "--hue": hue } }, [...name][0]?.toLocaleUpperCase());
 };
 
-/** A screen with a bar above it that leads back to the lobby. */
+/** A screen with a bar that leads back to the lobby. */
 export const framed = (title: string, kind: string, ...children: Child[]): Tree => screen(`main.lobby.${kind}`, title, bar(title), children);
 
 export function lobbyScreen(): Tree {
@@ -61,7 +61,7 @@ const isOther = ({ name }: { name: string }): boolean => name !== state.you?.nam
 const seeksOfOthers = (): SeekInfo[] => state.seeks.filter(({ by }) => isOther(by) && !isBot(by));
 const liveOfOthers = (): LiveMatch[] => state.live.filter((match) => match.players.every(isOther));
 
-/** The bots that would play now what is looked for, or else what is chosen. */
+/** The bots that would play the seek, or else the chosen match, now. */
 function botsFor(wish: Wish): ListedPlayer[] {
   const nearest = nearestBot(wish);
   return state.players.filter((player) => isOther(player) && plays(player, wish) && (!player.any_level || player === nearest));
@@ -101,7 +101,10 @@ const codeForm = (): Tree =>
     h("button", w.join),
   );
 
-/** A list under its title; of a long one the beginning, until all is asked for, which then scrolls by itself. */
+/**
+ * A list below its title. A long list shows only its beginning until the player expands it, and then scrolls
+ * separately.
+ */
 function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: Child = null): Tree | false {
   const isWhole = ui.all === title;
   const shown = isWhole ? values : values.slice(0, FEW);
@@ -118,7 +121,7 @@ function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: 
   );
 }
 
-/** The filter by game and the order of matches and seeks, both kept in the address. */
+/** The filter by game and the order of matches and seeks, both stored in the address. */
 function sieve(): Tree {
   const said = filters();
   const all = CATALOGUE.map(({ name }) => [name, titleOf(name)] as const);
@@ -140,7 +143,7 @@ function sifted<T>(all: T[], look: (each: T) => Listed): T[] {
   return sort ? found.sort((one, other) => rank(look(one)) - rank(look(other)) || 0) : found;
 }
 
-/** The people who are here: the free before those who play; from two dozen on with a line to look for one. */
+/** The connected people, free ones first; from two dozen on, with a search field. */
 function people(): Tree | false {
   const waiting = new Set(seeksOfOthers().map(({ by }) => by.name));
   const people = state.players.filter((player) => isOther(player) && !isBot(player) && !waiting.has(player.name));
@@ -152,22 +155,22 @@ function people(): Tree | false {
   return list(w.peopleHere, found, (each) => personEntry(each, w), field);
 }
 
-/** One line of a list: its title, details in small, and actions. */
+/** One row of a list: its title, small details, and actions. */
 const entry = (key: string | number, first: Child, main: Child, detail: Child, actions: Child[]): Tree =>
   h("li.entry", { key }, first, h("span.what", h("span", main), h("span.quiet", detail)), actions);
 
-/** The same of a match, with its game as a picture. */
+/** The row of a match, with a picture of its game. */
 export function entryIn(key: string, name: string, main: Child, detail: Child, ...actions: Child[]): Tree {
   const [base = ""] = name.split("+");
   const listed = CATALOGUE.find((game) => game.name === base);
   return entry(key, picture(listed ? base : "own", listed?.shape ?? [5, 5], !!listed?.line?.gravity), main, detail, actions);
 }
 
-/** The same of somebody. */
+/** The row of a player. */
 export const entryOf = (key: string | number, who: { name: string }, main: Child, detail: Child, ...actions: Child[]): Tree =>
   entry(key, face(who), main, detail, actions);
 
-/** A name that leads to the profile. */
+/** A name that links to the profile. */
 export const person = (player: { name: string; bot?: string }): Tree =>
   button(h("bdi", label(player)), () => go(`/#player=${encodeURIComponent(player.name)}`), "plain name", label(player));
 
@@ -252,7 +255,7 @@ function invited(): Tree {
 
 let qr: typeof import("./qr.js") | null = null;
 
-/** An address as a QR code, once the code for that has come. */
+/** An address as a QR code, once the code for it is loaded. */
 function qrOf(address: string): Tree | null {
   if (!qr) {
     import("./qr.js").then(
@@ -260,7 +263,7 @@ function qrOf(address: string): Tree | null {
         qr = found;
         redraw();
       },
-      () => {}, // without a link: the address is there in letters
+      () => {}, // offline; the address is also shown as text
     );
   }
   return qr?.qrCode(address) ?? null;

@@ -1,4 +1,4 @@
-/** Two players on this device, with no server: the games of lines, whose rules are in the catalogue. */
+/** Two players on this device, without a server: the line games, whose rules are in the catalogue. */
 
 import { bar, shelf } from "./bar.js";
 import { board, landing, type Look, sizes, token } from "./board.js";
@@ -16,27 +16,30 @@ import { type Game, movesAt, redraw, type Position } from "./store.js";
 type Line = NonNullable<Listed["line"]>;
 const SIDES = ["X", "O"] as const;
 const ALL = CATALOGUE.filter((game): game is Listed & { line: Line } => !!game.line);
-/** The match that is played here. */
+/** The current match on this device. */
 let played = { game: "", moves: [] as number[], focus: -1, hover: -1 };
 
 const FIRST: Listed & { line: Line } = { name: "tictactoe", title: "", rule: "", shape: [3, 3], swap: false, rated: false, line: { row: 3, gravity: false, misere: false } };
 
 const chosen = (name: string): Listed & { line: Line } => ALL.find((game) => game.name === name) ?? ALL[0] ?? FIRST;
 
-/** The screen of it: the address names the game. */
+/** The screen of the match: the address names the game. */
 export function localScreen(): Tree {
   const { name } = chosen(place().id);
   const title = [h("span", titleOf(name)), h("span.quiet", w.onThisDevice)];
   return screen("main.local", "here", bar(title), h("section.here", { label: w.onThisDevice }, localBoard(name)), localShelf(name, (game) => go(`/#here=${game}`)));
 }
 
-/** The games that can be played so, or all against the computer, to choose from. */
+/** The choice of games: those playable on this device, or all against the computer. */
 export function localShelf(name: string, choose: (name: string) => void, isAlone = false, isFixed = false): Tree {
   const listed = (isAlone ? CATALOGUE : ALL).map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
   return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose, isFixed);
 }
 
-/** A board before the first move, and what a tap on it does. A cell that was tapped has its mark at once, which waits for the match. */
+/**
+ * A board before the first move, and the action of a tap. A tapped cell gets its mark immediately, which waits for the
+ * match.
+ */
 export function aloneBoard(name: string, choose: (cell: number) => void, tapped = -1): Tree {
   const listed = CATALOGUE.find((game) => game.name === name) ?? FIRST;
   const { line = FIRST.line } = listed; // the server knows the rules
@@ -44,7 +47,7 @@ export function aloneBoard(name: string, choose: (cell: number) => void, tapped 
   return fieldOf({ line }, game, positionOf(game, line, []), choose, tapped < 0, tapped);
 }
 
-/** The board, whose turn it is, and a new beginning. */
+/** The board, the side to move, and a button to start again. */
 export function localBoard(name: string): Child {
   const listed = chosen(name);
   if (played.game !== listed.name) played = { game: listed.name, moves: [], focus: -1, hover: -1 };
@@ -77,7 +80,7 @@ function change(changed: Partial<typeof played>): void {
   redraw();
 }
 
-/** A board; where it beckons, a mark in its middle says that one may begin. */
+/** A board; an inviting one has a mark in its middle as a sign to begin. */
 function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void, beckons = false, tapped = -1): Tree {
   const [, height, width] = sizes(game);
   const middle = ((height - 1) >> 1) * width + ((width - 1) >> 1);
@@ -115,7 +118,7 @@ function positionOf(game: Game, line: Line, moves: number[]): Position {
   return { ply: moves.length, board: marks.join(""), to_move: legal.length ? moves.length % 2 : null, legal, line: completed ?? [], marks: ["X", "O"] };
 }
 
-/** Whether a mark stays in a cell: where marks fall, only on the ground or on another. */
+/** Whether a mark can rest in a cell: where marks fall, only at the bottom or on another mark. */
 function rests(game: Game, marks: string[], cell: number): boolean {
   const [layers, height, width] = sizes(game);
   const below = layers > 1 ? cell - height * width : cell + width;

@@ -1,4 +1,4 @@
-/** The page: it reacts to messages, and chooses the screen. */
+/** The page: react to messages, and choose the screen. */
 
 import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, seekAgain, waitForBot } from "./actions.js";
 import { h, patch, type Tree } from "./dom.js";
@@ -20,9 +20,9 @@ import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
 const TICK_MS = 100;
-/** The longest that a timer of a browser can wait. */
+/** The maximal delay of a browser's timer. */
 const MOST_MS = 2 ** 31;
-/** A visitor who is not known is connected after so long on the first screen. */
+/** How long a new visitor stays on the first screen before the page connects. */
 const PREPARE_MS = 400;
 
 function heard(message: Heard): void {
@@ -37,12 +37,12 @@ function heard(message: Heard): void {
 function heardOfAll(message: Heard): void {
   const { seeking, you, challenges } = state;
   const known = [...state.matches.keys()];
-  // Players who decline a challenge know that they did.
+  // No notice for the player who declined.
   const isOurs = message.type === "challengeover" && challenges.get(message.challenge)?.to.name === you?.name;
   hear(message, performance.now());
   switch (message.type) {
     case "welcome":
-      // A new match is what the seek led to.
+      // The seek has started a new match.
       if (you?.name === state.you?.name) seekAgain(message.matches.every((each) => known.includes(each)) ? seeking : null);
       welcomed(message.matches);
       break;
@@ -56,7 +56,7 @@ function heardOfAll(message: Heard): void {
       keepInvitation();
       break;
     case "tournament":
-      if (place().kind !== "j") break; // else the code was not that of an invitation
+      if (place().kind !== "j") break; // otherwise the code was not that of an invitation
       replace(`/#t=${message.tournament}`);
       arrive();
       break;
@@ -95,27 +95,29 @@ function heardOfMatch(message: Heard & { match: string }): void {
   if (match === shown()) later()?.heardOfShown(match, message, hasEnded, was.lesson);
 }
 
-/** Ask for the events that are missing before one that came. */
+/** Request missing events before a received one. */
 function catchUp(match: Match): void {
   match.isCatchingUp = true;
   if (match.you === undefined) see(match.match);
   else resume(match.match);
 }
 
-/** Tell of our turn, and have the coach look at the position. */
+/** Signal our turn, and request a warning for the position. */
 function begunTurn(match: Match, isKnown: boolean): void {
   if (!isKnown) tellTurn(match);
   if (settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
 }
 
-/** Show what the host has decided; a mute ends when it runs out. */
+/** Show the host's decision; a mute ends when it expires. */
 function sanctioned({ act, ends_in_ms: left }: Sanctioned): void {
   const { mute } = state;
   notify(act === "ban" ? "" : mute ? decided(mute) : w.heardAgain);
   if (act === "mute" && left && left < MOST_MS) setTimeout(() => state.mute === mute && know({ mute: null }), left);
 }
 
-/** Show a line from the host; a coming restart is shown until the server is back or the restart is cancelled. */
+/**
+ * Show a line from the host; an announced restart stays visible until the server is back or the restart is cancelled.
+ */
 function noticed({ text, restart_in_ms: left }: Notice): void {
   if (left === undefined) {
     ui.closing = "";
@@ -126,7 +128,7 @@ function noticed({ text, restart_in_ms: left }: Notice): void {
   set({ closing: f(w.restartsAt, sentence(text), at) });
 }
 
-/** Take our seats again, and see again what we saw. */
+/** Resume our matches and subscriptions. */
 function welcomed(own: string[]): void {
   const { matches } = state;
   const seen = shown();
@@ -139,7 +141,7 @@ function welcomed(own: string[]): void {
   look();
 }
 
-/** Go to a match of ours that has just begun, unless another goes on here. */
+/** Show a match of ours that has just begun, unless another one is being played here. */
 function seated(match: Match): void {
   const seen = shown();
   const isInvited = place().kind === "j";
@@ -147,7 +149,7 @@ function seated(match: Match): void {
   if (!state.invitation) forgetInvitation();
   if (state.unfinished.includes(match.match) && !isInvited) return;
   if (seen && seen.you !== undefined && !seen.outcome) return;
-  if (isInvited) replace("/"); // a code is good once
+  if (isInvited) replace("/"); // a code is valid only once
   if (ui.isBeginning) fetchNow().then(() => set({ isBeginning: false }));
   go(`/m/${match.match}`);
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
@@ -174,7 +176,7 @@ function draw(): void {
   showTurns(titleNow());
 }
 
-/** Draw with the next frame, or soon where no frames are shown: the title tells of our turn there. */
+/** Draw with the next frame, or soon in a hidden page, whose title shows our turn. */
 function nextFrame(act: () => void): void {
   if (document.hidden) setTimeout(act);
   else requestAnimationFrame(act);
@@ -220,7 +222,7 @@ async function begin(): Promise<void> {
   shieldBoards();
   setInterval(() => isTicking() && redraw(), TICK_MS);
   const isWall = place().kind === "wall";
-  if (isWall) keepApart(); // the wall only watches: whoever plays in this browser goes on
+  if (isWall) keepApart(); // the wall only watches: another window of this browser may be playing
   link.keepUp({ heard, changed: redraw, isUrgent: () => ownLive().length > 0 });
   addEventListener("online", () => link.hurry());
   addEventListener("offline", () => link.wentOffline());
@@ -232,7 +234,7 @@ async function begin(): Promise<void> {
   else {
     askOffer();
     fetchInTime();
-    // The server closes a connection that says nothing for long: it is opened again for the first who stirs.
+    // The server closes idle connections: reconnect at the next action.
     setTimeout(() => link.prepare(), PREPARE_MS);
     for (const sign of ["pointermove", "pointerdown", "focusin"]) addEventListener(sign, () => link.prepare());
   }

@@ -1,4 +1,4 @@
-/** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
+/** The screen of one match: both players, the board, the possible actions, the moves, and the chat. */
 
 import { announce, clockNow, link, notify, play } from "./actions.js";
 import { around, counters, extent, isHexes } from "./added.js";
@@ -20,12 +20,12 @@ import { touchedAtMs } from "./shield.js";
 import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
-/** A finger needs so many pixels; on smaller cells it aims first. */
+/** The minimal size of a touch target in pixels; on smaller cells, a touch aims first. */
 const FINGER = 44;
 const WIDE = 900;
-/** A second tap plays after this time at the earliest. */
+/** A second tap plays only after this time. */
 const AIMED_MS = 250;
-/** The position that is on the screen, and since when. */
+/** The shown position, and since when. */
 let seen: { position: Position | null; sinceMs: number } = { position: null, sinceMs: 0 };
 
 export function matchScreen(match: Match): Tree {
@@ -74,7 +74,7 @@ function seat(match: Match, side: number): Tree {
   );
 }
 
-/** The score of the series, with this match in it once it has ended. */
+/** The score of the series, including this match once it has ended. */
 function points({ score, outcome }: Match, side: number): number {
   const gained = outcome?.winner === side ? 1 : outcome && outcome.winner === null && outcome.reason !== "abort" ? 0.5 : 0;
   return (score?.[side] ?? 0) + gained;
@@ -112,22 +112,23 @@ function theBoard(match: Match): Tree {
   };
   if (seen.position !== position) seen = { position, sinceMs: performance.now() };
   // Clocks tick ten times a second, and large boards change less often.
-  const { around: _drawn, extent: _size, ...shown } = look; // the same for all positions of a game
+  const { around: _drawn, extent: _size, ...shown } = look; // equal for all positions of a game
   return part("board", [w, match, ...Object.values(shown)], () => board(look, on));
 }
 
-/** The cells that the coach speaks of. */
+/** The cells of a hint or a warning. */
 function coachedCells(match: Match, kind: "hint" | "warning"): string {
   const { game, position, [kind]: said } = match;
   return said?.ply === position.ply ? (said.moves ?? []).map((move) => game.move_cells[move] ?? -1).join() : "";
 }
 
-/** The cells that would have been better than the move that led to a position, if it gave something away or is the lesson. */
+/** The cells that would have been better than the last move, if it gave something away or is the lesson. */
 function hints({ analysis: found, game, past }: Match, ply: number): string {
   const { lesson, moves = [] } = found ?? {};
   const move = moves?.find((each) => each.ply === ply && (each.turning || isPoor(each)));
   const names = (lesson?.ply === ply && lesson.better.length ? lesson.better : move?.best) ?? [];
-  // Where marks fall, all moves of a column have one name: the lowest free cell of it is meant. Layers count from the ground, rows from above.
+  // Where marks fall, all moves of a column share a name, which means its lowest free cell. Layers count from the
+  // bottom, rows from the top.
   const before = (past[ply - 1] ?? past[ply])?.board ?? "";
   const cellOf = (name: string) => {
     const free = game.move_cells.filter((cell, move) => game.move_names[move] === name && before[cell] === ".");
@@ -137,8 +138,9 @@ function hints({ analysis: found, game, past }: Match, ply: number): string {
 }
 
 /**
- * Play a cell. On cells smaller than a finger a touch aims first, and a second one at the same place plays, but not at once: a double
- * tap only aims. If a cell can be marked in two ways, a tap aims, too. A tap that began before the position was shown does nothing.
+ * Play a cell. On cells smaller than a finger, a touch aims first, and a second one at the same place plays, but not
+ * immediately: a double tap only aims. If a cell has two possible moves, a tap aims too. A tap that began before the
+ * position was shown is ignored.
  */
 function choose(match: Match, cell: number, event: Event, canMove: boolean): void {
   const { game, position } = match;

@@ -1,4 +1,4 @@
-/** Everything that the first screen does not need: fetched after it is shown, or as soon as it is needed. */
+/** Everything that the first screen does not need: loaded after it is shown, or on demand. */
 
 import { bring } from "./i18n.js";
 

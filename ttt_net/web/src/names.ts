@@ -1,9 +1,9 @@
-/** The rules for names, checked while one is typed; the server decides. */
+/** Check names while they are typed; the server decides. */
 
 import { f, w } from "./i18n.js";
 
 const [LEAST, MOST] = [2, 20];
-/** Each script with those that are written together with it. */
+/** Each script with the scripts that may be mixed with it. */
 const SCRIPTS = [
   "Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Thaana", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu",
   "Kannada", "Malayalam", "Sinhala", "Thai", "Lao", "Tibetan", "Myanmar", "Georgian", "Ethiopic", "Khmer", "Han Hiragana Katakana", "Han Hangul", "Han Bopomofo",
@@ -12,7 +12,7 @@ const LETTER = /\p{L}/u;
 const ALLOWED = /[\p{L}\p{M}0-9 _-]/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** The fault of a name in a sentence; empty if it is allowed, or if nothing is typed yet. */
+/** Why a name is not allowed, in a sentence; empty if it is allowed, or if nothing is typed yet. */
 export function faultOf(typed: string): string {
   const signs = [...typed.trim().replace(/\s+/g, " ").normalize("NFC")];
   if (!signs.length) return "";

@@ -1,4 +1,4 @@
-/** News of the match on screen: shown, announced, and stepped through. Fetched with the screen of a match. */
+/** Show and announce news of the match on screen. Loaded with the screen of a match. */
 
 import { announce, notify } from "./actions.js";
 import { noteOf } from "./analysis.js";
@@ -18,7 +18,7 @@ export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, le
   if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
   if (message.type === "played") heardMove(match, message);
   else if (hasEnded) announce(stateOf(match));
-  // A quick look comes first; the search may know better.
+  // A quick lesson arrives first; the search may find a better one.
   if (message.type === "analysis") {
     learnt(match, lesson);
     analyseAgain(match);
@@ -41,13 +41,13 @@ function heardMove(match: Match, { side, move }: Played): void {
   announce(`${side === match.you ? f(w.youPlayed, name) : f(w.theyPlayed, match.players[side]!.name, name)} ${stateOf(match)}`);
 }
 
-/** Tell the player that their offer was declined. */
+/** Show that the player's offer was declined. */
 export function offerDeclined(match: Match, { side, kind }: Declined, offers: Match["offers"]): void {
   const isOurs = offers.some((offer) => offer.kind === kind && offer.side === match.you);
   if (isOurs && side !== match.you) notify(f(w.theyDeclined[kind] ?? "", match.players[side]!.name));
 }
 
-/** Step through a finished match by the arrow keys, where they mean nothing else. */
+/** Step through a finished match with the arrow keys, where they have no other meaning. */
 export function stepped(event: KeyboardEvent): void {
   const match = shown();
   const { key, target } = event;

@@ -1,13 +1,16 @@
-/** Have the page kept by the browser, so that it opens without a connection. */
+/** Let the browser store the page, so that it opens without a connection. */
 
 import { language } from "./i18n.js";
 
-/** Pages may only start a script from an address that a policy has passed (see the content security policy). */
+/** The content security policy allows scripts only from addresses that a trusted-types policy has approved. */
 interface Policies {
   createPolicy(name: string, rules: { createScriptURL: (address: string) => string }): { createScriptURL(address: string): string };
 }
 
-/** Register the service worker. Browsers have them over TLS and on this machine only; without one, the page works as before. */
+/**
+ * Register the service worker. Browsers support them only over TLS and on this machine; without one, the page works as
+ * well.
+ */
 export function keepPage(): void {
   const address = new URL(`worker.js${language === "en" ? "" : `?${language}`}`, import.meta.url).href;
   const policies = (window as { trustedTypes?: Policies }).trustedTypes;

@@ -1,10 +1,10 @@
-/** Parts of screens that the first screen does without: described only when they change, and drop-down lists. */
+/** Parts of screens that the first screen does not need: memoized parts, and drop-down lists. */
 
 import { h, type Tree } from "./dom.js";
 
 const parts = new Map<string, { shown: unknown[]; made: unknown }>();
 
-/** A part of a screen, by a name of its own: described again only when something of what it shows has changed. */
+/** A named part of a screen, computed again only when its values have changed. */
 export function part<T>(name: string, shown: unknown[], make: () => T): T {
   const known = parts.get(name);
   if (known && areSame(known.shown, shown)) return known.made as T;
@@ -13,7 +13,7 @@ export function part<T>(name: string, shown: unknown[], make: () => T): T {
   return made;
 }
 
-/** Describe each value once, and again only when something else of what is shown has changed. */
+/** Compute the tree of each value once, and again only when other shown values have changed. */
 export function once<V extends object>(make: (value: V) => Tree): (value: V, ...shown: unknown[]) => Tree {
   const known = new WeakMap<V, { shown: unknown[]; made: Tree }>();
   return (value, ...shown) => {

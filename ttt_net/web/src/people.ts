@@ -57,7 +57,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
 
 const blocking = (name: string, on: boolean): Tree => button(f(on ? w.blockOne : w.unblockOne, name), () => block(name, on), "quiet");
 
-/** The players whom we have blocked or muted; a button ends each. */
+/** The blocked and muted players, each with a button to end it. */
 function silenced({ blocked, muted }: BlockList): Tree {
   const entry = (name: string, end: Tree) => h("li", { key: name }, h("bdi", name), end);
   return h(
@@ -109,14 +109,17 @@ function finished({ player, matches, before }: HistoryReply): Tree {
   );
 }
 
-/** The ratings with which somebody began the rated matches listed that are of one game and clock, the oldest first, and the one now. */
+/**
+ * The player's ratings at the start of the listed rated matches of one game and clock, oldest first, and the current
+ * one.
+ */
 function course(name: string, matches: FinishedMatch[], now: RatingInfo[]): Tree | false {
   const rated = matches.filter((match) => match.rated);
   const [newest] = rated;
   const alike = rated.filter(({ game, time }) => game === newest?.game && timeName(time) === timeName(newest.time)).reverse();
   const ratings = alike.map(({ players }) => players.find((each) => each.name === name)?.rating ?? 0).filter(Boolean);
   const [last, other] = now.filter(({ game }) => game === newest?.game);
-  if (last?.rating && !other) ratings.push(last.rating); // else it may be that of another clock
+  if (last?.rating && !other) ratings.push(last.rating); // otherwise it may be the rating of another clock
   if (!newest || ratings.length < 2) return false;
   const [least, most] = [Math.min(...ratings), Math.max(...ratings)];
   const points = ratings.map((rating, n) => [4 + (n * 292) / (ratings.length - 1), 72 - (62 * (rating - least)) / (most - least || 1)]);
@@ -158,7 +161,7 @@ export function leadersScreen(): Tree {
   );
 }
 
-/** Look at other ratings: the address says which. */
+/** Show other ratings, selected by the address. */
 function rank(change: Partial<typeof ui.leaders>): void {
   const { game, speed, bots, page } = { ...ui.leaders, page: 1, ...change };
   go(`/#${new URLSearchParams({ leaders: game, speed, bots: bots ? "yes" : "no", page: `${page}` })}`);

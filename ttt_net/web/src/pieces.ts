@@ -4,7 +4,7 @@ import { type Child, h, type Tree } from "./dom.js";
 
 type Little = { marks?: string; big?: string; stack?: [number, string]; line?: string };
 
-/** Icons of 24 by 24, drawn by one stroke. */
+/** Icons of 24 by 24, each a single stroke. */
 const ICONS = {
   back: "M15 5l-7 7 7 7",
   close: "M6 6l12 12M18 6L6 18",
@@ -22,7 +22,7 @@ const range = <T>(count: number, make: (n: number) => T): T[] => Array.from({ le
 
 export const icon = (name: keyof typeof ICONS): Tree => h("svg.icon", { key: name, viewBox: "0 0 24 24", hidden: true }, h("path", { d: ICONS[name] }));
 
-/** The sign of the house: an X and an O. */
+/** The logo: an X and an O. */
 export const emblem = (): Tree =>
   h(
     "svg.emblem",
@@ -32,7 +32,10 @@ export const emblem = (): Tree =>
     h("circle.mark-O", { cx: 44, cy: 32, r: 8 }),
   );
 
-/** A mark, or several to choose from, as a picture: they differ by shape, whatever their colour. One that lies fills its cell. */
+/**
+ * A mark, or several to choose from, as a picture: they differ by shape, not only by colour. A mark on a board fills
+ * its cell.
+ */
 export function symbol(marks: string, isDisc = false, isLying = false): Tree {
   const isOne = marks.length === 1;
   return h(
@@ -49,7 +52,7 @@ export function symbol(marks: string, isDisc = false, isLying = false): Tree {
   );
 }
 
-/** Two marks that breathe: something is on its way. */
+/** Two pulsing marks: something is loading. */
 export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
 /** A mark as a stone: black for X, white for O. */
@@ -72,7 +75,7 @@ export function stroke(mark: string): Child {
   return h("rect.stroke", { pathLength: 1, x: 30, y: 30, width: 40, height: 40 });
 }
 
-/** The lines on whose crossings stones lie, and the points that help to count them. */
+/** The lines on whose crossings stones lie, and the star points. */
 export function crossings(width: number, height: number): Child {
   const across = range(height, (y) => `M.5 ${y + 0.5}H${width - 0.5}`);
   const down = range(width, (x) => `M${x + 0.5} .5V${height - 0.5}`);
@@ -81,7 +84,7 @@ export function crossings(width: number, height: number): Child {
   return [h("path", { d: [...across, ...down].join("") }), points];
 }
 
-/** The lines between cells; on a board of small boards, those within each of them, on a card of its own. */
+/** The lines between cells; on a board of small boards, the lines within each, on a separate card. */
 export function hash(width: number, height: number, [down = height, across = width]: number[] = []): Child {
   return range(width / across, (bx) =>
     range(height / down, (by) => {
@@ -101,7 +104,7 @@ export function hash(width: number, height: number, [down = height, across = wid
   );
 }
 
-/** A little position of each game that has a name; a small letter is a mark that fades, `line` is struck through. */
+/** A small position of each named game; a lower-case letter is a fading mark, `line` is struck through. */
 const LITTLE: Record<string, Little> = {
   tictactoe: { marks: "XO.|OX.|..X", line: "M5 5L43 43" },
   misere: { marks: "O.X|.OX|O..", line: "" },

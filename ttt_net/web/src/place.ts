@@ -1,4 +1,4 @@
-/** The address of the page, and what each place requests from the server. */
+/** The address of the page, and the requests of each place. */
 
 import { ask, link, notify, say } from "./actions.js";
 import { isLost } from "./link.js";
@@ -9,8 +9,9 @@ const VIEWS = ["leaders", "player", "here", "puzzle", "t", "wall"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
 
 /**
- * `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves; `t` and `wall` are a tournament. The code stands
- * behind a `#`, where it is sent to nobody and is in no log; it was a part of the path once, and may be still.
+ * `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves; `t`
+ * and `wall` are a tournament. The code follows a `#`, so that it is never sent or logged; in older links it is part of
+ * the path.
  */
 export function place(): { kind: Kind; id: string } {
   const [, code] = (location.pathname === "/j" && /^#([0-9A-Za-z]+)$/.exec(location.hash)) || [];
@@ -25,7 +26,7 @@ export function place(): { kind: Kind; id: string } {
 /** The rest of the address: filters, order and page of a list. */
 export const filters = (): URLSearchParams => new URLSearchParams(location.hash.slice(1));
 
-/** Write the filter of a list into the address, with or without a step in the history. */
+/** Store the filter of a list in the address, with or without an entry in the history. */
 export function filter(changed: Record<string, string>, isStep = false): void {
   const now = filters();
   for (const [name, value] of Object.entries(changed)) {
@@ -50,7 +51,7 @@ export function go(address: string): void {
   arrive();
 }
 
-/** Put the address right without a step in the history. */
+/** Correct the address without an entry in the history. */
 export function replace(address: string): void {
   history.replaceState(null, "", address);
 }
@@ -61,7 +62,7 @@ export function arrive(): void {
   if (link.isUp()) look();
 }
 
-/** Request what the place needs, and stop what it does not. */
+/** Request what the place needs, and stop subscriptions that it does not need. */
 export function look(): void {
   const { kind, id } = place();
   const match = shown();
@@ -90,7 +91,7 @@ function askLeaders(): void {
   ask({ type: "leaderboard", ...leaders });
 }
 
-/** Ask for finished matches, of those that the address says. */
+/** Request the finished matches that the address selects. */
 function lookBack(): void {
   const said = filters();
   ask({ type: "history", name: place().id || null, game: said.get("game"), before: said.get("before") });
@@ -100,7 +101,7 @@ async function join(code: string): Promise<void> {
   turnBack(await say({ type: "join", code }));
 }
 
-/** Watch a match or, if it is ours, take our seat in it; a private one opens to its code. */
+/** Watch a match, or resume it if it is ours; a private one needs its code. */
 export async function see(match: string): Promise<void> {
   const answer = await say({ type: "watch", match, code: location.hash.slice(1) || undefined });
   const isOurs = answer.type === "refused" && answer.code === "not_watching";

@@ -1,4 +1,4 @@
-/** The puzzle of a day: a position in which one move wins, or saves. Which are solved is kept here. */
+/** The puzzle of a day: a position in which one move wins, or saves. This browser stores the solved ones. */
 
 import { ask } from "./actions.js";
 import { board, type Look, moveName, sizes, token } from "./board.js";

@@ -1,4 +1,4 @@
-/** A QR code of an address, as SVG; fetched when an invitation is shown. */
+/** A QR code of an address, as SVG; loaded when an invitation is shown. */
 
 import { h, type Tree } from "./dom.js";
 import { w } from "./i18n.js";

@@ -1,4 +1,4 @@
-/** Requests to the server from the screens that are fetched later. */
+/** Requests to the server from screens that are loaded later. */
 
 import { ask, notify, request, say, seek, wantBot } from "./actions.js";
 import { wishOf } from "./games.js";
@@ -6,7 +6,7 @@ import { f, w } from "./i18n.js";
 import type { ChatRequest, ClaimRequest, OfferInfo, OfferRequest, ReportRequest, SeekInfo } from "./protocol.js";
 import { know, type Match, redraw, set, state, ui, type Wish } from "./store.js";
 
-/** How long a move of a replay is shown that plays by itself. */
+/** How long an automatic replay shows each move. */
 const STEP_MS = 900;
 
 const REPLAY_PAGE = 32;
@@ -23,7 +23,7 @@ export const claim = ({ match }: Match, kind: ClaimRequest["kind"]): Promise<boo
 
 export const speakOf = ({ match }: Match, said: { text: string } | { phrase: Phrase }): Promise<boolean> => request({ type: "chat", match, ...said });
 
-/** Be paired with a standing seek; one for any game is met with a seek for the chosen one. */
+/** Accept an open seek; answer one for any game with a seek for the chosen game. */
 export function accept({ seek: id, games, time }: SeekInfo): void {
   if (games.length) request({ type: "accept", seek: id });
   else seek({ game: wishOf(ui.choice).game, time: time ?? null, rated: false });
@@ -33,7 +33,7 @@ export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
   request({ type: "challenge", name, ...wish });
 }
 
-/** Play a bot from a position of a finished match on, as one of its sides. */
+/** Play a bot from a position of a finished match, as one of its sides. */
 export async function playOnFrom({ match, game, starts }: Match, ply: number, side: 0 | 1): Promise<void> {
   if (starts[ply] === undefined) await request({ type: "replay", match, ply });
   const start = starts[ply];
@@ -42,7 +42,7 @@ export async function playOnFrom({ match, game, starts }: Match, ply: number, si
   say({ type: "lobby", on: true });
 }
 
-/** Invitations are never for ratings. */
+/** Create an invitation, which is never rated. */
 export function invite(): void {
   const { game, time } = wishOf(ui.choice);
   request({ type: "invite", game, time });
@@ -66,13 +66,13 @@ export async function analyse(match: Match, isAgain = false): Promise<void> {
   redraw();
 }
 
-/** Ask once more for an analysis that had no time to find anything: there may be more of it now. */
+/** Request an analysis again that had no time to find anything: it may be more complete now. */
 export function analyseAgain(match: Match): void {
   const { moves, exact, partial, lesson, isAgain } = match.analysis!;
   if (!moves?.length && !exact && !partial && !lesson && !isAgain) analyse(match, true);
 }
 
-/** The seat of a player in a match, for servers that take it: it stays right when the player is renamed. */
+/** The seat of a player in a match, for servers that support it: it stays valid when the player is renamed. */
 function seatOf(name: string, match: Match | undefined): { match?: string; side?: 0 | 1 } {
   const side = match?.players.findIndex((player) => player.name === name) ?? -1;
   return match && side >= 0 && state.features.includes("seats") ? { match: match.match, side: side as 0 | 1 } : {};
@@ -84,7 +84,7 @@ export async function mute(match: Match, name: string): Promise<void> {
   notify(f(w.muted, name));
 }
 
-/** Block a player, or end that; the profile and the list of blocked players follow. */
+/** Block or unblock a player, and update the profile and the list of blocked players. */
 export async function block(name: string, on: boolean): Promise<void> {
   if (!(await request({ type: "block", name, on }))) return;
   notify(f(on ? w.blocked : w.unblocked, name));
@@ -101,17 +101,17 @@ export async function report(name: string, reason: ReportRequest["reason"], matc
   if (await request({ type: "report", name, reason, match: match?.match, ...seatOf(name, match) })) notify(w.reported);
 }
 
-/** Show a finished match as it was after so many moves. */
+/** Show a finished match after a number of moves. */
 export function review({ match, moves, past }: Match, ply: number): void {
   const first = ply - (ply % REPLAY_PAGE);
   if (!(first in past)) {
-    past[first] = undefined; // one question for each page
+    past[first] = undefined; // one request per page
     ask({ type: "replay", match, ply: first });
   }
   set({ ply: ply === moves.length ? null : ply });
 }
 
-/** Step through a finished match by itself, from where it is shown or from its beginning; or stop doing so. */
+/** Start or stop an automatic replay of a finished match, from the shown move or from the beginning. */
 export function autoplay(match: Match): void {
   const { length } = match.moves;
   if (ui.isPlaying) set({ isPlaying: false });
@@ -131,8 +131,8 @@ function playOn(match: Match, length: number): void {
 }
 
 /**
- * Hand an address to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither, and shows it to be
- * copied by hand.
+ * Pass an address to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither, and shows
+ * the address for manual copying.
  */
 export async function send(url: string): Promise<void> {
   try {
@@ -147,7 +147,7 @@ export async function send(url: string): Promise<void> {
   }
 }
 
-/** Copy by the old way, which needs no secure context; return whether it went. */
+/** Copy with the old API, which needs no secure context; return whether it worked. */
 function copyByHand(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

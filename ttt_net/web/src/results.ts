@@ -4,7 +4,7 @@ import { f, w } from "./i18n.js";
 import { status } from "./sentences.js";
 import { lineSide, type Match } from "./store.js";
 
-/** How a match ended: who won, and why; there may be no more to say than the first. */
+/** How a match ended: the winner, and the reason, if there is one to add. */
 export function resultParts(match: Match): [string, string] {
   const { outcome, players, you } = match;
   if (outcome?.fault) return [w.calledOff.replace(/[.。]$/, ""), outcome.fault];

@@ -1,4 +1,4 @@
-/** The sheet that explains a game: in the server's words, which are English, or in those of the language of the page. */
+/** The sheet that explains a game: in the server's English, or in the language of the page. */
 
 import { wantBot } from "./actions.js";
 import { board as theBoard, type Look, sizes } from "./board.js";
@@ -16,7 +16,7 @@ import { sheet } from "./sheet.js";
 import { set, state, ui } from "./store.js";
 import { isLearning, isLearnt, isTaught, learn, lesson } from "./tutorial.js";
 
-/** The same rules in the language of the page, as far as it has words for them. */
+/** The same rules in the language of the page, as far as translated. */
 function translated(rules: RulesReply, { pages, swap, sized }: Explained): RulesReply {
   const [base = "", swapped] = rules.game.split("+");
   const [, kind, row] = /^(mnk|connect):.+,(.+)/.exec(base) ?? [];
@@ -63,13 +63,13 @@ function close(): void {
   set({ rules: "" });
 }
 
-/** Play a game that was learnt against a bot. */
+/** Play a game against a bot after learning it. */
 function playIt(game: string): void {
   close();
   wantBot({ ...wishOf({ ...ui.choice, game }), rated: false });
 }
 
-/** A short play to its end; what is drawn is in the caption, too. */
+/** A short example match; the caption describes the drawing. */
 const example = (game: string, { moves, rows, caption }: RuleExample, lang: string): Tree =>
   h(
     "section.example",
@@ -80,7 +80,9 @@ const example = (game: string, { moves, rows, caption }: RuleExample, lang: stri
 
 const isFalling = (name: string): boolean => name.startsWith("connect");
 
-/** The board at the end of an example, read from its rows: of a large board these have a part, by the names of rows and columns. */
+/**
+ * The board at the end of an example, parsed from its rows, which show only a part of a large board with its labels.
+ */
 function drawn(name: string, rows: string[]): Child {
   const [base = ""] = name.split("+");
   const [, size] = /:(.+),/.exec(base) ?? [];

@@ -1,4 +1,4 @@
-/** How this browser shows the page: colours, sounds, layers, language; kept here, and told to no server. */
+/** The display settings of this browser: colours, sounds, layers, language; stored here, and never sent. */
 
 import { button, type Tree } from "./dom.js";
 import { w } from "./i18n.js";
@@ -10,7 +10,7 @@ const KEPT = "ttt_net.settings";
 const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false, warns: true };
 export const settings = keptFields(KEPT, USUAL);
 
-/** Change some of them, and keep them. */
+/** Change and store settings. */
 export function change(changed: Partial<typeof USUAL>): void {
   Object.assign(settings, changed);
   keep(KEPT, JSON.stringify(settings));
@@ -18,19 +18,19 @@ export function change(changed: Partial<typeof USUAL>): void {
   redraw();
 }
 
-/** A screen below this size has no room for the layers of a cube one above the other. */
+/** Smaller screens have no room for the layers of a cube one above the other. */
 const [NARROW, LOW] = [600, 640];
 
-/** Whether the layers of a cube stand side by side: by choice, or because cells would be too low for a finger. */
+/** Whether the layers of a cube are side by side: by choice, or because cells would be too low for a finger. */
 export const isFlat = (): boolean => settings.isFlat || (innerWidth < NARROW && innerHeight < LOW);
 
-/** Have the colours that were chosen by hand, or those of the system. */
+/** Apply the chosen colours, or those of the system. */
 export function applyTheme(): void {
   const { theme } = settings;
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
 }
 
-/** The button that opens the sheet of them. */
+/** The button that opens the settings. */
 export const gear = (): Tree =>
   button(icon("settings"), () => set({ areSettingsOpen: !ui.areSettingsOpen }), "plain gear", w.settings, { "aria-expanded": String(ui.areSettingsOpen) });

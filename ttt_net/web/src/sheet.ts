@@ -1,4 +1,4 @@
-/** Sheets, and the one on which settings are changed. */
+/** Sheets, and the sheet of settings. */
 
 import { button, check, type Child, choices, h, type Tree } from "./dom.js";
 import { felt } from "./feel.js";
@@ -8,7 +8,7 @@ import { icon } from "./pieces.js";
 import { change, settings } from "./settings.js";
 import { redraw, set, state } from "./store.js";
 
-/** A sheet over a screen, which takes no taps meanwhile. Its button, Escape or a tap beside it closes it. */
+/** A sheet over a screen, which ignores taps meanwhile. Its button, Escape or a tap beside it closes it. */
 export const sheet = (title: string, heading: string, close: () => void, ...children: Child[]): Tree =>
   h(
     "div.cover",
@@ -38,7 +38,7 @@ export function settingsSheet(): Tree {
       choices(w.colours, [["auto", w.asSystem], ["light", w.light], ["dark", w.dark]], settings.theme, (theme) => change({ theme })),
       check(w.sounds, settings.isLoud, (isLoud) => {
         change({ isLoud });
-        felt("turn"); // so one hears how loud it is
+        felt("turn"); // so that the player hears the volume
       }),
       check(w.flatLayers, settings.isFlat, (isFlat) => change({ isFlat })),
       state.features.includes("hint") && check(w.warnMe, settings.warns, (warns) => change({ warns })),

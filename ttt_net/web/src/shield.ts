@@ -1,4 +1,4 @@
-/** Ignores taps on what has just appeared under the finger, for a moment after something moved. */
+/** Ignore taps, for a moment, on elements that have just appeared under the finger. */
 
 const SHIELD_MS = 300;
 const timers = new WeakMap<Element, number>();
@@ -18,7 +18,10 @@ function shield(region: HTMLElement): void {
   timers.set(region, window.setTimeout(() => delete region.dataset.settling, SHIELD_MS));
 }
 
-/** Note where the board is and what deck and tray show; what is returned shields those that have changed since. */
+/**
+ * Record the place of the board and the content of deck and tray; the returned function shields those that have changed
+ * since.
+ */
 export function watchShifts(): () => void {
   const before = [...document.querySelectorAll<HTMLElement>(".field,.deck,.tray")].map((region) => [region, trace(region)] as const);
   return () => {
@@ -26,7 +29,7 @@ export function watchShifts(): () => void {
   };
 }
 
-/** Have the board take no taps while the window changes its size, and note when taps begin. */
+/** Ignore taps on the board while the window is being resized, and record when taps begin. */
 export function shieldBoards(): void {
   addEventListener("pointerdown", (event) => noteDown(event.timeStamp), true);
   addEventListener("resize", () => document.querySelectorAll<HTMLElement>(".field").forEach(shield));

@@ -1,8 +1,8 @@
-/** Sounds, made as they are needed: no files. Fetched when they are first wanted. */
+/** Sounds, synthesized without files. Loaded when first needed. */
 
 export type Feeling = "placed" | "heard" | "turn" | "won" | "lost" | "drawn";
 
-/** Notes of a sound: frequency in hertz, when it begins and how long it lasts in seconds, and how loud. */
+/** The notes of a sound: frequency in hertz, start and duration in seconds, and volume. */
 type Note = readonly [number, number, number, number];
 const NOTES: Record<Feeling, Note[]> = {
   placed: [[420, 0, 0.05, 0.5], [180, 0, 0.09, 0.7]],

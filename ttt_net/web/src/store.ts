@@ -1,43 +1,43 @@
 /**
- * The one store of the page: what the server has said (`state`) and what the player has chosen (`ui`), and how both change.
+ * The store of the page: data from the server (`state`), the player's choices (`ui`), and the functions that change
+ * both.
  *
- * Whoever changes it calls `set`, `know`, `hear` or `redraw`. Knows no document, no socket and no
- * rules of play.
+ * Change it only with `set`, `know`, `hear` or `redraw`. It knows no document, no socket and no rules of play.
  */
 
 import { keep, keptFields } from "./kept.js";
 import type { Heard, Parted } from "./link.js";
 import type * as wire from "./protocol.js";
 
-/** A sanction, with the local time at which it was told. */
+/** A sanction, with the local time of its arrival. */
 export type Decision = wire.Sanctioned & { heardAt: number };
 export type Player = wire.PlayerInfo;
 export type Game = wire.GameInfo;
 export type Position = wire.Position;
-/** A snapshot, kept up to date, and what the page keeps with it. */
+/** A snapshot, updated by events, and the page's own data about the match. */
 export type Match = Omit<wire.Snapshot, "type"> & {
-  /** The local time of the last news of clocks, and of an absence. */
+  /** The local time of the last update of clocks, and of an absence. */
   heardAt: number;
   awayAt: number;
-  /** A move of ours that has not been answered. */
+  /** Our unanswered move. */
   pending: { ply: number; move: number } | null;
   chat: wire.Chatted[];
   ratings: wire.RatingChange[] | null;
-  /** Positions by ply, as far as they were asked for. */
+  /** The requested positions by ply. */
   past: (Position | undefined)[];
-  /** The same as text, for a bot to play on from; empty where nobody could. */
+  /** The same as text, as starts of matches against bots; empty where none can begin. */
   starts: (string | undefined)[];
   /** The analysis by an engine; without moves while it runs. */
   analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean; isAgain?: boolean } | null;
-  /** The last hint and the last warning, each for a position of so many moves. */
+  /** The last hint and the last warning, each for the position of a ply. */
   hint?: wire.HintReply;
   warning?: wire.HintReply;
-  /** Whether the missing events were asked for. */
+  /** Whether the missing events were requested. */
   isCatchingUp?: boolean;
 };
 export const KINDS = ["either", "rated", "casual"] as const;
 export type MatchKind = (typeof KINDS)[number];
-/** The match to look for; the numbers are for "any size". */
+/** The chosen terms of a match; the numbers are for "any size". */
 export type Choice = {
   pace: string;
   game: string;
@@ -45,21 +45,21 @@ export type Choice = {
   height: number;
   row: number;
   swap: boolean;
-  /** For ratings, not for them, or whichever the other player likes. */
+  /** Rated, casual, or whichever the opponent prefers. */
   kind: MatchKind;
   falls: boolean;
-  /** How strong a bot is to be that plays at any level. */
+  /** The level for bots that play at any level. */
   level: number;
 };
-/** The terms of a match. With `or_casual` as well as `rated`, a match between people is rated if both like it. */
+/** The terms of a match. With both `or_casual` and `rated`, a match between people is rated if both want that. */
 export type Wish = { game: string; time: wire.TimeControl | null; rated: boolean; or_casual?: boolean | undefined };
-/** More terms for a bot: a position to play on from, and our side. */
+/** Further terms for bots: a starting position, and our side. */
 export type Asked = { start?: string; side?: 0 | 1 };
 
 const MOST_LINES = 100;
 const CHOSEN = "ttt_net.choice";
 const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, kind: "either", falls: false, level: 3 };
-/** State of the screen that is shown, forgotten with it. */
+/** The state of the current screen, dropped with it. */
 export const FRESH = { ply: null as number | null, hover: -1, aim: -1, aimedAtMs: 0, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
 
 export const ui = {
@@ -67,22 +67,22 @@ export const ui = {
   choice: keptFields(CHOSEN, USUAL),
   leaders: { game: "connect4", speed: "untimed" as "bullet" | "blitz" | "rapid" | "untimed", bots: true, page: 1 },
   notice: "",
-  /** Text that could not be copied, for the player to copy by hand. */
+  /** A text that could not be copied, for manual copying. */
   copied: "",
   /** The game on the first screen, and whether it is against the computer. */
   opening: { game: "tictactoe", isAlone: true },
   /** The match to play against a bot as soon as the bots are known. */
   botWanted: null as (Wish & Asked) | null,
-  /** A match that was begun on the first screen, which stays until it is there. */
+  /** A match that was started on the first screen, which stays until the match arrives. */
   isBeginning: false,
-  /** The cell to play as soon as a match has begun; -1 for none. */
+  /** The cell to play as soon as a match begins; -1 for none. */
   wantedCell: -1,
   areSettingsOpen: false,
-  /** The game whose rules are shown; empty for no sheet of rules. */
+  /** The game whose rules are shown; empty without a sheet of rules. */
   rules: "",
-  /** The fault of the name that is being typed. */
+  /** Why the typed name is not allowed. */
   fault: "",
-  /** The host's words about a coming restart. */
+  /** The host's announcement of a restart. */
   closing: "",
 };
 
@@ -94,9 +94,9 @@ export const state = {
   you: null as Player | null,
   server: "ttt_net",
   features: [] as string[],
-  /** Whether the host lets players say more than the phrases. */
+  /** Whether the host allows chat beyond phrases. */
   chat: true,
-  /** Our matches that were not over when we came. */
+  /** Our unfinished matches at the login. */
   unfinished: [] as string[],
   matches: new Map<string, Match>(),
   challenges: new Map<number, wire.Challenged>(),
@@ -112,9 +112,9 @@ export const state = {
   leaderboard: null as wire.LeaderboardReply | null,
   /** The rules of a game, for people. */
   rules: null as wire.RulesReply | null,
-  /** The puzzle of a day, and how it was answered. */
+  /** The puzzle of a day, and the result of the answer. */
   puzzle: null as wire.PuzzleReply | null,
-  /** The tournament that was told last, and the list of them. */
+  /** The last received tournament, and the list of tournaments. */
   tournament: null as wire.TournamentReply | null,
   tournaments: null as wire.TournamentList | null,
 };
@@ -124,13 +124,15 @@ let onFrame = (act: () => void): void => queueMicrotask(act);
 let due: "no" | "frame" | "now" = "no";
 let isHearing = false;
 
-/** Have `act` called after changes: at once after those by the player, and with the next frame, once, after those by the server. */
+/**
+ * Call `act` after changes: immediately after changes by the player, and once per frame after changes by the server.
+ */
 export function drawWith(act: () => void, frame: typeof onFrame): void {
   draw = act;
   onFrame = frame;
 }
 
-/** Do what follows from something that the server said. */
+/** Handle a message of the server, and schedule drawing. */
 export function hearing(act: () => void): void {
   isHearing = true;
   try {
@@ -140,7 +142,7 @@ export function hearing(act: () => void): void {
   }
 }
 
-/** Have the page drawn. */
+/** Schedule drawing the page. */
 export function redraw(): void {
   if (due === "now" || (isHearing && due === "frame")) return;
   due = isHearing ? "frame" : "now";
@@ -148,26 +150,26 @@ export function redraw(): void {
   else queueMicrotask(drawDue);
 }
 
-/** Draw what has changed and is not drawn yet. */
+/** Draw pending changes. */
 export function drawDue(): void {
   if (due === "no") return;
   due = "no";
   draw();
 }
 
-/** Change what the player has chosen or sees. */
+/** Change the player's choices or the screen. */
 export function set(change: Partial<typeof ui>): void {
   Object.assign(ui, change);
   redraw();
 }
 
-/** Change what we know. */
+/** Change the data from the server. */
 export function know(change: Partial<typeof state>): void {
   Object.assign(state, change);
   redraw();
 }
 
-/** Choose what to play, and keep it for the next visit. */
+/** Choose the terms of a match, and store them for the next visit. */
 export function choose(change: Partial<Choice>): void {
   Object.assign(ui.choice, change);
   fitChoice();
@@ -175,7 +177,7 @@ export function choose(change: Partial<Choice>): void {
   redraw();
 }
 
-/** Keep what was chosen within what there is. */
+/** Restrict the choice to available options. */
 export function fitChoice(): void {
   const { choice } = ui;
   const side = (value: number) => (Number.isInteger(value) ? Math.min(19, Math.max(1, value)) : 5);
@@ -186,13 +188,13 @@ export function fitChoice(): void {
   choice.level = Math.min(8, side(choice.level));
 }
 
-/** Our live matches, those that wait for our move first. */
+/** Our live matches; those in which it is our turn come first. */
 export function ownLive(): Match[] {
   const own = [...state.matches.values()].filter((match) => match.you !== undefined && !match.outcome);
   return own.sort((one, other) => Number(isMyTurn(other)) - Number(isMyTurn(one)));
 }
 
-/** Take in one message, with the time of the local clock. */
+/** Handle one message, given the local time. */
 export function hear(message: Heard, now: number): void {
   const { matches, challenges } = state;
   switch (message.type) {
@@ -224,7 +226,7 @@ export function hear(message: Heard, now: number): void {
     case "renamed":
       state.you = message.you;
       break;
-    case "challenged": // there is one at most from one player to another
+    case "challenged": // each player has at most one challenge to another
       for (const [id, { by, to }] of challenges) if (by.name === message.by.name && to.name === message.to.name) challenges.delete(id);
       challenges.set(message.challenge, message);
       break;
@@ -246,7 +248,10 @@ export function hear(message: Heard, now: number): void {
   }
 }
 
-/** The new list, with the old values where they say the same; the old list itself where all do. What is the same is not drawn again. */
+/**
+ * The new list, with old values where they are equal, or the old list itself if all are, so that unchanged parts are
+ * not drawn again.
+ */
 function shared<T>(old: T[], now: T[], keyOf: (each: T) => unknown): T[] {
   const known = new Map(old.map((each) => [keyOf(each), each]));
   const found = now.map((each) => {
@@ -257,7 +262,7 @@ function shared<T>(old: T[], now: T[], keyOf: (each: T) => unknown): T[] {
 }
 
 function welcomed({ you, server, features = [], chat = true, matches, seek }: wire.Welcome): void {
-  if (state.you && state.you.name !== you.name) state.invitation = null; // else it is good after a restart, too
+  if (state.you && state.you.name !== you.name) state.invitation = null; // otherwise it is valid even after a restart
   Object.assign(state, { you, server, features, chat, unfinished: matches, seeking: seek ?? null, parted: null, mute: null, ban: null });
   state.challenges.clear();
 }
@@ -266,7 +271,7 @@ function seated(message: wire.Snapshot, now: number): void {
   const old = state.matches.get(message.match);
   if (message.you !== undefined && !old && !message.outcome) {
     state.seeking = null;
-    if (message.code === state.invitation?.code) state.invitation = null; // else it is good for as long as it says
+    if (message.code === state.invitation?.code) state.invitation = null; // otherwise it is valid until it expires
   }
   const { chat = [], ratings = null, past = [], starts = [], analysis = null, pending = null } = old ?? {};
   const { type: _, ...snapshot } = message;
@@ -320,17 +325,17 @@ function changeNumbered(match: Match, event: Numbered, now: number): void {
   settled(match);
 }
 
-/** Forget the move on its way once the match has gone past it. */
+/** Drop the pending move once the match has passed it. */
 function settled(match: Match): Match {
   if (match.outcome || match.position.ply !== match.pending?.ply) match.pending = null;
   return match;
 }
 
-/** Whether hints may be asked for: in casual matches against bots, where the host gives them. */
+/** Whether hints may be requested: in casual matches against bots, if the host allows them. */
 export const mayHint = ({ you, rated, outcome, players }: Match): boolean =>
   you !== undefined && !outcome && !rated && players[1 - you]!.bot !== undefined && state.features.includes("hint");
 
-/** Whether we are to move, and no move of ours is on its way. */
+/** Whether it is our turn and no move of ours is pending. */
 export const isMyTurn = ({ pending, position, you }: Match): boolean => !pending && you !== undefined && position.to_move === you;
 
 /** The remaining time of a side in milliseconds, or null without a clock. */
@@ -340,7 +345,7 @@ export function leftMs({ clock, outcome, heardAt }: Match, side: number, now: nu
   return Math.max(0, clock.remaining_ms[side]! - spent);
 }
 
-/** The legal moves that a cell means: those that mark it or, where marks fall, those of its column or peg. */
+/** The legal moves of a cell: those that mark it or, where marks fall, those of its column or peg. */
 export function movesAt(game: Game, legal: number[], cell: number): number[] {
   const cells = game.move_cells;
   if (!game.gravity) return legal.filter((move) => cells[move] === cell);
@@ -349,7 +354,7 @@ export function movesAt(game: Game, legal: number[], cell: number): number[] {
   return legal.filter((move) => cells[move]! >= 0 && cells[move]! % column === cell % column);
 }
 
-/** The side whose line was completed, to whose gain it may be; null if none was. */
+/** The side that completed the line, whether that wins or loses; null without a line. */
 export function lineSide({ position, outcome }: Match): number | null {
   const mark = position.board[position.line[0] ?? -1];
   if (mark === undefined || !outcome || outcome.winner === null) return null;
@@ -359,8 +364,8 @@ export function lineSide({ position, outcome }: Match): number | null {
 }
 
 /**
- * The cell whose mark goes with the next move, or -1: in the game in which each side keeps three marks, the oldest of the side
- * that is to move.
+ * The cell whose mark the next move removes, or -1. In vanishing tic-tac-toe, it is the oldest of three marks of the
+ * side to move.
  */
 export function fadingCell({ game, moves, position }: Pick<Match, "game" | "moves" | "position">): number {
   if (!game.name.startsWith("vanishing") || position.to_move === null || position.ply !== moves.length) return -1;

@@ -1,4 +1,4 @@
-/** Tournaments: the list of the lobby, the place of one, and the wall, which shows one to a whole room. */
+/** Tournaments: the list in the lobby, the page of one, and the wall, which shows one to a whole room. */
 
 import { clockNow, link, request, say, site, unseek } from "./actions.js";
 import { bar } from "./bar.js";
@@ -13,7 +13,7 @@ import { leftMs, type Match, redraw, set, state, ui } from "./store.js";
 import { told as english, type Told } from "./tournaments/en.js";
 
 const SECOND_MS = 1000;
-/** On the wall: the boards at a time, the rows of the standings, and how long a page of them stays. */
+/** On the wall: the number of boards, the rows of the standings, and how long a page of them stays. */
 const BOARDS = 6;
 const ROWS = 26;
 const TURN_MS = 8000;
@@ -22,7 +22,7 @@ const AGAIN_MS = 5000;
 let t: Told = english;
 let spoken: Language = "en";
 
-/** Fetch the sentences in the language of the page; until they have come, and without them, English is spoken. */
+/** Load the sentences in the language of the page; until they arrive, and without them, English is used. */
 function speakAsPage(): void {
   if (spoken === language) return;
   spoken = language;
@@ -54,10 +54,10 @@ async function sentences(code: Language): Promise<Told> {
   }
 }
 
-/** The tournament that we follow, and the welcome after which that was asked for. */
+/** The tournament that we follow, and the welcome after which it was requested. */
 let followed: { code: string; for: unknown } = { code: "", for: null };
 
-/** Follow a tournament, or with an empty code none. */
+/** Follow a tournament, or with an empty code, none. */
 async function followTournament(code: string): Promise<void> {
   const before = followed;
   if (!state.you || (before.code === code && before.for === state.you)) return;
@@ -66,23 +66,23 @@ async function followTournament(code: string): Promise<void> {
   if (code) turnBack(await say({ type: "attend", tournament: code }));
 }
 
-/** Countdowns go on without news from the server, and who has left the place follows its tournament no more. */
+/** Redraw countdowns without messages from the server, and stop following a tournament whose page was left. */
 setInterval(() => {
   const { kind } = place();
   if (kind !== "t" && kind !== "wall") followTournament("");
   else if (!document.hidden) redraw();
 }, SECOND_MS);
 
-// What is known.
+// Data.
 
 const ours = (): string | undefined => state.you?.name;
 const isOurs = ({ first, second }: TournamentBoard): boolean => !!ours() && [first, second].includes(ours()!);
 const isPlaying = ({ result, second }: TournamentBoard): boolean => !result && !!second;
-/** The newest tournament that was told, and when; and the one that we entered here. */
+/** The last received tournament, and when it arrived; and the one that we entered here. */
 let newest: { told: TournamentReply | null; atMs: number } = { told: null, atMs: 0 };
 let entered = "";
 
-/** The tournament of the place, if it is here. */
+/** The tournament of the current page, if it has arrived. */
 function here(): TournamentReply | null {
   const { tournament: told } = state;
   followTournament(place().id.toUpperCase());
@@ -98,7 +98,7 @@ function isEntered({ standings, tournament }: TournamentReply): boolean {
 const mayEnter = (told: TournamentReply): boolean =>
   !isEntered(told) && (told.state === "open" || (told.state !== "over" && told.kind !== "round_robin" && told.kind !== "knockout"));
 
-/** What is left of a countdown that began when the tournament was told. */
+/** The rest of a countdown that began when the tournament arrived. */
 function left(ms: number): string {
   const seconds = Math.ceil(Math.max(0, ms - (performance.now() - newest.atMs)) / SECOND_MS);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -114,7 +114,7 @@ function stateNow(told: TournamentReply): string {
   return listed([told.state === "paused" && t.paused, round > 0 && number, round > 0 && (open ? many(t.still, open) : t.allDone)]);
 }
 
-/** What comes next, with a countdown where there is one; nothing while boards are being played. */
+/** The next step, with its countdown, if any; empty while boards are being played. */
 function nextStep(told: TournamentReply): string {
   const { starts_in_ms: starts, next_in_ms: next, round } = told;
   const by = told.organiser ?? t.host;
@@ -124,7 +124,7 @@ function nextStep(told: TournamentReply): string {
   return round === told.rounds ? "" : f(t.nextBy, round + 1, by);
 }
 
-/** What the round is for us; nothing for somebody who only looks. */
+/** Our part in the round; empty for visitors. */
 function ownState(told: TournamentReply): string {
   if (told.state === "open") return isEntered(told) ? t.entered : "";
   const own = told.boards.find(isOurs);
@@ -165,7 +165,7 @@ function entry({ tournament, name, kind, game, time, state: now, round, rounds, 
   );
 }
 
-/** The way back from a match; it stands out once the match is over. */
+/** The button back from a match, highlighted once the match is over. */
 export const toTournament = ({ tournament, outcome }: Match): Child => {
   speakAsPage();
   return !!tournament && button(t.back, () => go(`/#t=${tournament.tournament}`), outcome && "primary large");
@@ -194,7 +194,7 @@ export function tournamentScreen(): Tree | null {
   );
 }
 
-/** Our match, or what we wait for, and the way in. */
+/** Our match, or what we wait for, and the button to enter. */
 function now(told: TournamentReply): Child {
   const own = told.boards.find((each) => isOurs(each) && isPlaying(each));
   if (own && told.state !== "over") {
@@ -247,7 +247,7 @@ function table({ standings, tie_breaks: breaks }: TournamentReply): Child {
 
 const further = ({ tournament, page }: TournamentReply): Tree => button(t.further, () => request({ type: "attend", tournament, page: page + 1 }));
 
-/** Leaving, which takes a second tap. */
+/** The button to leave, which needs a second tap. */
 function leaving({ tournament }: TournamentReply): Child {
   if (ui.all !== "leaving") return button(t.leave, () => set({ all: "leaving" }));
   return h(
@@ -313,7 +313,7 @@ export function wallScreen(): Tree | null {
   );
 }
 
-/** The standings, page after page where they are long. */
+/** The standings, page by page if they are long. */
 function standingsOf({ standings, tournament }: TournamentReply): Tree {
   const pages = Math.max(1, Math.ceil(standings.length / ROWS));
   const page = Math.floor(Date.now() / TURN_MS) % pages;
@@ -327,7 +327,7 @@ function standingsOf({ standings, tournament }: TournamentReply): Tree {
   );
 }
 
-/** A running board in small, with both names and clocks. */
+/** A small running board, with both names and clocks. */
 function small({ board: number, first, second, match: id }: TournamentBoard): Tree {
   const match = state.matches.get(id ?? "");
   const look = match && { game: match.game, position: match.position, last: match.game.move_cells[match.moves.at(-1) ?? -1] ?? -1, prefix: `b${number}-` };
@@ -344,7 +344,7 @@ function small({ board: number, first, second, match: id }: TournamentBoard): Tr
   );
 }
 
-/** Watch the first of the boards that are being played, and no more those that are over. */
+/** Watch the first running boards, and stop watching finished ones. */
 function follow(playing: TournamentBoard[], code?: string): void {
   if (!link.isUp()) return;
   const wanted = playing.slice(0, BOARDS).flatMap(({ match }) => match ?? []);
@@ -361,5 +361,5 @@ function follow(playing: TournamentBoard[], code?: string): void {
   }
 }
 
-/** The boards that were asked for, and when: on a new connection they are asked for again. */
+/** The requested boards, and the connection: a new connection requests them again. */
 const asked = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Overlays on any screen that do not move it: the connection, challenges, notices. */
+/** Overlays on all screens that do not move them: the connection, challenges, notices. */
 
 import { link, notify } from "./actions.js";
 import { button, h, type Tree } from "./dom.js";
@@ -19,7 +19,7 @@ function toast(): Tree | "" {
   return ui.notice && h("div.toast", { role: "status" }, h("span", ui.notice), button(icon("close"), () => notify(""), "plain", w.close));
 }
 
-/** A text that only the player can copy. */
+/** A text for manual copying. */
 function toCopy(): Tree | "" {
   const field = { type: "text", readonly: true, value: ui.copied, id: "to-copy", focus: true };
   const onfocus = (event: Event) => (event.target as HTMLInputElement).select();

@@ -1,4 +1,4 @@
-/** Lessons: a position or two of each game to play in twenty seconds. Knows no server. */
+/** Lessons: one or two positions of each game, played in twenty seconds. Knows no server. */
 
 import { board, landing, type Look, sizes } from "./board.js";
 import { confetti } from "./cheer.js";
@@ -40,12 +40,12 @@ function change(changed: Partial<typeof now>): void {
   redraw();
 }
 
-/** Whether there is a lesson of a game. */
+/** Whether a game has a lesson. */
 export const isTaught = (name: string): boolean => Object.hasOwn(LESSONS, name);
 
 export const isLearning = (name: string): boolean => now.game === name;
 
-/** Whether its lesson has just been gone through. */
+/** Whether its lesson has just been completed. */
 export const isLearnt = (name: string): boolean => isLearning(name) && now.step >= (LESSONS[name]?.steps.length ?? 0);
 
 export const learn = (game: string): void => change({ game, step: 0, made: -1, isWrong: false });
@@ -100,7 +100,7 @@ function theBoard(name: string, { shape, row, gravity = false, block: small }: L
   return board(look, { choose, hover: () => {}, focus: (focus) => change({ focus }) });
 }
 
-/** Whether a mark stays in a cell: where marks fall, only on the ground or on another. */
+/** Whether a mark can rest in a cell: where marks fall, only at the bottom or on another mark. */
 function rests(game: Game, marks: string[], cell: number): boolean {
   const [layers, height, width] = sizes(game);
   const below = layers > 1 ? cell - height * width : cell + width;

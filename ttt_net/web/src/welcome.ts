@@ -1,4 +1,4 @@
-/** The screens before there is a lobby or a match. */
+/** The screens before the lobby or a match. */
 
 import { comeIn, link, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
@@ -21,16 +21,16 @@ const ELSEWHERE = 4001;
 type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
 let offer: Invitation | null = null;
 
-/** Request the invitation at its address. The code is in a header: addresses are written to logs. */
+/** Request the invitation at its address. The code is in a header, because addresses are logged. */
 export async function askOffer(): Promise<void> {
   const { kind, id } = place();
   if (kind !== "j" || offer) return;
-  const answer = await fetch("/j", { headers: { Invitation: id } }).catch(() => null); // without a link, it is shown without
+  const answer = await fetch("/j", { headers: { Invitation: id } }).catch(() => null); // offline; shown without details
   offer = await answer?.json().catch(() => null);
   redraw();
 }
 
-/** Be somebody else in this window, while the other goes on as it is. */
+/** Use another player in this window, while the other windows keep theirs. */
 function playApart(): void {
   keepApart();
   state.matches.clear();
@@ -38,7 +38,7 @@ function playApart(): void {
   link.forgetWho();
 }
 
-/** Why the server did not let us in, or does not answer. */
+/** Why the server rejected our login, or does not answer. */
 function trouble(): string {
   const { parted, ban } = state;
   const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
@@ -46,7 +46,7 @@ function trouble(): string {
   return ban ? decided(ban) : parted ? (troubles[parted.code] ?? sentence(parted.message)) : "";
 }
 
-/** The first screen: a board that can be played at once, and a name to play others under. */
+/** The first screen: a board that is playable immediately, and a name for playing others. */
 export function nameScreen(): Tree {
   const { kind } = place();
   const isFirst = ui.isBeginning || (kind !== "j" && kind !== "m");
@@ -77,14 +77,14 @@ export function nameScreen(): Tree {
   );
 }
 
-/** Say what is wrong with a name while it is typed; one that is too short only once it was longer. */
+/** Show why a name is not allowed while it is typed; a short one only once it was longer. */
 function typed({ target }: Event): void {
   const { value } = target as HTMLInputElement;
   const fault = [...value.trim()].length < 2 ? "" : faultOf(value);
   if (fault !== ui.fault) set({ fault });
 }
 
-/** A board that can be played at once: against the computer, or by two on this device. */
+/** A board that is playable immediately: against the computer, or by two people on this device. */
 function opening(): Tree {
   const { opening: now, choice } = ui;
   const change = (changed: Partial<typeof now>) => set({ opening: { ...now, ...changed } });
@@ -103,8 +103,8 @@ function opening(): Tree {
 }
 
 /**
- * Play a bot at once, without a name, and a cell as the first move: the newcomer begins. Until the match is there, another tap chooses
- * another cell.
+ * Play a bot immediately, without a name, with a cell as the first move: the visitor begins. Until the match arrives,
+ * another tap chooses another cell.
  */
 function playComputer(cell: number): void {
   if (ui.isBeginning) {

@@ -1,11 +1,12 @@
 /**
- * The service worker: it opens the page where the server cannot be reached, so that two can play on one device in a train.
+ * The service worker: it opens the page when the server is unreachable, so that two people can play on one device in a
+ * train.
  *
- * Its own address has the hash of the build, and so has its cache. The page always comes from the network if it can. From the cache it
- * comes with the files of its own build, never with others.
+ * Its address contains the hash of the build, as does its cache. The page comes from the network if possible. From the
+ * cache, it always comes with the files of its own build.
  */
 
-/** What a service worker can do, as far as it is used here; the types of pages do not have it. */
+/** The used part of the API of service workers, which the types of pages lack. */
 interface Worker {
   readonly registration: { readonly navigationPreload?: { enable(): Promise<void> } };
   readonly clients: { claim(): Promise<void> };
@@ -26,7 +27,7 @@ const worker = self as unknown as Worker;
 /** The folder of this build, whose name is its hash. */
 const FOLDER = new URL("./", location.href).pathname;
 const ASSETS = "/assets/";
-/** Where the page is; everything else at this address is for programs. */
+/** The addresses of the page; everything else on this server is for programs. */
 const PLACES = /^\/(?:[jm](?:\/|$)|$)/;
 const LANGUAGE = location.search.slice(1);
 const FILES = ["app.js", "more.js", "later.css", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
@@ -42,7 +43,7 @@ worker.addEventListener("fetch", (event) => {
   else if (pathname.startsWith(ASSETS)) event.respondWith(openFile(request, pathname));
 });
 
-/** Keep the page and its files. Fails, and is tried again with the next visit, if the server has another build by now. */
+/** Cache the page and its files. Fails, and is retried at the next visit, if the server has another build by now. */
 async function install(): Promise<void> {
   const cache = await caches.open(FOLDER);
   const page = await fetch("/");
@@ -52,7 +53,7 @@ async function install(): Promise<void> {
   await worker.skipWaiting();
 }
 
-/** Forget the files of earlier builds, except the last: a window that was opened before may still want some. */
+/** Delete the files of earlier builds, except the previous one, which an open window may still need. */
 async function activate(): Promise<void> {
   const others = (await caches.keys()).filter((name) => name.startsWith(ASSETS) && name !== FOLDER);
   await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));
@@ -60,14 +61,14 @@ async function activate(): Promise<void> {
   await worker.clients.claim();
 }
 
-/** The page from the server, or the one that is kept if the server cannot be reached or is restarting. */
+/** The page from the server, or the cached one if the server is unreachable or restarting. */
 async function openPage({ request, preloadResponse }: Fetching): Promise<Response> {
   const answer = await (async () => (await preloadResponse) ?? (await fetch(request)))().catch(() => null);
   if (answer && answer.status < SERVER_ERROR) return answer;
   return (await (await caches.open(FOLDER)).match("/")) ?? answer ?? Response.error();
 }
 
-/** A file of a build; those of this build are kept from now on. */
+/** A file of a build; files of this build are cached from now on. */
 async function openFile(request: Request, pathname: string): Promise<Response> {
   const known = await caches.match(request);
   if (known) return known;
