@@ -631,6 +631,7 @@ async def test_a_tournament_is_entered_by_its_code_and_told_when_something_chang
         assert (await link.grants(JoinRequest)).code == "BCDFG"
         await link.tells(OPENED)
         await paper.shows("Friday, code BCDFG, begins when the host says so. You have entered.")
+        await link.grants(UnseekRequest)
         assert (await link.grants(AttendRequest)).on
         await link.tells(replace(OPENED, seq=4, players=3))
         done = [replace(RUNNING.boards[0], result="1-0"), *RUNNING.boards[1:]]
