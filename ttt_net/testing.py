@@ -1,4 +1,4 @@
-"""Check that a game keeps the laws that servers, clients, bots and records rely on: a kit for authors of games."""
+"""Check that a game satisfies the invariants on which servers, clients, bots and records rely; for authors of games."""
 
 import random
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from ttt_net.games.outside import OutsideGame
 from ttt_net.messages import MAX_POSITION_LENGTH
 
 MAX_PLIES = 2_000
-"""The longest allowed play of a game."""
+"""The maximal number of moves in a match."""
 
 
 def check_game(game: Game[Any], plays: int = 20, seed: int = 1) -> None:
-    """Play `plays` random plays of a game, and raise `AssertionError` with every law that it breaks.
+    """Play `plays` random matches of a game, and raise `AssertionError` with every violated invariant.
 
-    The laws: the guard of the server accepts each answer; positions are values that moves never change; the same move
-    gives the same position; moves and positions can be written and read back; illegal moves are refused; the winner and
-    the utilities agree; a play ends within `MAX_PLIES` moves.
+    The invariants: the server's guard accepts each answer; positions are values that moves never change; the same move
+    gives the same position; moves and positions can be written and read back; illegal moves are rejected; the winner
+    and the utilities agree; a match ends within `MAX_PLIES` moves.
     """
     guarded, rng = OutsideGame(game), random.Random(seed)
     broken: dict[str, str] = {}
@@ -32,7 +32,7 @@ def check_game(game: Game[Any], plays: int = 20, seed: int = 1) -> None:
 
 
 def count_plays(game: Game[Any], plies: int) -> int:
-    """Return the number of sequences of moves of that length, to be compared with published counts (perft)."""
+    """Return the number of sequences of moves with this length, for comparison with published counts (perft)."""
 
     def count(state: Any, left: int) -> int:  # noqa: ANN401 - each game has its own positions
         if left == 0:
@@ -65,7 +65,7 @@ def _broken_in_a_play(game: OutsideGame, rng: random.Random, played: list[int]) 
 
 
 def _broken_in(game: OutsideGame, state: Any, rng: random.Random) -> Iterator[str]:  # noqa: ANN401
-    """Yield the laws that one position breaks."""
+    """Yield the invariants that one position violates."""
     legal, outcome = game.actions(state), game.outcome(state)
     if len({game.move_names[move] for move in legal}) < len(legal):
         yield "no two legal moves have the same name"
@@ -99,6 +99,6 @@ def _is_refused(game: OutsideGame, state: Any, move: int) -> bool:  # noqa: ANN4
         game.inner.result(state, move)
     except Refusal:
         return True
-    except Exception:  # noqa: BLE001 - any other error breaks the law
+    except Exception:  # noqa: BLE001 - any other error is a violation
         return False
     return False

@@ -1,17 +1,17 @@
-"""Text that is shown: that of strangers, made safe on the way in and again where it is drawn; and counts."""
+"""Sanitize text of strangers, when it arrives and again when it is drawn; measure and compare texts; format counts."""
 
 import unicodedata
 from functools import lru_cache
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that pass for letters and marks, and yet show nothing."""
+"""Characters that count as letters and marks but are invisible."""
 _MAX_MARKS = 2
-"""Combining marks on one letter; real names need no more, and stacks of them cover other lines."""
+"""The maximal number of combining marks on a letter; real names need no more, and stacks of marks cover other lines."""
 _MAX_CHARACTERS_PER_CELL = 4
 
 
 def clean(text: str, max_cells: int) -> str:
-    """Return `text` without anything that moves a cursor, reorders, hides or piles up, at most `max_cells` wide.
+    """Return `text` without characters that move a cursor, reorder, hide or pile up, at most `max_cells` wide.
 
     It keeps letters, digits, punctuation and symbols with at most two combining marks each, and single
     spaces between them, in NFC. Dropped: control, format (bidi and zero-width), surrogate, private, unassigned
@@ -42,14 +42,14 @@ def _cells(character: str) -> int:
     """Return how many cells a character takes, 0 if it is no letter, sign or mark."""
     if " " <= character <= "~":
         return 1
-    from wcwidth import wcwidth  # plain English does not wait for its tables
+    from wcwidth import wcwidth  # imported here, because ASCII text does not need its tables
 
     cells = wcwidth(character)
     return cells if cells > 0 else _cells_of_mark(character) if cells == 0 else 0
 
 
 def _cells_of_mark(character: str) -> int:
-    """Return how many cells a combining mark takes: some take one, but only beside a letter."""
+    """Return the cells of a combining mark: some take one, but only beside a letter."""
     from wcwidth import wcswidth
 
     return max(0, wcswidth(f"a{character}") - 1) if unicodedata.category(character)[0] == "M" else 0
@@ -61,7 +61,7 @@ def _is_visible_mark(character: str) -> bool:
 
 
 def width(text: str) -> int:
-    """Return how many cells of a terminal a text takes."""
+    """Return the width of a text in cells of a terminal."""
     return sum(map(_cells, text))
 
 
@@ -80,5 +80,5 @@ def counted(number: int, one: str, more: str = "") -> str:
 
 
 def name_key(name: str) -> str:
-    """Return what two names share when people would take them for the same: compatibility form, without case."""
+    """Return the key that names share if people would confuse them: compatibility form, ignoring case."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -1,4 +1,4 @@
-"""Strategies that choose a move, one file per idea, and a way to find each by name; they know only the rules."""
+"""Strategies that choose a move, one file per idea, and their lookup by name; they know only the rules."""
 
 import random
 from collections.abc import Callable
@@ -32,9 +32,9 @@ _MOST_COMPARED = 40
 
 
 def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
-    """Return a new strategy of that name, whose chances follow from `seed`, at full strength or at a level, 1 to 8.
+    """Return a new strategy by name, at full strength or at a level, 1 to 8; `seed` determines its random choices.
 
-    Raises `ConfigurationError` if the name or level is unknown, and says what there is.
+    Raises `ConfigurationError`, with the known ones, if the name or level is unknown.
     """
     if name not in _MAKERS:
         likely = "".join(

@@ -1,16 +1,16 @@
 """Alpha-beta with iterative deepening and a transposition table (origins B, D and E, and their promise kept).
 
-`Deepening` looks one ply ahead, then two, and so on, and has a move to play whenever the limit is reached. Each pass
-costs little beside the next, and finds the order of moves that makes the next one fast.
+`Deepening` searches one ply ahead, then two, and so on, and has a move to play whenever the limit is reached. Each pass
+is cheap compared with the next, and finds the order of moves that makes the next one fast.
 
 A node's value matters only inside the window (alpha, beta): once a reply refutes a move, the other replies need no
-look. (Knuth and Moore, "An analysis of alpha-beta pruning", 1975.) The table remembers positions, and with each
+search. (Knuth and Moore, "An analysis of alpha-beta pruning", 1975.) The table remembers positions, and with each
 whether its value is exact or only a lower or an upper bound; origin D's notebook stored bounds as if they were exact,
 and so played about one position in forty wrongly.
 
-Here is the search in plain Python, for every game. Vanishing tic-tac-toe is solved by a table. Where the engine is
-installed, Connect Four is solved exactly, the values of line games of 13 to 36 cells are proved, and those of up to 64
-are searched by the same algorithm compiled; and ultimate tic-tac-toe is left to compiled playouts.
+This module has the search in plain Python, for every game. A table solves vanishing tic-tac-toe. If the engine is
+installed, Connect Four is solved exactly, the values of line games of 13 to 36 cells are proved, line games of up to 64
+cells are searched by the same algorithm, compiled, and ultimate tic-tac-toe is left to compiled playouts.
 """
 
 import random
@@ -68,43 +68,43 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class Search(Protocol[S_contra]):
-    """A search to a given depth that remembers its results: in plain Python, or compiled."""
+    """A search to a given depth with a table of results, in plain Python or compiled."""
 
     effort: Effort
     exact_plies: int | None
-    """The longest win or loss whose length is exact; None: every one within the searched depth."""
+    """The longest win or loss with an exact length; None: all within the searched depth."""
 
     @property
     def guesses(self) -> int:
-        """How many values so far rest on an estimate."""
+        """The number of values so far that depend on an estimate."""
 
     def ordered(self, state: S_contra) -> list[Move]:
-        """Return the legal moves worth a look, the most promising one first; the others only if these all lose."""
+        """Return the legal moves worth searching, most promising first; include the others only if these all lose."""
 
     def forced_win(self, state: S_contra) -> tuple[Move, ...] | None:
-        """Return the play of a win by threats alone, if one is looked for and found. Raises `Stopped` if time is over.
+        """Return a win by threats alone, if this search looks for one and finds it. Raises `Stopped` if time is over.
 
-        It is the shortest of its kind, so one of five plies or less is the shortest of all.
+        It is the shortest of its kind, so a win within five plies is the shortest of all.
         """
 
     def value_of_move(self, state: S_contra, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a root move's value for who makes it; outside the window a bound. Raises `Stopped` if time is over."""
 
     def remembered(self, state: S_contra) -> Move | None:
-        """Return the move that was found best in a position, if it is remembered."""
+        """Return the best known move of a position, if the table has it."""
 
     def running(self) -> AbstractContextManager[None]:
-        """Return what has to surround the use of the search."""
+        """Return the context in which the search must run."""
 
 
 class Deepening(Generic[S]):
-    """Asks a search for more and more depth until a value is known or the limit reached."""
+    """Runs a search with increasing depth until a value is known or the limit is reached."""
 
     def __init__(self, game: Game[S], search: Search[S], limit: Limit) -> None:
         self.game, self.search, self.effort = game, search, search.effort
         self.max_depth = UNLIMITED_DEPTH if limit.depth is None else limit.depth
         self.is_hurried = limit.depth is None and (limit.ms is not None or limit.nodes is not None)
-        """Whether a win is good enough to stop at, even if there may be a shorter one; never at a limited depth."""
+        """Whether to stop at a win even if there may be a shorter one; never at a limited depth."""
 
     def choose(self, state: S) -> Choice:
         """Return the best move of a position."""
@@ -132,11 +132,11 @@ class Deepening(Generic[S]):
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
 
     def _is_won(self) -> bool:
-        """Tell whether a win has been found and there is no time for a shorter one."""
+        """Tell whether a win is found and there is no time for a shorter one."""
         return self.is_hurried and self._value >= DECIDED
 
     def _resists(self, state: S, held: Move) -> bool:
-        """Choose, of moves that all lose, the one after which the other side's win by threats is longest.
+        """Choose, among moves that all lose, the one with the longest win by threats for the other side.
 
         The values of the moves do not tell that: each comes from the win that the search found first. If the search is
         exact for short wins only (`exact_plies`), a move after which it finds no win by threats at all is better still,
@@ -160,16 +160,16 @@ class Deepening(Generic[S]):
     def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
         """Find the best of the moves by looking `depth` plies ahead; return whether its value is now settled.
 
-        If they all lose, the legal moves that are not among them are added to them, and looked at too.
+        If they all lose, add the other legal moves and search them too.
         """
         guesses, best, best_move = self.search.guesses, -INFINITY, moves[0]
         for number, move in enumerate(moves, 1):
             if best <= -DECIDED:
-                self._move = move  # should time run out now: rather a move not yet refuted than one that loses
+                self._move = move  # if time runs out now, prefer a move that is not refuted yet to a losing one
             value = self.search.value_of_move(state, move, depth, best, INFINITY)
             if value > best:
                 best, best_move = value, move
-            if best > -DECIDED:  # as long as not every move has been seen to lose, the position is not lost
+            if best > -DECIDED:  # unless every move is known to lose, the position is not lost
                 self._move, self._value = best_move, best
             elif number == len(moves):
                 moves += [move for move in self.game.actions(state) if move not in moves]
@@ -183,17 +183,17 @@ class Deepening(Generic[S]):
         return value, self._is_settled(value, depth, guesses)
 
     def _is_settled(self, value: int, depth: int, guesses_before: int) -> bool:
-        """Tell whether a deeper search can change nothing: there was no guess, or all that is shorter was looked at."""
+        """Tell whether a deeper search cannot change the value: it had no guess, or everything shorter was searched."""
         return guesses_before == self.search.guesses or (is_decided(value) and plies_to_end(value) <= depth)
 
     def is_exact(self, value: int, *, is_settled: bool) -> bool:
-        """Tell whether a value is the truth, to the ply."""
+        """Tell whether a value is exact to the ply."""
         if is_decided(value) and self.search.exact_plies is not None:
             return plies_to_end(value) <= self.search.exact_plies
         return is_settled
 
     def line(self, state: S, move: Move) -> tuple[Move, ...]:
-        """Return the play that is expected from a move on: what the search remembers as best."""
+        """Return the expected continuation after a move: the best moves in the table."""
         line, seen = [move], {state}
         state = self.game.result(state, move)
         while state not in seen and (reply := self.search.remembered(state)) is not None:
@@ -207,14 +207,14 @@ COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
 
 MAX_ENTRIES = 1 << 20
-"""Positions that a table remembers; some 300 MB. When it is full it learns no new ones."""
+"""The capacity of the table in positions, about 300 MB. A full table stores no new ones."""
 
 
 SOLVER_SHARE = 0.7
 """The fraction of its time for the exact solver, before it searches as deep as it can in the rest."""
 
 PROOF_SHARE = 0.4
-"""How much of its limit it tries to prove the value of a position of a small game, before it estimates."""
+"""The fraction of its limit for proving the value of a position in a small game, before it estimates."""
 
 
 class Bound(Enum):
@@ -226,7 +226,7 @@ class Bound(Enum):
 
 
 class TableEntry(NamedTuple):
-    """The entry of a position: a value, as seen from there, that `depth` plies of search gave."""
+    """The entry of a position: its value from a search of `depth` plies."""
 
     depth: int
     bound: Bound
@@ -235,7 +235,7 @@ class TableEntry(NamedTuple):
 
 
 class AlphaBeta:
-    """Plays every game, perfectly where it can finish; `rng` chooses among moves that look alike at first."""
+    """Plays every game, perfectly if it can finish; `rng` breaks initial ties between moves."""
 
     name = "alphabeta"
     idea = "looks ahead deeper and deeper, and skips what cannot matter"
@@ -280,7 +280,7 @@ class AlphaBeta:
         return choice
 
     def _solved(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
-        """Return a best move of Connect Four by the book or the compiled solver, or None if neither tells in time."""
+        """Return a best move of Connect Four by the book or the compiled solver, or None if none is known in time."""
         try:
             score = self._solver.score(game, state, effort)
             move = self._solver.best_move(game, state, score, effort)
@@ -289,10 +289,10 @@ class AlphaBeta:
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
 
     def _meanwhile(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
-        """Return a move of a large board by its lines while its search is still being compiled, or is not there.
+        """Return a move of a large board by its lines while its search is being compiled or is not installed.
 
-        The search in plain Python does not even look one ply ahead there: it would overlook what two threats at once
-        come to, and begin anywhere. None if the search is there, or without numba if nothing is urgent.
+        The search in plain Python is too slow there: it would overlook double threats, and begin anywhere. Return None
+        if the search is available, or without numba if nothing is urgent.
         """
         if is_loaded(game, effort):
             return None
@@ -300,20 +300,20 @@ class AlphaBeta:
         return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
 
     def _played_out(self, game: UltimateGame, state: UltimateState, effort: Effort) -> Choice | None:
-        """Return the choice of playouts where no estimate says who is ahead; None without compiled ones."""
+        """Return the choice of playouts in games without an estimate; None without compiled playouts."""
         if self._tree is None or self._tree.game is not game:
             self._tree = playout_tree(game, self._rng, effort)
         return None if self._tree is None else self._tree.choose(state, EXPLORATION, effort)
 
     def _drawn(self, game: LineGame, state: LineState, effort: Effort) -> Choice:
-        """Return a first move of Connect Four after which neither side would win; the book knows all scores there."""
+        """Return a first move of Connect Four that draws, by the book."""
         moves = [move for move in game.actions(state) if self._solver.score_of_move(game, state, move, effort) == 0]
         move = self._rng.choice(moves)
         return Choice(move, 0, (move,), effort.counts(), exact=True)
 
 
 def _proved(game: LineGame, state: LineState, effort: Effort) -> Choice | None:
-    """Return a best move of a small board, or None if it is not proved in time or the engine is not there."""
+    """Return a best move of a small board, or None if it is not proved in time or the engine is missing."""
     search = proof_search(game, effort)
     if search is None:
         return None
@@ -328,14 +328,14 @@ def _proved(game: LineGame, state: LineState, effort: Effort) -> Choice | None:
 
 
 def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:
-    """Return a new search of the game: the compiled one, if there is one and it loads in time; else the plain one."""
+    """Return a new search of the game: a compiled one, if it exists and loads in time; else the plain one."""
     effort = Effort(limit)
     compiled: Search[Any] | None = line_search(game, effort, rng)
     return Deepening(game, compiled or PlainSearch(game, effort, rng), limit)
 
 
 class PlainSearch(Generic[S]):
-    """One search in plain Python: its table, its order of moves and its effort; made for one choice, then dropped."""
+    """One search in plain Python: its table, its order of moves and its effort; it is created for one choice."""
 
     exact_plies: int | None = None
 
@@ -348,7 +348,7 @@ class PlainSearch(Generic[S]):
         self._merit = [[p + rng.random() / 2 for p in promise(game)] for _ in (0, 1)]
 
     def running(self) -> AbstractContextManager[None]:
-        """Return nothing special: the search looks at its limit by itself."""
+        """Return a null context: the search checks its limit itself."""
         return nullcontext()
 
     def remembered(self, state: S) -> Move | None:
@@ -357,7 +357,7 @@ class PlainSearch(Generic[S]):
         return None if entry is None else entry.move
 
     def ordered(self, state: S) -> list[Move]:
-        """Return the legal moves, the one in the table first, then those that have cut off most."""
+        """Return the legal moves, the one in the table first, then by number of cutoffs."""
         merit = self._merit[self.game.to_move(state)]
         moves = sorted(self.game.actions(state), key=merit.__getitem__, reverse=True)
         known = self.remembered(state)
@@ -367,7 +367,7 @@ class PlainSearch(Generic[S]):
         return moves
 
     def forced_win(self, state: S) -> None:
-        """Return None: it looks for wins by threats no other way than for all else."""
+        """Return None: there is no special search for wins by threats."""
 
     def value_of_move(self, state: S, move: Move, depth: int, alpha: int, beta: int, ply: int = 0) -> int:
         """Return the value of a move for who makes it; outside the window, a bound of it."""

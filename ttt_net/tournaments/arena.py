@@ -1,4 +1,4 @@
-"""Pair and score an arena: matches one after the other for a fixed time, as lichess plays them.
+"""Pair and score an arena: continuous matches for a fixed time, as on lichess.
 
 A win is worth 2 points and a draw 1. After two wins in a row a player is on a streak: each further match counts double
 until one is not won. After a draw, the next draws are worth nothing until the player wins.
@@ -10,28 +10,28 @@ from typing import Literal, NamedTuple
 from ttt_net.tournaments.schedules import Entrant, Pair
 
 PATIENCE_MS = 15_000
-"""How long a player waits at most before all who are there are paired."""
+"""The maximal wait before all waiting players are paired."""
 MIN_CROWD, CROWD_SHARE = 4, 8
-"""So many wait, or this part of the field, before anybody is paired: then large fields meet their equals."""
+"""The number, or the fraction of the field, that must wait before pairing, so that large fields get equal opponents."""
 WIN, DRAW = 2, 1
 STREAK = 2
-"""Wins in a row after which points are doubled."""
+"""The number of consecutive wins after which points are doubled."""
 
 ArenaResult = Literal["win", "draw", "early_draw", "loss", "void"]
-"""How a match ended for one player. An early draw is worth nothing; a void match was lost to a fault of the server."""
+"""How a match ended for one player. An early draw is worth nothing; a void match ended by an error of the server."""
 
 
 class WaitingEntrant(NamedTuple):
-    """A player of an arena who is there and has no match."""
+    """A present player of an arena without a match."""
 
     entrant: Entrant
     rank: int
     """The place in the standings, from 1."""
     since_ms: int
-    """Since when they wait."""
+    """The beginning of their wait."""
     last_opponent: Entrant | None = None
     firsts: int = 0
-    """How many more matches they began than the opponents did."""
+    """How many more matches they moved first in than their opponents."""
 
 
 def arena_points(results: Iterable[ArenaResult]) -> list[int]:
@@ -66,11 +66,11 @@ def is_on_streak(results: Iterable[ArenaResult]) -> bool:
 
 
 def arena_pairs(waiting: Sequence[WaitingEntrant], present: int, now_ms: int) -> list[Pair]:
-    """Return the matches that begin now; often none. `present` counts all who are there, in a match or not.
+    """Return the matches that begin now, often none. `present` counts all present players, playing or waiting.
 
-    The player who has waited longest is served first, by the nearest in rank among those whom neither met last. Of an
-    odd number the newest rests, unless somebody would have no other opponent. Two who have just met play again only if
-    nobody else is there.
+    The longest waiting player is paired first, with the nearest in rank such that the two did not meet last. With an
+    odd number, the latest arrival rests, unless somebody would have no other opponent. Two players who have just met
+    play again only if nobody else is present.
     """
     queue = sorted(waiting, key=lambda each: (each.since_ms, each.rank, each.entrant))
     is_crowd = len(queue) >= max(MIN_CROWD, -(-present // CROWD_SHARE))

@@ -1,7 +1,7 @@
 """Direct a tournament: decide requests of organisers and players, and the next step. Knows no socket and no clock.
 
-Every function returns facts, or raises `Refusal`; nothing changes until they are written down and applied with
-`Tournament.evolve`. A pairing may be made elsewhere, so `boards_of` checks its laws before it becomes a round.
+Every function returns facts, or raises `Refusal`; nothing changes until they are journaled and applied with
+`Tournament.evolve`. Another process may create a pairing, so `boards_of` validates it before it becomes a round.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,30 +33,30 @@ from ttt_net.tournaments.tournament import (
 )
 
 STALE_MS = 12 * 3_600_000
-"""A tournament in which nothing has happened for so long, and which is not playing a round, ends by itself."""
+"""A tournament without events for this long ends automatically, unless a round is being played."""
 MAX_CORRECTIONS_NOTE = 80
 
 
 class RoundPlan(NamedTuple):
-    """The boards of a round: pairs that play, the former first, and entrants who go on without play."""
+    """The boards of a round: pairs, of which the former moves first, and entrants who advance without play."""
 
     pairs: Sequence[tuple[Entrant, Entrant]] = ()
     byes: Sequence[Entrant] = ()
     walkovers: Sequence[tuple[Entrant, Entrant]] = ()
-    """The one who goes on, and the one who is gone."""
+    """The entrant who advances, and the one who has left."""
     order: Sequence[int] | None = None
     """The numbers of the boards, pairs first, then walkovers, then byes; None: counted from 1."""
 
 
 Due = Literal["begin", "pair", "replay", "close"]
-"""The next step of a tournament: its start, a round, boards that begin anew, or its end."""
+"""The next step of a tournament: its start, a round, replayed boards, or its end."""
 
 
 # Requests.
 
 
 def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
-    """Return the first fact of a tournament. Raises `Refusal` if its terms cannot be."""
+    """Return the first fact of a tournament. Raises `Refusal` if its terms are invalid."""
     if terms.kind == "round_robin" and terms.rounds > 2:
         raise Refusal(Code.BAD_TOURNAMENT, "a round robin has one or two cycles")
     if terms.full is not None and terms.full > terms.most:
@@ -65,7 +65,7 @@ def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
 
 
 def enter(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
-    """Let a player enter, as a late-comer after the start, or come back; nothing if they are in.
+    """Enter a player, after the start as a late-comer, or let them return; do nothing if they are in.
 
     Raises `Refusal` if they may not.
     """
@@ -91,7 +91,7 @@ def enter(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
 
 
 def leave(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
-    """Let a player leave; nothing if they are not in. Their match of the round goes on.
+    """Let a player leave; do nothing if they are not in. Their match of the round continues.
 
     Raises `Refusal` if the tournament is over.
     """
@@ -103,7 +103,7 @@ def leave(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
 
 
 def remove(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
-    """Remove a player for good. Raises `Refusal` if they never entered."""
+    """Remove a player permanently. Raises `Refusal` if they never entered."""
     _must_be_open(tournament)
     entrant = tournament.entrant_of(player)
     if entrant is None:
@@ -114,7 +114,7 @@ def remove(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
 
 
 def add(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
-    """Add a player for the organiser, also one who was removed. Raises `Refusal` if they may not enter."""
+    """Add a player for the organiser, even a removed one. Raises `Refusal` if they may not enter."""
     entrant = tournament.entrant_of(player)
     if entrant is not None and tournament.entrants[entrant].why == "removed":
         _must_be_open(tournament)
@@ -123,7 +123,7 @@ def add(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
 
 
 def start(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """Begin the tournament; nothing if it has begun. Raises `Refusal` if it cannot begin."""
+    """Begin the tournament; do nothing if it has begun. Raises `Refusal` if it cannot begin."""
     _must_be_open(tournament)
     if tournament.is_begun:
         return []
@@ -133,13 +133,13 @@ def start(tournament: Tournament, at_ms: int) -> list[AnyFact]:
 
 
 def pause(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """Let no further round begin. Matches that are played go on."""
+    """Stop further rounds from beginning. Running matches continue."""
     _must_be_open(tournament)
     return [] if tournament.is_paused else [TournamentPaused(at_ms)]
 
 
 def resume(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """Let rounds begin again."""
+    """Allow rounds to begin again."""
     _must_be_open(tournament)
     return [TournamentResumed(at_ms)] if tournament.is_paused else []
 
@@ -155,9 +155,9 @@ def must_be_ready(tournament: Tournament) -> None:
 
 
 def correct(tournament: Tournament, round_number: int, board: int, result: str, note: str, at_ms: int) -> list[AnyFact]:
-    """Put another result in place of that of a board, with a note. Raises `Refusal` if that may not be.
+    """Replace the result of a board, with a note. Raises `Refusal` if that is not allowed.
 
-    It changes scores, and pairings that are still to come. In a knockout it is refused once the next round began.
+    This changes scores and future pairings. In a knockout it is rejected once the next round has begun.
     """
     _must_be_open(tournament)
     points = RESULTS.get(result)
@@ -181,7 +181,7 @@ def correct(tournament: Tournament, round_number: int, board: int, result: str, 
 
 
 def end(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """End the tournament early. Matches that are being played go on, and count."""
+    """End the tournament early. Running matches continue, and count."""
     return [] if tournament.is_over else [Closed(at_ms, "ended")]
 
 
@@ -194,9 +194,9 @@ def _must_be_open(tournament: Tournament) -> None:
 
 
 def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
-    """Return what the tournament needs now, None if nothing.
+    """Return the next step that is due now; None without one.
 
-    `at_ms` is the time of day; `rested_ms` is for how long, in time of play, nothing has been open on any board.
+    `at_ms` is the time of day; `rested_ms` is how long, in time of play, no board has been open.
     """
     terms = tournament.terms
     if tournament.is_over:
@@ -223,7 +223,7 @@ def _due_before_start(tournament: Tournament, at_ms: int) -> Due | None:
 
 
 def is_finished(tournament: Tournament) -> bool:
-    """Return whether all rounds were played."""
+    """Tell whether all rounds were played."""
     if not tournament.rounds or not tournament.is_between_rounds:
         return False
     return len(tournament.rounds) >= tournament.total_rounds
@@ -240,7 +240,7 @@ def closed(tournament: Tournament, at_ms: int) -> list[AnyFact]:
 
 
 def absent(tournament: Tournament, match: str, winner: int | None, reason: str, at_ms: int) -> list[AnyFact]:
-    """Return that those who did not appear for a match have left, so that nobody is paired with them again."""
+    """Return the departures of players who did not appear for a match, so that nobody is paired with them again."""
     found = tournament.board_of(match)
     if found is None or reason != "forfeit" or tournament.is_over:
         return []
@@ -253,12 +253,12 @@ def absent(tournament: Tournament, match: str, winner: int | None, reason: str, 
 
 
 def needs_matching(tournament: Tournament) -> bool:
-    """Return whether pairing the next round takes a search, which belongs into another process."""
+    """Tell whether pairing the next round needs a search, which belongs in another process."""
     return tournament.terms.kind == "swiss"
 
 
 def pairing(tournament: Tournament, matching: Matching) -> RoundPlan:
-    """Return the next round. `matching` is needed for a Swiss alone."""
+    """Return the next round. Only a Swiss needs `matching`."""
     match tournament.terms.kind:
         case "swiss":
             return swiss_pairing(propose(tournament, matching))
@@ -276,7 +276,7 @@ def propose(tournament: Tournament, matching: Matching) -> SwissRound:
 
 
 def check(tournament: Tournament, proposal: SwissRound, most: Strictness = Strictness.FORBIDDEN) -> None:
-    """Check a proposal that another process made. Raises `ValueError` if it breaks a law."""
+    """Validate a proposal from another process. Raises `ValueError` if it breaks a rule."""
     players = swiss_players(tournament.present, tournament.results(), tournament.offs())
     played = len(tournament.rounds)
     is_last = played + 1 == tournament.total_rounds
@@ -325,7 +325,7 @@ def _knockout_pairing(tournament: Tournament) -> RoundPlan:
 
 
 def boards_of(paired: RoundPlan, new_match: Callable[[], str]) -> tuple[Board, ...]:
-    """Return the boards of a round, in the order of their numbers; `new_match` makes the ids of its matches."""
+    """Return the boards of a round, in the order of their numbers; `new_match` creates the ids of its matches."""
     count = len(paired.pairs) + len(paired.walkovers) + len(paired.byes)
     numbers = iter(paired.order if paired.order is not None else range(1, count + 1))
     boards = [Board(next(numbers), first, second, new_match()) for first, second in paired.pairs]
@@ -335,7 +335,7 @@ def boards_of(paired: RoundPlan, new_match: Callable[[], str]) -> tuple[Board, .
 
 
 def round_of(tournament: Tournament, paired: RoundPlan, new_match: Callable[[], str], at_ms: int) -> BoardsBegan:
-    """Return the next round as a fact. Raises `ValueError` if somebody is in it twice, or is not there."""
+    """Return the next round as a fact. Raises `ValueError` if somebody is in it twice, or is not present."""
     boards = boards_of(paired, new_match)
     if tournament.terms.kind == "swiss":
         seats = sorted(each for board in boards for each in (board.first, board.second) if each is not None)
@@ -345,6 +345,6 @@ def round_of(tournament: Tournament, paired: RoundPlan, new_match: Callable[[], 
 
 
 def replay_of(tournament: Tournament, new_match: Callable[[], str], at_ms: int) -> BoardsBegan:
-    """Return the boards of the round that have to begin anew, as a fact."""
+    """Return the boards of the round that have to be replayed, as a fact."""
     boards = tuple(Board(each.board, each.first, each.second, new_match()) for each in tournament.replays())
     return BoardsBegan(at_ms, len(tournament.rounds), boards)

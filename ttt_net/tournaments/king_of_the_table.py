@@ -1,7 +1,7 @@
 """Seat players at tables where the winner stays: a queue for an evening on a local network.
 
 The first in the queue plays the king of a table. The winner stays, and the loser goes to the back. After `REIGN` wins
-in a row both go to the back, the king first, and so do both after a draw. Nobody who came later plays earlier, except
+in a row both go to the back, the king first, and so do both after a draw. Players play in the order of arrival, except
 kings.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from ttt_net.tournaments.schedules import Entrant, Pair
 
 REIGN = 3
-"""After so many wins in a row a king has to give up the table."""
+"""After this many consecutive wins, a king has to give up the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class KingTable:
     """One table: free, held by a king who waits for the next in the queue, or in play."""
 
     king: Entrant | None = None
-    """The winner of the last match here, or the first of two who began at a free table."""
+    """The winner of the last match here, or the first of two players who began at a free table."""
     challenger: Entrant | None = None
     wins: int = 0
     """The king's wins in a row."""
@@ -32,16 +32,16 @@ class TableQueue:
     """The next one first."""
     tables: tuple[KingTable, ...] = ()
     missed: frozenset[Entrant] = frozenset()
-    """Those who were away when it was their turn."""
+    """The players who were away when it was their turn."""
 
     @property
     def entrants(self) -> tuple[Entrant, ...]:
-        """All players: those at the tables, then those who wait."""
+        """All players: those at the tables, then the waiting ones."""
         seated = (each for table in self.tables for each in (table.king, table.challenger))
         return (*(each for each in seated if each is not None), *self.waiting)
 
     def joined(self, entrant: Entrant) -> "TableQueue":
-        """Add a player to the back of the queue. Raises `ValueError` if they are in it, or at a table."""
+        """Add a player to the back of the queue. Raises `ValueError` if they are already in it or at a table."""
         if entrant in self.entrants:
             raise ValueError(f"{entrant} is here already")
         return replace(self, waiting=(*self.waiting, entrant))
@@ -55,7 +55,7 @@ class TableQueue:
         return TableQueue(waiting, tables, self.missed - {entrant})
 
     def passed_over(self, entrant: Entrant) -> "TableQueue":
-        """Put the first in the queue, who does not come, behind the next one; the second time, remove them.
+        """Move the absent first player of the queue behind the next one; the second time, remove them.
 
         Raises `ValueError` if it is not their turn.
         """
@@ -67,9 +67,9 @@ class TableQueue:
         return replace(self, waiting=(*others[:1], first, *others[1:]), missed=self.missed | {entrant})
 
     def started(self) -> tuple["TableQueue", list[Pair]]:
-        """Begin a match at each table that has its players; return them too. The challenger moves first.
+        """Begin a match at each table with two players, and return these matches too. The challenger moves first.
 
-        There is one table for three players. A king whose table is one too many goes to the front of the queue.
+        There is one table per three players. A king whose table is no longer needed goes to the front of the queue.
         """
         count = max(1, (len(self.entrants) + 1) // 3)
         waiting, tables, pairs = list(self.waiting), list(self.tables), list[Pair]()
@@ -110,5 +110,5 @@ class TableQueue:
 
 
 def _players(table: KingTable) -> Pair | None:
-    """Return the two who play at a table, the one who moves first first; None while nobody plays."""
+    """Return the two players at a table, beginning with the one who moves first; None while nobody plays."""
     return None if table.king is None or table.challenger is None else (table.challenger, table.king)

@@ -1,9 +1,9 @@
-"""Find a perfect matching of little cost: exact in small fields, by improving neighbours in the ranking in large ones.
+"""Find a perfect matching of low cost: exact in small fields, by local improvement of the ranking in large ones.
 
-A round of a Swiss is one: its vertices are places in the ranking, and nearly all of the cost is between neighbours. So
-windows of a few boards, each matched anew at least cost, come close to the least cost of the whole field. This file is
-also the program that pairs large rounds in a process of its own: a `PairingQuestion` as JSON on standard input, the
-round as JSON on standard output.
+A round of a Swiss is such a matching: its vertices are places in the ranking, and most of the cost is between
+neighbours. So optimizing windows of a few boards comes close to the minimal cost of the whole field. This file is also
+the program that pairs large rounds in a separate process: it reads a `PairingQuestion` as JSON from standard input, and
+writes the round as JSON to standard output.
 """
 
 import sys
@@ -16,21 +16,21 @@ from ttt_net.tournaments.schedules import Pair
 from ttt_net.tournaments.swiss import Strictness, SwissPlayer, SwissRound, pair_round
 
 EXACT = 14
-"""Fields of so many vertices are matched at least cost."""
+"""Fields with at most this many vertices are matched optimally."""
 _WINDOW, _LARGE_WINDOW = 6, 5
-"""Boards that are matched anew together, and in fields beyond `_LARGE` vertices."""
+"""The boards in a window, and in a window of fields with more than `_LARGE` vertices."""
 _LARGE = 120
 _SWEEPS = 8
-"""How often the windows go over the whole field at most."""
+"""The maximal number of passes over the whole field."""
 _FAR = 10**40
-"""More than any cost of a whole round."""
+"""More than the cost of any round."""
 
 COMMAND = (sys.executable, "-m", "ttt_net.tournaments.matching")
 """The command of the process that pairs a round."""
 
 
 def matched(edges: Mapping[Pair, int]) -> list[Pair]:
-    """Return a perfect matching of little cost, nothing if none was found; a `swiss.Matching`."""
+    """Return a perfect matching of low cost, empty if none was found; a `swiss.Matching`."""
     costs: dict[int, dict[int, int]] = {}
     for (one, other), cost in edges.items():
         costs.setdefault(one, {})[other] = cost
@@ -46,7 +46,7 @@ def matched(edges: Mapping[Pair, int]) -> list[Pair]:
 
 
 def _least(vertices: Sequence[int], costs: Mapping[int, Mapping[int, int]]) -> list[Pair] | None:
-    """Return the perfect matching of least cost of a few vertices; None if there is none."""
+    """Return the optimal perfect matching of a few vertices; None if there is none."""
     size = len(vertices)
     if size % 2:
         return None
@@ -54,7 +54,7 @@ def _least(vertices: Sequence[int], costs: Mapping[int, Mapping[int, int]]) -> l
     known: dict[int, tuple[int, int]] = {0: (0, 0)}
 
     def best(left: int) -> int:
-        """Return the least cost of the vertices in a set of bits; the first of them is paired with each other one."""
+        """Return the minimal cost of the vertices in a bit set, trying each partner of the first vertex."""
         if left in known:
             return known[left][0]
         first = left & -left
@@ -83,7 +83,7 @@ def _least(vertices: Sequence[int], costs: Mapping[int, Mapping[int, int]]) -> l
 
 
 def _first_mates(vertices: Sequence[int], costs: Mapping[int, Mapping[int, int]]) -> dict[int, int] | None:
-    """Return some perfect matching, by mates: from the top, each with the cheapest; who is left makes others change."""
+    """Return some perfect matching, by mates: greedily from the top, then by augmenting paths for the rest."""
     mates: dict[int, int] = {}
     for one in vertices:
         if one not in mates:
@@ -104,7 +104,7 @@ def _first_mates(vertices: Sequence[int], costs: Mapping[int, Mapping[int, int]]
 def _augmenting(
     start: int, goals: set[int], mates: Mapping[int, int], costs: Mapping[int, Mapping[int, int]]
 ) -> list[int] | None:
-    """Return a path from one vertex without a mate to another, of edges in turn outside and inside the matching."""
+    """Return an augmenting path from an unmatched vertex to another one."""
     came: dict[int, tuple[int, int] | None] = {start: None}
     queue = [start]
     for one in queue:
@@ -123,7 +123,7 @@ def _augmenting(
 
 
 def _is_on_path(vertex: int, end: int, came: Mapping[int, tuple[int, int] | None]) -> bool:
-    """Tell whether a path visits a vertex already: it would cross itself."""
+    """Tell whether a path already visits a vertex."""
     if vertex == end:
         return True
     step = came[end]
@@ -139,7 +139,7 @@ def _join(mates: dict[int, int], one: int, other: int) -> None:
 
 
 def _improve(mates: dict[int, int], costs: Mapping[int, Mapping[int, int]]) -> None:
-    """Match windows of neighbouring boards anew until none gets better."""
+    """Optimize windows of neighbouring boards until none improves."""
     width = _LARGE_WINDOW if len(mates) > _LARGE else _WINDOW
     tried: set[tuple[Pair, ...]] = set()
     for sweep in range(_SWEEPS):
@@ -173,13 +173,13 @@ class PairingQuestion(msgspec.Struct):
 
 
 def question(players: Sequence[SwissPlayer], *, is_last: bool, rounds_played: int) -> bytes:
-    """Return what the process is asked."""
+    """Return the question for the process."""
     rows: list[Any] = [(each.entrant, each.score, dict(each.met), list(each.sides), each.free_wins) for each in players]
     return msgspec.json.encode(PairingQuestion(rows, is_last, rounds_played))
 
 
 def answered(answer: bytes) -> SwissRound:
-    """Return the round that the process proposes. Raises `ValueError` if it is none."""
+    """Return the round that the process proposes. Raises `ValueError` if it is invalid."""
     boards, bye, strictness = msgspec.json.decode(answer, type=tuple[list[tuple[int, int]], int | None, int])
     return SwissRound(boards, bye, Strictness(strictness))
 

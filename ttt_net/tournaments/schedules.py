@@ -1,4 +1,4 @@
-"""Schedule the kinds of tournament whose pairings follow from the entry list: round robin and knockout.
+"""Schedule tournaments whose pairings follow from the entry list: round robin and knockout.
 
 Round robins follow the Berger tables of the FIDE Handbook (C.05, annex 1). In a knockout of 16, seeds meet in the order
 1-16, 8-9, 4-13, 5-12, 2-15, 7-10, 3-14, 6-11, so the best two can only meet in the final.
@@ -10,14 +10,14 @@ from typing import NamedTuple
 Entrant = int
 """The number of a player in one tournament."""
 Pair = tuple[Entrant, Entrant]
-"""Two who play each other; the former moves first."""
+"""Two entrants who play each other; the former moves first."""
 
 
 def round_robin(entrants: Sequence[Entrant], cycles: int = 1) -> list[list[Pair]]:
     """Return the rounds in which each entrant meets each other one once per cycle. With an odd number one rests.
 
-    Sides are reversed in every second cycle. Before another cycle, the last two rounds change places, so nobody moves
-    first, or second, three times in a row between the two. Raises `ValueError` if there are fewer than two entrants.
+    Sides are reversed in every second cycle. Before another cycle, the last two rounds are exchanged, so that nobody
+    moves first, or second, three times in a row. Raises `ValueError` if there are fewer than two entrants.
     """
     if len(entrants) < 2:
         raise ValueError("a round robin needs at least two entrants")
@@ -71,9 +71,9 @@ def first_boards(seeds: Sequence[Entrant]) -> list[KnockoutBoard]:
 
 
 def next_boards(boards: Sequence[KnockoutBoard], winners: Mapping[int, Entrant]) -> list[KnockoutBoard]:
-    """Return the round after one; none after the final. `winners` are those of the boards that were played, by index.
+    """Return the round after one; empty after the final. `winners` are the winners of played boards, by index.
 
-    Raises `ValueError` if a board has no winner yet, or one who did not play there.
+    Raises `ValueError` if a board has no winner, or a winner who did not play there.
     """
     through = [_through(board, winners.get(index)) for index, board in enumerate(boards)]
     if len(through) == 1:
@@ -82,7 +82,7 @@ def next_boards(boards: Sequence[KnockoutBoard], winners: Mapping[int, Entrant])
 
 
 def third_place(semifinals: Sequence[KnockoutBoard], winners: Mapping[int, Entrant]) -> KnockoutBoard | None:
-    """Return the match of those who lost the semifinals; None if there were not two semifinals with losers."""
+    """Return the match of the losers of the semifinals; None without two semifinals with losers."""
     if len(semifinals) != 2:
         return None
     losers = [_loser(board, winners.get(index)) for index, board in enumerate(semifinals)]
@@ -95,9 +95,9 @@ def knockout_places(
     winners: Sequence[Mapping[int, Entrant]],
     third: Entrant | None = None,
 ) -> dict[Entrant, int]:
-    """Return the places of all who are out, and of the winner once the final was played.
+    """Return the places of all eliminated entrants, and of the winner after the final.
 
-    Those who lost in the same round share the best of their places. `third` is the winner of the match for third place.
+    Losers of the same round share the best of their places. `third` is the winner of the match for third place.
     """
     places: dict[Entrant, int] = {}
     for boards, won in zip(rounds, winners, strict=True):
@@ -121,7 +121,7 @@ def _through(board: KnockoutBoard, winner: Entrant | None) -> Entrant:
 
 
 def _loser(board: KnockoutBoard, winner: Entrant | None) -> Entrant | None:
-    """Return who lost on a board; None on one with a bye."""
+    """Return the loser of a board; None for a bye."""
     if board.other is None:
         return None
     return board.other if _through(board, winner) == board.one else board.one

@@ -1,4 +1,4 @@
-"""Rank the entrants of a tournament by score and published tie-breaks. Nobody is ranked by lot: places are shared.
+"""Rank the entrants of a tournament by score and published tie-breaks. Equal entrants share a place; there is no lot.
 
 The tie-breaks are those of the FIDE Handbook, C.07 (2024): direct encounter (6), wins, progressive score (7.5),
 Buchholz (8.1) and its cuts (14), Sonneborn-Berger (9.1) and Koya (9.2), with unplayed rounds by 16. Scores are in half
@@ -30,15 +30,15 @@ ORDERS: Mapping[str, tuple[TieBreak, ...]] = {
     "round_robin": ("direct", "wins", "sonneborn_berger", "koya"),
     "arena": ("opponents", "fewer_games"),
 }
-"""The tie-breaks of each kind of tournament, the first ones first."""
+"""The tie-breaks of each kind of tournament, in order."""
 
 
 _UNITS: Mapping[TieBreak, int] = {"wins": 1, "fewer_games": 1, "sonneborn_berger": 4, "opponents": 2_000}
-"""How many of its units make a point, or a match, where that is not 2."""
+"""The units of a tie-break per point or match, if not 2."""
 
 
 def in_points(name: TieBreak, value: int) -> float:
-    """Return a tie-break as tables print it: in points, or for a number of matches as it is."""
+    """Return a tie-break for tables: in points, or as a number of matches."""
     return value / _UNITS.get(name, 2)
 
 
@@ -61,7 +61,7 @@ class RoundOff(NamedTuple):
     entrant: Entrant
     points: int
     is_voluntary: bool = False
-    """Whether the entrant asked not to play, or was away. The bye of an odd number is not voluntary."""
+    """Whether the entrant asked not to play, or was away. A bye because of an odd number is not voluntary."""
 
 
 class TournamentRow(NamedTuple):
@@ -94,8 +94,8 @@ def standings(
 ) -> list[TournamentRow]:
     """Return the rows of all entrants, the best first. Each has a result or a `RoundOff` for every round.
 
-    `points` replaces the scores where they are not the sum of the results, as in an arena. Raises `ValueError` if a
-    result names somebody who did not enter.
+    `points` replaces the scores if they are not the sum of the results, as in an arena. Raises `ValueError` if a result
+    names somebody who did not enter.
     """
     card = _Card(entrants, results, offs, points)
     keys: dict[Entrant, tuple[int, ...]] = {entrant: (card.score[entrant],) for entrant in entrants}
@@ -114,9 +114,9 @@ def standings(
 
 
 def without_leavers(results: Sequence[RoundResult], leavers: Collection[Entrant], rounds: int) -> list[RoundResult]:
-    """Return the results of a round robin that count: none of entrants who left before half of their rounds.
+    """Return the results of a round robin without those of entrants who left before half of their rounds.
 
-    The others who left have lost the rest by forfeit, which the caller adds.
+    Entrants who left later forfeit the rest; the caller adds these results.
     """
     played = dict.fromkeys(leavers, 0)
     for result in results:
@@ -158,7 +158,7 @@ class _Card:
         self.rounds[entrant].append(each)
 
     def tie_break(self, name: TieBreak, entrant: Entrant, group: Sequence[Entrant]) -> int:
-        """Return one tie-break of an entrant, among those who are equal so far."""
+        """Return one tie-break of an entrant among entrants who are equal so far."""
         rounds = self.rounds[entrant]
         played = [each for each in rounds if each.is_played and each.opponent is not None]
         match name:
@@ -187,7 +187,7 @@ class _Card:
                 assert_never(name)
 
     def _direct(self, entrant: Entrant, group: Sequence[Entrant]) -> int:
-        """Return the points against the others of a group; 0 unless each of it has played each other one."""
+        """Return the points against the others of a group; 0 unless all of them have played each other."""
         others = {each for each in group if each != entrant}
         if any(not (set(group) - {each}) <= self._opponents(each) for each in group):
             return 0
@@ -197,11 +197,11 @@ class _Card:
         return {_opponent(each) for each in self.rounds[entrant] if each.is_played}
 
     def _faced(self, entrant: Entrant) -> list[tuple[bool, int]]:
-        """Return for each round whether it was left out voluntarily, and what its opponent adds to Buchholz."""
+        """Return, for each round, whether it was a voluntary absence, and the opponent's contribution to Buchholz."""
         return [(each.is_voluntary, self._worth(entrant, each)) for each in self.rounds[entrant]]
 
     def _worth(self, entrant: Entrant, each: _Round) -> int:
-        """Return the adjusted score of an opponent; of an unplayed round, the own score: that of a dummy opponent."""
+        """Return the adjusted score of an opponent; for an unplayed round, the own score, as of a dummy opponent."""
         return self._adjusted[_opponent(each)] if each.is_played else self.score[entrant]
 
 

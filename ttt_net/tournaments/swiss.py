@@ -1,11 +1,11 @@
-"""Pair a round of a Swiss tournament by the basic rules of FIDE (Handbook C.04.1), as a matching of least cost.
+"""Pair a round of a Swiss tournament by the basic rules of FIDE (Handbook C.04.1), as a matching of minimal cost.
 
-The laws: nobody meets the same opponent twice, nobody gets a second bye or one after a forfeit win, and nobody begins
-two more matches than the opponents, or three in a row; in the last round, those with more than half of the points may.
-Among the pairings that keep them, the least differences of scores come first, then sides, then upper half against lower
-half. Where a small field has no such pairing, the ladder of `Strictness` gives way, law by law, until there is one.
+The rules: nobody meets the same opponent twice, nobody gets a second bye or one after a forfeit win, and nobody moves
+first three more times than second, or three times in a row; in the last round, players with more than half of the
+points may. Among valid pairings, minimal differences of scores come first, then sides, then upper half against lower
+half. If a small field has no valid pairing, `Strictness` relaxes the rules one by one until there is one.
 
-Finding the matching is the work of a library that the caller passes in: see `Matching`.
+The caller passes in the function that finds the matching; see `Matching`.
 """
 
 from collections import Counter
@@ -17,27 +17,27 @@ from ttt_net.tournaments.schedules import Entrant, Pair
 from ttt_net.tournaments.standings import WIN, RoundOff, RoundResult
 
 Matching = Callable[[Mapping[Pair, int]], Iterable[Pair]]
-"""Returns a matching of most edges, and of least total cost among those, from the cost of each edge."""
+"""Returns a maximum matching of minimal total cost, from the cost of each edge."""
 
 DENSE = 100
-"""Up to so many players every pair is an edge."""
+"""With at most this many players, every pair is an edge."""
 NEAREST = 16
-"""Of a larger field, the neighbours in the ranking that each player has an edge to at first."""
+"""In a larger field, the number of neighbours in the ranking to which each player first has edges."""
 _NOBODY = -1
 """The vertex of the bye."""
 _SCORE, _SIDES, _HALVES = 1_000_000, 20_000, 900
 _BYE, _FORCED_SIDE, _SECOND_BYE, _REMATCH, _FORBIDDEN = 10**12, 10**16, 10**20, 10**24, 10**30
-"""The costs of a bye and of what a law forbids: each is more than all those before it in a round of 1,000 players."""
+"""The costs of a bye and of rule violations: each exceeds the total of all lower ones in a round of 1,000 players."""
 _ANY_REMATCH = 1_000
-"""The cost of a rematch beside the number of its round, so that few rematches come before old ones."""
+"""The cost of a rematch in addition to its round number, so that few rematches come before old ones."""
 _FORCED = 2
-"""A player with so many more of one side than of the other, or in a row, has to have the other one."""
+"""A player with this many more of one side than of the other, or in a row, must get the other one."""
 FORCED = 3
-"""The claim of such a player."""
+"""The strength of such a player's claim."""
 
 
 class Strictness(IntEnum):
-    """How many laws give way: each step is tried only where the one before has no round."""
+    """How many rules are relaxed: each step is tried only if the previous one has no round."""
 
     ALL = 0
     LOOSE_SIDES = 1
@@ -49,7 +49,7 @@ class Strictness(IntEnum):
 
 
 class SwissPlayer(NamedTuple):
-    """One entrant, as the pairing of a round sees them."""
+    """One entrant in the pairing of a round."""
 
     entrant: Entrant
     score: int
@@ -57,13 +57,13 @@ class SwissPlayer(NamedTuple):
     met: Mapping[Entrant, int]
     """The opponents, with the last round in which they met."""
     sides: tuple[int, ...]
-    """The sides of the matches that were played, in order: 0 for those in which the entrant moved first."""
+    """The sides of played matches, in order: 0 if the entrant moved first."""
     free_wins: int
     """Byes and forfeit wins."""
 
     @property
     def balance(self) -> int:
-        """How many more matches the entrant began than the opponents did."""
+        """How many more matches the entrant moved first in than second."""
         return self.sides.count(0) - self.sides.count(1)
 
     @property
@@ -77,7 +77,7 @@ class SwissPlayer(NamedTuple):
 
     @property
     def claim(self) -> int:
-        """How strong the claim to that side is: 0 none, 1 mild, 2 strong, or `FORCED`."""
+        """The strength of the claim to that side: 0 none, 1 mild, 2 strong, or `FORCED`."""
         if abs(self.balance) >= _FORCED or self._is_repeated:
             return FORCED
         return 0 if self.due is None else 2 if self.balance else 1
@@ -91,16 +91,16 @@ class SwissRound(NamedTuple):
     """A proposal for a round."""
 
     boards: list[Pair]
-    """By the higher score of the two, then the other; the former of each moves first."""
+    """The pairs, sorted by the higher score, then the lower; the former player moves first."""
     bye: Entrant | None
     strictness: Strictness
-    """Which step of the ladder was needed."""
+    """The strictness that was needed."""
 
 
 def swiss_players(
     present: Sequence[Entrant], results: Iterable[RoundResult], offs: Iterable[RoundOff] = ()
 ) -> list[SwissPlayer]:
-    """Return the players of the next round from what was played, in the order of `present`: their seeds."""
+    """Return the players of the next round from the played rounds, in the order of `present`, which are the seeds."""
     scores, free = Counter[Entrant](), Counter[Entrant]()
     met: dict[Entrant, dict[Entrant, int]] = {entrant: {} for entrant in present}
     sides: dict[Entrant, list[int]] = {entrant: [] for entrant in present}
@@ -127,7 +127,7 @@ def pair_round(
 ) -> SwissRound:
     """Return the next round of the players who are present, given in the order of their seeds.
 
-    There is always one for two players or more, and a bye for an odd number. Raises `ValueError` if there are fewer.
+    There is always one for two or more players, with a bye for an odd number. Raises `ValueError` if there are fewer.
     """
     if len(players) < 2:
         raise ValueError("a round needs at least two players")
@@ -148,9 +148,10 @@ def broken_laws(
     rounds_played: int = 0,
     forbidden: Collection[frozenset[Entrant]] = (),
 ) -> list[str]:
-    """Return a sentence for each law that a proposal breaks and its strictness does not excuse; nothing for a good one.
+    """Return a sentence for each rule that a proposal breaks beyond its strictness; empty for a valid one.
 
-    Another process may have made it, so nothing else in it is trusted. The caller decides which strictness it accepts.
+    Another process may have created it, so nothing else in it is trusted. The caller decides which strictness to
+    accept.
     """
     known = {player.entrant: player for player in players}
     found = _broken_attendance(known, proposal)
@@ -229,7 +230,7 @@ class _Field:
                 yield (_NOBODY, place), _BYE * order[row] + _SECOND_BYE * player.free_wins
 
     def _cost(self, one: SwissPlayer, other: SwissPlayer, strictness: Strictness) -> int | None:
-        """Return the cost of a pair; None if a law forbids it."""
+        """Return the cost of a pair; None if a rule forbids it."""
         cost = 0
         if frozenset((one.entrant, other.entrant)) in self._forbidden:
             if strictness < Strictness.FORBIDDEN:
@@ -248,7 +249,7 @@ class _Field:
         return cost + _SCORE * (one.score - other.score) ** 2 + _SIDES * conflict + self._halves(one, other)
 
     def _halves(self, one: SwissPlayer, other: SwissPlayer) -> int:
-        """Return how far two of one score are from upper half against lower half, as part of `_HALVES`."""
+        """Return how far two players with one score are from upper half against lower half, as part of `_HALVES`."""
         if one.score != other.score:
             return 0
         (place, size), (other_place, _) = self._places[one.entrant], self._places[other.entrant]
@@ -269,7 +270,7 @@ class _Field:
 
 
 def _seated(one: SwissPlayer, other: SwissPlayer, board: int) -> Pair:
-    """Return two with the one first who moves first; `one` is ranked higher.
+    """Return two players, beginning with the one who moves first; `one` is ranked higher.
 
     The stronger claim is granted. Of equal ones, the sides of the last round in which they differed are reversed. Then
     the higher rank gets the side that is due. Without any claim, the higher ranks begin on every second board.
@@ -291,5 +292,5 @@ def _seated(one: SwissPlayer, other: SwissPlayer, board: int) -> Pair:
 
 
 def _half(rounds_played: int) -> int:
-    """Return half of the points that can have been won."""
+    """Return half of the maximal points so far."""
     return rounds_played * WIN // 2

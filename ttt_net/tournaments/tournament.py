@@ -1,10 +1,10 @@
 """The state of one tournament, which *is* its list of facts and the results of its matches.
 
-Knows no socket and no disk. The laws:
+Knows no socket and no disk. The invariants:
 
 - Facts are numbered from 1 without a gap, and the first is `Opened`. Only the `director` makes them.
-- `evolve` applies a fact that has been written down; it never refuses.
-- Results are no facts: a result is there with the end of its match, and `settle` takes it from there.
+- `evolve` applies a journaled fact; it never refuses.
+- Results are not facts: `settle` takes a result from the end of its match.
 
 ::
 
@@ -37,49 +37,49 @@ CloseReason = Literal["finished", "ended", "not_started", "nobody"]
 Points = tuple[int, int]
 """Half points of both players of a board, by side."""
 RESULTS: Mapping[str, Points] = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "0-0": (0, 0)}
-"""How results are written. Nobody scores where neither player appeared."""
+"""The notation of results. Nobody scores if neither player appeared."""
 MAX_REPLAYS = 2
-"""Drawn matches of a knockout board that are played again; then the player who moved second goes through."""
+"""How often a drawn knockout board is replayed; after that, the player who moved second advances."""
 MAX_ABORTED = 2
-"""Matches of one board that a fault of the server or of the game ended, and that begin anew; the next is a draw."""
+"""How often a board is replayed after an error of the server or of the game; after that, it is a draw."""
 MAX_ROUNDS = 30
 MAX_ENTRANTS = 1_000
 MAX_ROUND_ROBIN = 32
-"""Players of a round robin, which has as many rounds."""
+"""The maximal number of players of a round robin, which has about as many rounds."""
 
 
 class Terms(Struct, frozen=True, omit_defaults=True):
-    """The rules of one tournament, fixed when it is made."""
+    """The rules of one tournament, fixed at its creation."""
 
     name: str
     kind: TournamentKind
     game: str
     time: TimeControl
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS)] = 5
-    """Of a Swiss; of a round robin, how often each meets each other."""
+    """The rounds of a Swiss; for a round robin, how often the players meet each other."""
     rated: bool = False
     private: bool = False
-    """Whether it is found by its code alone."""
+    """Whether it is found only by its code."""
     begin_s: Annotated[int, Meta(ge=5, le=3_600)] = 60
-    """How long a player may take for their own first move; who does not appear in time loses by forfeit."""
+    """The time for a player's own first move; a player who does not appear in time forfeits."""
     pause_s: Annotated[int, Meta(ge=0, le=3_600)] | None = 15
     """The pause between two rounds; None: the organiser begins each."""
     full: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] | None = None
-    """It begins by itself with so many players; None: not by that."""
+    """It begins automatically with this many players; None: not by that."""
     starts_ms: int | None = None
-    """It begins by itself at that time of day; None: the organiser begins it."""
+    """It begins automatically at this time of day; None: the organiser begins it."""
     most: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] = 200
-    """The most players."""
+    """The maximal number of players."""
 
 
 class TournamentFact(Struct, frozen=True, tag_field="fact", omit_defaults=True):
-    """The base of facts, which bear the time of day."""
+    """The base of facts, which contain the time of day."""
 
     at_ms: int
 
 
 class Opened(TournamentFact, frozen=True, tag="opened"):
-    """Somebody made the tournament; `organiser` is null for the host."""
+    """The tournament was created; `organiser` is null for the host."""
 
     terms: Terms
     organiser: Player | None = None
@@ -93,7 +93,7 @@ class Entered(TournamentFact, frozen=True, tag="entered"):
 
 
 class EntrantLeft(TournamentFact, frozen=True, tag="left"):
-    """A player left, or was removed, or did not appear. They are paired no more."""
+    """A player left, was removed, or did not appear, and is not paired any more."""
 
     entrant: Entrant
     why: LeftReason = "left"
@@ -110,7 +110,7 @@ class Begun(TournamentFact, frozen=True, tag="begun"):
 
 
 class Board(Struct, frozen=True, omit_defaults=True):
-    """One board of a round. Without a `match`, `first` goes on without play: a bye, or `second` is gone."""
+    """One board of a round. Without a `match`, `first` advances without play: a bye, or `second` has left."""
 
     board: int
     first: Entrant
@@ -119,14 +119,14 @@ class Board(Struct, frozen=True, omit_defaults=True):
 
 
 class BoardsBegan(TournamentFact, frozen=True, tag="began"):
-    """A round began, whole; or boards of it began anew, after a draw in a knockout or a match without a result."""
+    """A whole round began; or some of its boards began again, after a knockout draw or a match without a result."""
 
     round: int
     boards: tuple[Board, ...]
 
 
 class Corrected(TournamentFact, frozen=True, tag="corrected"):
-    """The organiser put another result in place of that of a board. The match stays as it was."""
+    """The organiser replaced the result of a board. The match itself stays unchanged."""
 
     round: int
     board: int
@@ -175,15 +175,15 @@ class EntrantState:
 
 @dataclass(slots=True)
 class BoardState:
-    """One board: its players, as its newest match seats them, and how it stands."""
+    """One board: its players, by side of the latest match, and its state."""
 
     board: int
     first: Entrant
     second: Entrant | None
     matches: list[str] = field(default_factory=list)
-    """Those that were begun on it, the newest last."""
+    """The matches that began on it, newest last."""
     awaits: Literal["again", "swapped"] | None = None
-    """Whether another match has to begin on it, and with which sides; None while one is played, or it is settled."""
+    """Whether another match has to begin on it, and with which sides; None during a match or after it is settled."""
     drawn: int = 0
     aborted: int = 0
     points: Points | None = None
@@ -199,7 +199,7 @@ class BoardState:
 
     @property
     def winner(self) -> Entrant | None:
-        """The player who goes through in a knockout; after a draw or without both, the one who moved second."""
+        """The player who advances in a knockout; after a draw, or if both were absent, the one who moved second."""
         if self.points is None:
             return None
         return self.first if self.second is None or self.points[0] > self.points[1] else self.second
@@ -217,14 +217,14 @@ class Tournament:
 
     def __init__(self, code: str, opened: Opened) -> None:
         self.id = code
-        """The code by which players enter."""
+        """The code for entering."""
         self.terms = opened.terms
         self.organiser = opened.organiser
         self.opened_ms = self.changed_ms = opened.at_ms
         self.seq = 1
         self.entrants: dict[Entrant, EntrantState] = {}
         self.seeds: list[Entrant] = []
-        """The entrants who were there at the start, in the order in which they entered."""
+        """The entrants at the start, in order of entry."""
         self.rounds: list[dict[int, BoardState]] = []
         """The boards of each round, by number."""
         self.is_begun = False
@@ -237,7 +237,7 @@ class Tournament:
     def from_facts(
         cls, code: str, facts: Iterable[AnyFact], ends: Mapping[str, tuple[int | None, str]]
     ) -> "Tournament":
-        """Return the tournament that these facts are, with the winner and reason of each end of a match."""
+        """Return the tournament with these facts, and the winner and reason of each finished match."""
         first, *others = facts
         assert isinstance(first, Opened), "the first fact of a tournament is Opened"
         tournament = cls(code, first)
@@ -261,12 +261,12 @@ class Tournament:
 
     @property
     def present(self) -> list[Entrant]:
-        """The entrants who are paired, in the order in which they entered."""
+        """The entrants who are paired, in order of entry."""
         return [entrant for entrant, state in self.entrants.items() if state.is_here]
 
     @property
     def total_rounds(self) -> int:
-        """How many rounds there are, as far as that is known: before the start, of the entrants so far."""
+        """The number of rounds, if known: before the start, by the entrants so far."""
         count = len(self.seeds) if self.is_begun else len(self.present)
         match self.terms.kind:
             case "swiss":
@@ -281,7 +281,7 @@ class Tournament:
         return self._numbers.get(player)
 
     def board_of(self, match: str) -> tuple[int, BoardState] | None:
-        """Return the round and the board of a match; None if it is none of this tournament."""
+        """Return the round and the board of a match; None if it does not belong to this tournament."""
         return self._boards.get(match)
 
     def open_boards(self) -> list[BoardState]:
@@ -289,7 +289,7 @@ class Tournament:
         return [board for board in self.rounds[-1].values() if not board.is_settled] if self.rounds else []
 
     def evolve(self, fact: AnyFact) -> None:
-        """Apply a fact that has been written down: the next one."""
+        """Apply the next journaled fact."""
         self.seq += 1
         self.changed_ms = fact.at_ms
         match fact:
@@ -335,9 +335,9 @@ class Tournament:
                 self._boards[each.match] = began.round, state
 
     def settle(self, match: str, winner: int | None, reason: str) -> bool:
-        """Count the end of a match; return whether its board is settled by it.
+        """Count the end of a match; return whether it settles its board.
 
-        Each match counts once, and only the newest of its board; a correction stands.
+        Each match counts once, and only the latest of its board; corrections stay.
         """
         found = self._boards.get(match)
         if found is None:
@@ -358,7 +358,7 @@ class Tournament:
         return True
 
     def replays(self) -> list[Board]:
-        """Return the boards of the current round that have to begin anew, without their matches."""
+        """Return the boards of the current round that have to be replayed, without their matches."""
         found = []
         for board in self.open_boards():
             assert board.second is not None, "a board with a bye is settled"
@@ -395,7 +395,7 @@ class Tournament:
         return found
 
     def standings(self) -> list[TournamentRow]:
-        """Return the table as it stands: places, scores and tie-breaks of all entrants, the best first."""
+        """Return the current table: places, scores and tie-breaks of all entrants, best first."""
         entrants, results, offs = list(self.entrants), self.results(), self.offs()
         if self.terms.kind == "knockout":
             return self._knockout_table()
