@@ -108,7 +108,7 @@ def test_a_clock_never_gains_more_than_its_increments(moves: list[tuple[int, int
 
 
 @given(st.lists(st.integers(0, 30_000), max_size=20))
-def test_what_is_charged_is_what_was_used(waits: list[int]) -> None:
+def test_the_charged_time_equals_the_used_time(waits: list[int]) -> None:
     clock, now, side = FRESH, 0, 0
     for wait in waits:
         clock = clock.started(side, now)

@@ -85,7 +85,7 @@ def test_any_json_near_to_a_request_is_a_request_or_is_refused(
         b'{"type":"hello","id":1,"protocols":[1],"name":"\xed\xa0\x80"}',
     ],
 )
-def test_what_is_not_a_request_is_refused(data: bytes) -> None:
+def test_invalid_requests_are_refused(data: bytes) -> None:
     with pytest.raises(Refusal) as caught:
         wire.decode_request(data)
     assert caught.value.code is Code.BAD_MESSAGE
@@ -102,7 +102,7 @@ def test_the_id_of_a_broken_request_is_still_found() -> None:
     assert wire.request_id("{") is None
 
 
-def test_what_is_heard_may_have_fields_that_this_client_does_not_know() -> None:
+def test_unknown_fields_in_messages_are_ignored() -> None:
     assert wire.decode_server_message('{"type":"ok","id":1,"news":[]}') == wire.Ok(1)
 
 

@@ -10,7 +10,7 @@ def as_heard(announcement: Announcement) -> Announcement | None:
     return read_announcement(announcement.port, announcement.addresses, properties)
 
 
-def test_what_is_announced_is_what_is_read() -> None:
+def test_announcements_are_read_back_unchanged() -> None:
     announcement = Announcement("Friday", 8765, ("192.0.2.1", "198.51.100.7"), 3, 1, "0.1.0", is_secure=True)
     assert as_heard(announcement) == announcement
 
@@ -36,7 +36,7 @@ def test_addresses_are_bounded_and_a_silent_server_has_a_name_all_the_same() -> 
         st.none() | st.binary(max_size=255) | st.text(max_size=60).map(lambda text: text.encode(errors="replace")),
     ),
 )
-def test_whatever_is_announced_what_is_read_is_clean_and_bounded(
+def test_any_announcement_is_read_clean_and_bounded(
     port: int, addresses: list[str], properties: dict[bytes, bytes | None]
 ) -> None:
     read = read_announcement(port, addresses, properties)

@@ -71,7 +71,7 @@ ROUNDED = 1e-4
 
 @given(some_ratings, some_ratings, scores, times)
 @example(Rating(100.0, 45.0, 0.0625, 1, 0), Rating(2753.935546875, 45.0, 0.0625, 1, 0), 0.0, 0)
-def test_who_wins_does_not_lose_by_it_and_no_bound_is_left(
+def test_winning_costs_no_rating_and_ratings_keep_their_bounds(
     one: Rating, other: Rating, score: float, at_ms: int
 ) -> None:
     for before, after, scored in zip((one, other), rated(one, other, score, at_ms), (score, 1 - score), strict=True):

@@ -27,7 +27,7 @@ from ttt_net.text import clean, counted, name_key
         ("[bold]", "[bold]"),
     ],
 )
-def test_what_is_shown_is_what_can_be_seen(given_text: str, cleaned: str) -> None:
+def test_only_visible_text_is_kept(given_text: str, cleaned: str) -> None:
     assert clean(given_text, 20) == cleaned
 
 

@@ -17,7 +17,7 @@ from ttt_net.messages import AnyRequest
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_what_a_swarm_costs_is_told_of_each_shape() -> None:
+def test_the_cost_of_a_swarm_is_printed_for_each_shape() -> None:
     command = [sys.executable, "-m", "benchmarks.flood", "--cpu"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
     assert run.returncode == 0, run.stderr
@@ -25,7 +25,7 @@ def test_what_a_swarm_costs_is_told_of_each_shape() -> None:
 
 
 @pytest.mark.long
-def test_what_questions_about_the_past_cost_is_printed_for_each() -> None:
+def test_the_cost_of_each_query_of_the_past_is_printed() -> None:
     command = [sys.executable, "-m", "benchmarks.flood", "--past", "--matches", "200"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
     assert run.returncode == 0, run.stderr

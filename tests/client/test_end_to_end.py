@@ -25,7 +25,7 @@ def messages(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_what_a_process_says_at_once_is_heard_line_by_line_and_to_the_end() -> None:
+def test_output_in_one_piece_is_read_line_by_line_to_the_end() -> None:
     pipe = subprocess.PIPE
     process = subprocess.Popen(["printf", "one\\ntwo\\nthree\\n"], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     process.wait(PATIENCE_S)
@@ -193,7 +193,7 @@ def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, s
         (["{server}", "--bot", "rules", "--game", "connect4"], 2, "none for Connect Four"),
     ],
 )
-def test_whatever_is_wrong_is_one_line_and_a_code(
+def test_any_error_is_one_line_and_an_exit_code(
     real_server: RealServer, environment: dict[str, str], arguments: list[str], code: int, words: str
 ) -> None:
     command = [*CLIENT, *(argument.replace("{server}", real_server.address) for argument in arguments)]

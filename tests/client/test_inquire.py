@@ -126,7 +126,7 @@ def test_a_tournament_is_told_in_tables(real_server: RealServer, ask: Ask) -> No
     assert last in ("not finished: Ann and Bob", "not finished: Bob and Ann")
 
 
-def test_who_plays_is_not_disturbed_and_a_guest_who_asked_leaves_nothing(club: RealServer, ask: Ask) -> None:
+def test_inquiries_do_not_disturb_a_running_client_and_leave_no_guest(club: RealServer, ask: Ask) -> None:
     mine = identity.take(club.address, "Ann")
     assert mine is not None, "as if a client of ours was playing"
     code, out, _ = ask("--profile")
@@ -151,7 +151,7 @@ def test_another_name_is_taken_and_its_token_goes_with_it(club: RealServer, ask:
     assert (code, "a name is 2 to 20 letters" in err) == (2, True)
 
 
-def test_who_is_forgotten_is_nobody_any_more(club: RealServer, ask: Ask) -> None:
+def test_deleted_players_do_not_exist_any_more(club: RealServer, ask: Ask) -> None:
     code, _, err = ask("--forget")
     assert (code, err) == (2, "client.py: to be forgotten, name yourself: --forget --name Ann\n")
     code, out, _ = ask("--forget", "--name", "Ann")
@@ -210,7 +210,7 @@ def test_where_nothing_answers_it_is_said(tmp_path: Path, environment: dict[str,
         ["--forget", "--invite"],
     ],
 )
-def test_what_does_not_go_together_is_refused(arguments: list[str]) -> None:
+def test_contradictory_options_are_rejected(arguments: list[str]) -> None:
     with pytest.raises(ConfigurationError):
         parse(arguments)
 

@@ -46,7 +46,7 @@ def test_an_address_is_understood_in_all_its_forms(text: str, url: str) -> None:
         "host:",
     ],
 )
-def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:
+def test_invalid_addresses_are_rejected_in_one_line(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address") as error:
         url_of(text)
     assert str(error.value).isprintable()
@@ -69,7 +69,7 @@ def test_the_web_address_of_a_server_is_one_of_its_addresses(text: str, address:
 
 
 @pytest.mark.parametrize("text", ["http://", "http://a b", "http://x/j/AEIOUY", "http://x/j#AEIOUY", "ftp://x"])
-def test_what_no_browser_opens_either_is_refused(text: str) -> None:
+def test_addresses_that_no_browser_opens_are_rejected(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"is no (address|invitation code)"):
         read_address(text)
 
@@ -145,7 +145,7 @@ def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
         ("--local --insecure", "--insecure does not go with --local, which needs no server"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_do(arguments: str, sentence: str) -> None:
+def test_errors_are_reported_with_advice(arguments: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse(arguments.split())
     assert str(error.value) == sentence
@@ -183,7 +183,7 @@ def test_a_frame_becomes_one_line_of_ascii_without_the_token() -> None:
 
 
 @pytest.mark.parametrize("frame", ["", "{", "[]", '{"type": 5}', "{}", "[" * 100_000, '{"type":"x","a":' + "[" * 900])
-def test_what_is_no_message_is_no_line(frame: str) -> None:
+def test_invalid_messages_give_no_line(frame: str) -> None:
     assert line_of(frame) is None
 
 

@@ -70,7 +70,7 @@ def test_a_mark_that_vanishes_goes_with_its_move_and_a_long_match_is_cut() -> No
     assert long.count("@keyframes k") <= MAX_PLIES
 
 
-def test_what_is_no_match_of_a_game_here_is_refused() -> None:
+def test_matches_of_unknown_games_are_rejected() -> None:
     with pytest.raises(Refusal):
         film_of(Record("chess", PLAYERS, ()))
     with pytest.raises(Refusal):

@@ -19,7 +19,7 @@ from ttt_net.client.server_search import ServerList, ServerSearch
 NOTHING_CHOSEN = LocalChoices()
 
 
-async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_choice_made_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     is_trying, may_answer, changed = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def slowly(host: str, port: int) -> bool:

@@ -208,7 +208,7 @@ def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() ->
 @pytest.mark.parametrize(
     ("code", "is_wanted"), [(Code.UNKNOWN_GAME, False), (Code.ALWAYS_CASUAL, False), (Code.TOO_FAST, True)]
 )
-def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
+def test_impossible_seeks_are_not_repeated(code: Code, *, is_wanted: bool) -> None:
     controller, said = welcomed()
     other = SeekRequest(0, ["mnk:9x9,9"], rated=True)
     controller.do(Send(other))
@@ -264,7 +264,7 @@ def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
     assert update(display, Answered(UnseekRequest(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == display
 
 
-def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
+def test_garbled_messages_and_unmatched_refusals_are_shown() -> None:
     assert words.notice(seen(Garbled("nonsense"))) == "Left out: nonsense"
     assert words.notice(seen(Refused(None, Code.BAD_MESSAGE, "what?"))) == "What?"
 
@@ -296,7 +296,7 @@ def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() 
     assert done(display, Command.NEW)[0].notice == "Finish this match first, or leave it."
 
 
-def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
+def test_a_notice_does_not_hide_our_turn_in_another_match() -> None:
     display, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Command.NEW)
     assert words.notice(display) == "Finish this match first, or leave it."
     display = update(display, played("connect4", [38, 31, 37], match="m2"), 0)
@@ -312,7 +312,7 @@ def test_before_the_first_link_it_is_said_what_keeps_us_from_it() -> None:
     assert words.banner(update(display, Retrying(4, 10), 0)) == "No answer from example.org:8765, try 4 ..."
 
 
-def test_what_is_said_does_not_hide_an_offer() -> None:
+def test_chat_does_not_hide_an_offer() -> None:
     display = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
     for events in ((), (Chatted("m1", "players", BEN, "What do you say?"),)):
         offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 0)

@@ -92,7 +92,7 @@ def test_in_misere_the_line_is_the_loser_s(you: int | None, sentence: str) -> No
         ("tictactoe", [4], 1, "Your turn: place O."),
     ],
 )
-def test_what_a_position_demands_is_said_with_whose_turn_it_is(
+def test_requirements_of_a_position_are_shown_with_the_side_to_move(
     game: str, moves: list[int], you: int, sentence: str
 ) -> None:
     assert words.status(seen(snapshot(game, moves, you=you, opponent=BEN))) == sentence
@@ -130,7 +130,7 @@ def test_only_who_plays_is_told_that_their_match_stays_as_it_is() -> None:
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
 
 
-def test_who_watches_is_told_the_series_of_those_they_watch_and_not_their_own_session() -> None:
+def test_watchers_see_the_score_of_the_watched_series_only() -> None:
     display = Display(World(tally=Tally(won=2, lost=1)))
     match = structs.replace(snapshot(you=None, opponent=BEN), score=(1.0, 0.5))
     assert words.facts(display, match) == ["Ann 1 : 0.5 Ben"]

@@ -93,7 +93,7 @@ def test_a_time_that_is_none_is_refused(stretch: str, capsys: pytest.CaptureFixt
     assert "is no time such as" in capsys.readouterr().err
 
 
-async def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, shell: Shell) -> None:
+async def test_impossible_orders_are_reported_in_one_line(tmp_path: Path, shell: Shell) -> None:
     assert "no server runs in" in await shell.fail("stats")
     async with attended(tmp_path) as each:
         assert "nobody called Eve" in await shell.fail("kick", "Eve")

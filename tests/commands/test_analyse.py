@@ -135,7 +135,7 @@ def test_moves_of_connect_four_are_columns(capsys: pytest.CaptureFixture[str]) -
         (["--game", "misere", "--tree", "--strategy", "lookahead"], "Misère tic-tac-toe is not won by those"),
     ],
 )
-def test_what_cannot_be_analysed_is_refused_in_one_line(
+def test_impossible_analyses_are_rejected_in_one_line(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["analyse", *arguments]) == 2

@@ -152,7 +152,7 @@ def test_parquet_has_lists_and_times_as_such(data: Path, monkeypatch: pytest.Mon
         (["--server", "localhost:1"], "name files or matches to export, or --all, or --server"),
     ],
 )
-def test_what_cannot_be_is_one_line_and_exit_2(
+def test_invalid_arguments_are_reported_in_one_line_with_exit_2(
     data: Path, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", "--all", "--data", str(data), *arguments]) == 2

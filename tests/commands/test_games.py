@@ -75,7 +75,7 @@ def test_games_shows_one_game_by_name(capsys: pytest.CaptureFixture[str]) -> Non
         (["export", "{record}", "--to", "/nowhere/at/all"], "cannot write /nowhere/at/all"),
     ],
 )
-def test_what_cannot_be_is_one_line_on_stderr_and_exit_2(
+def test_invalid_arguments_are_one_line_on_stderr_with_exit_2(
     arguments: list[str], reason: str, record: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([argument.format(record=record) for argument in arguments]) == 2
@@ -201,7 +201,7 @@ def test_replay_steps_by_keys_in_a_terminal_and_leaves_it_as_it_was(record: Path
     assert child.exitstatus == 0
 
 
-def test_what_a_terminal_cannot_show_is_shown_as_the_nearest_and_a_pipe_is_told() -> None:
+def test_unsupported_characters_are_replaced_on_a_terminal_and_reported_in_a_pipe() -> None:
     command, environment = (
         [sys.executable, "-m", "ttt_net", "games", "misere"],
         {**os.environ, "PYTHONIOENCODING": "ascii"},

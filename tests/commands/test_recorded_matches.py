@@ -109,7 +109,7 @@ def test_a_folder_that_was_named_must_have_a_journal(home: Path, capsys: pytest.
         (["export"], "name files or matches to export, or --all"),
     ],
 )
-def test_what_is_not_there_is_one_line_and_exit_2(
+def test_missing_files_are_reported_in_one_line_with_exit_2(
     arguments: list[str], sentence: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments, "--data", str(data)]) == 2

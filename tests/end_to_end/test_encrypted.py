@@ -126,7 +126,7 @@ async def bot(folder: Path, *address: str) -> asyncio.subprocess.Process:
     )
 
 
-async def test_who_only_asks_is_told_what_is_wrong_with_a_certificate_too(tmp_path: Path) -> None:
+async def test_inquiries_report_certificate_errors_too(tmp_path: Path) -> None:
     home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     async with running(tmp_path / "data", "--tls-self-signed", scheme="wss") as server:
         question = (f"wss://127.0.0.1:{server.port}", "--leaderboard", "connect4")

@@ -173,9 +173,7 @@ def test_the_admin_looks_after_the_server_of_a_client_too_and_may_end_it(
 
 
 @pytest.mark.parametrize("variable", ["TTT_NET_TLS_SELF_SIGNED", "TTT_NET_PUBLIC"])
-def test_what_is_configured_for_strangers_is_not_served_in_clear(
-    start: Start, environment: dict[str, str], variable: str
-) -> None:
+def test_public_servers_do_not_serve_unencrypted(start: Start, environment: dict[str, str], variable: str) -> None:
     environment[variable] = "true"
     host = start("--host", "--port", "0", "--plain", "--name", "Ann")
     out, err = host.communicate(timeout=PATIENCE_S)

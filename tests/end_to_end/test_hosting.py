@@ -100,7 +100,7 @@ ODD = {
 """Invalid requests, and the reply of nginx or through it: never 502, and never none."""
 
 
-async def test_what_is_no_good_request_is_answered_through_nginx_too(tmp_path: Path) -> None:
+async def test_invalid_requests_are_answered_through_nginx_too(tmp_path: Path) -> None:
     async with (
         running(tmp_path / "data", *FOR_PROXIES) as server,
         proxied("nginx", tmp_path / "proxy", server.port) as (port, authority),
@@ -120,7 +120,7 @@ async def test_what_is_no_good_request_is_answered_through_nginx_too(tmp_path: P
         assert {what: status for what, status in found.items() if status not in ODD[what][1]} == {}
 
 
-async def test_who_comes_to_nginx_unencrypted_is_sent_to_the_encrypted_page(tmp_path: Path) -> None:
+async def test_nginx_redirects_unencrypted_requests_to_the_encrypted_page(tmp_path: Path) -> None:
     async with running(tmp_path / "data", *FOR_PROXIES) as server, proxied("nginx", tmp_path / "proxy", server.port):
         plain = re.search(r"listen 127\.0\.0\.1:(\d+);", (tmp_path / "proxy" / "nginx.conf").read_text())
         assert plain

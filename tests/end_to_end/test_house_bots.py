@@ -142,7 +142,7 @@ async def test_a_server_with_tls_has_them_too_and_they_keep_their_names(tmp_path
             await ann.close()
 
 
-async def test_what_fails_is_started_again_after_a_while_and_what_was_sent_away_is_not(tmp_path: Path) -> None:
+async def test_failed_bots_are_restarted_but_dismissed_ones_are_not(tmp_path: Path) -> None:
     where = ServerAddress("a test", "127.0.0.1", 1, tmp_path)
     log = tmp_path / "log"
     script = f"open({str(log)!r}, 'a').write('x'); import sys; sys.exit(len(open({str(log)!r}).read()) < 3)"

@@ -146,7 +146,7 @@ async def storm(first: Peer, second: Peer, match: str, under_way: asyncio.Barrie
     return made
 
 
-async def test_who_connects_during_the_end_is_turned_away_and_does_not_hold_it_up(tmp_path: Path) -> None:
+async def test_connections_during_shutdown_are_rejected_and_do_not_delay_it(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         half = await RawPeer.connect(server.port)

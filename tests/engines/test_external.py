@@ -235,7 +235,7 @@ def test_our_protocol_tells_the_position_the_moves_and_the_time(tmp_path: Path) 
         ("a1 perhaps", None),
     ],
 )
-def test_what_an_engine_says_of_a_move_is_a_value_or_nothing(answer: str, value: int | None, tmp_path: Path) -> None:
+def test_an_engines_evaluation_of_a_move_is_a_value_or_nothing(answer: str, value: int | None, tmp_path: Path) -> None:
     engine, game = line_engine(tmp_path, repr(answer)), find_game("tictactoe")
     assert engine(game, game.initial, SHORT).value == value
     engine.close()

@@ -42,7 +42,7 @@ def test_the_example_of_the_page_is_a_file_of_engines(tmp_path: Path) -> None:
         ("[[engine", "Expected"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_place(text: str, sentence: str, tmp_path: Path) -> None:
+def test_errors_in_a_file_are_reported_with_their_place(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=sentence) as error:
         read_engines(written(tmp_path, text))
     assert str(tmp_path) in str(error.value)

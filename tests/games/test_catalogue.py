@@ -161,7 +161,7 @@ def test_a_large_board_is_made_without_making_its_lines(name: str) -> None:
     assert peak_bytes < 150_000
 
 
-def test_what_strangers_ask_for_is_kept_only_up_to_a_bound() -> None:
+def test_caches_of_strangers_requests_are_bounded() -> None:
     for width in range(1, 20):
         for k in range(1, 6):
             find_game(f"mnk:{width}x5,{k}+swap")

@@ -105,7 +105,7 @@ def test_the_example_reads_and_is_written_as_it_was() -> None:
     assert write_record(record) == RECORD
 
 
-def test_what_people_write_reads_as_the_same_record() -> None:
+def test_loose_notation_reads_as_the_same_record() -> None:
     text = """
     second : Bob
     FIRST: Ann

@@ -65,7 +65,7 @@ def test_an_unknown_game_has_no_page() -> None:
         find_rules("chess")
 
 
-def test_who_begins_misere_in_the_centre_and_mirrors_never_loses() -> None:
+def test_opening_misere_in_the_centre_and_mirroring_never_loses() -> None:
     game = find_game("misere")
 
     def loses(state: Any, last: int) -> bool:

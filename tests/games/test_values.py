@@ -145,7 +145,7 @@ def test_values_of_sizes_are_looked_up_by_size(name: str, value: str) -> None:
         "mnk:1x1,1", "connect:4x4,4", "connect:19x19,3", "connect:5x6,4",
     ],
 )  # fmt: skip
-def test_what_anybody_can_play_perfectly_is_never_rated(name: str) -> None:
+def test_games_with_easy_perfect_play_are_never_rated(name: str) -> None:
     assert is_always_casual(game_name(name))
 
 
@@ -163,5 +163,5 @@ def test_what_anybody_can_play_perfectly_is_never_rated(name: str) -> None:
         "connect:8x8,4",
     ],
 )
-def test_what_takes_skill_may_be_rated(name: str) -> None:
+def test_games_of_skill_may_be_rated(name: str) -> None:
     assert not is_always_casual(game_name(name))

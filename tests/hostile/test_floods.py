@@ -117,7 +117,7 @@ async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Pat
             peer.close()
 
 
-async def test_what_the_disk_has_to_read_is_metered_by_whatever_verb_it_is_asked(tmp_path: Path) -> None:
+async def test_reads_of_the_disk_are_metered_for_every_request(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(inquiries=Rate(5, 3_600.0))) as server:
         first, second, over = await server.pair()
         await first.ok("resign", match=over)
@@ -150,7 +150,7 @@ async def test_a_match_that_is_heard_is_not_told_again_as_fast_as_messages_come(
         await ann.resume(match)
 
 
-async def test_who_comes_back_has_all_their_live_matches_at_once(tmp_path: Path) -> None:
+async def test_a_returning_player_gets_all_their_live_matches_immediately(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(inquiries=Rate(1, 3_600.0))) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         matches = [(await server.match(ann, bob))[2] for _ in range(5)]
@@ -194,7 +194,7 @@ async def test_names_that_may_not_be_taken_are_metered_by_address_before_they_ar
         await other.hello(name="Good")
 
 
-async def test_what_is_over_its_quota_is_refused_before_it_is_looked_at(tmp_path: Path) -> None:
+async def test_requests_over_their_rate_are_refused_before_their_text_is_checked(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(chats=Rate(1, 3_600.0), renames=Rate(1, 3_600.0))) as server:
         ann, _, match = await server.pair()
         nothing = "\u200b" * 500
@@ -236,7 +236,7 @@ async def test_a_crowd_that_floods_together_is_closed_before_it_has_said_much(
         assert 200 <= len(counted) < 200 + 20 * 50
 
 
-async def test_what_is_written_down_is_metered_by_address(tmp_path: Path) -> None:
+async def test_journal_writes_are_metered_by_address(tmp_path: Path) -> None:
     limits = Limits(unmetered=(), writes=Rate(3, 3_600.0), players_per_address=2)
     async with running(tmp_path, limits) as server:
         server.clock.stand_still()

@@ -169,9 +169,7 @@ async def test_a_hundred_bombs_cost_those_who_throw_them_and_nobody_else(
         await server.until_empty()
 
 
-async def test_who_is_closed_and_sends_on_is_reset_long_before_the_end_of_it(
-    tmp_path: Path, authority: Authority | None
-) -> None:
+async def test_a_closed_peer_that_keeps_sending_is_reset_early(tmp_path: Path, authority: Authority | None) -> None:
     async with running(tmp_path, Limits(closing_s=60), authority=authority) as server:
         peer = await server.raw()
         await peer.upgrade()

@@ -179,7 +179,7 @@ LIES = st.lists(
 
 @settings(max_examples=100)
 @given(LIES)
-def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
+def test_any_server_message_is_drawn_without_errors_or_side_effects(lies: list[Any]) -> None:
     dialogue = ClientSession("Ann", None)
     dialogue.opened()
     table = ClientController(

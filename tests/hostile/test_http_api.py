@@ -150,7 +150,7 @@ async def test_the_question_of_a_reader_who_has_gone_is_dropped(tmp_path: Path) 
         assert await peers[0].status() == 200
 
 
-async def test_what_comes_behind_a_request_that_waits_is_read_later_and_bounded(tmp_path: Path) -> None:
+async def test_bytes_after_a_waiting_request_are_bounded_and_read_later(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         ask = b"GET /api/players/Ann HTTP/1.1\r\nHost: a\r\n\r\n"

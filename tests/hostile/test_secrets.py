@@ -240,7 +240,7 @@ INJECTIONS = [
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
-async def test_what_is_said_is_never_a_command_of_the_database(tmp_path: Path, text: str) -> None:
+async def test_chat_is_never_executed_as_sql(tmp_path: Path, text: str) -> None:
     async with serving(tmp_path) as server:
         await server.join("Ann")
         peer = await server.connect()

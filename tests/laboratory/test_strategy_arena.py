@@ -149,7 +149,7 @@ def test_the_arena_prints_games_that_can_be_analysed(capsys: pytest.CaptureFixtu
         (["random", "table", "--game", "chess"], "unknown game 'chess'"),
     ],
 )
-def test_what_the_arena_cannot_do_it_says_in_one_line(
+def test_the_arena_reports_impossible_orders_in_one_line(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["arena", *arguments]) == 2

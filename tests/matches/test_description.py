@@ -71,7 +71,7 @@ def test_the_takeover_is_told_to_the_second_player_alone() -> None:
     assert after("mnk:1x1,1+swap", "a1").takeover is None
 
 
-def test_what_says_nothing_is_left_out_of_the_message() -> None:
+def test_default_values_are_omitted_from_messages() -> None:
     assert not {b"line_by", b"vanishing", b"target", b"takeover"} & set(encode(after("connect4", "4")).split(b'"'))
 
 
@@ -194,7 +194,7 @@ def test_the_puzzles_of_today_and_of_days_before_are_told() -> None:
 @pytest.mark.parametrize(
     ("day", "says"), [("2026-11-23", "has not come yet"), ("tomorrow", "is no day"), ("", "is no day")]
 )
-def test_what_is_no_day_or_has_not_come_is_refused(day: str, says: str) -> None:
+def test_invalid_and_future_days_are_refused(day: str, says: str) -> None:
     with pytest.raises(Refusal, match=says) as refused:
         describe_puzzle(PuzzleRequest(1, day=day), NOW)
     assert refused.value.code == "no_puzzle"

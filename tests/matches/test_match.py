@@ -137,7 +137,7 @@ def test_a_whole_match_is_played_and_won() -> None:
     assert match.position().legal == []
 
 
-def test_what_is_refused_changes_nothing_and_says_why() -> None:
+def test_refusals_change_nothing_and_give_a_reason() -> None:
     match = start()
     follows(match, ">> X play 4\n<< 2 X played 4")
     before = msgspec.to_builtins(match.snapshot(0, (True, True), 0))

@@ -524,7 +524,7 @@ TABLE: dict[Situation, dict[str, str]] = {
 @pytest.mark.parametrize("is_rated", [False, True])
 @pytest.mark.parametrize("kind", ["win", "draw", "adjourn"])
 @pytest.mark.parametrize("situation", TABLE, ids=lambda situation: situation.__name__)
-def test_what_may_be_claimed_is_as_the_table_says(situation: Situation, kind: wire.ClaimKind, is_rated: bool) -> None:
+def test_claims_follow_the_table(situation: Situation, kind: wire.ClaimKind, is_rated: bool) -> None:
     players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
     match = Match(wire.Started("m", 1, 0, "tictactoe", players, rated=is_rated and situation is not adjourned))
     for ply, move in enumerate([0, 1, 4, 2]):  # after them, a rated match may end with a result

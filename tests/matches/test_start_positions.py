@@ -58,7 +58,7 @@ def test_a_take_back_goes_to_the_start_and_not_beyond() -> None:
 
 
 @pytest.mark.parametrize("text", ["XXX/OO./...", "XOX/XOO/OXX", "XX./.../...", "X", "", "x" * 5000])
-def test_what_no_play_can_begin_from_is_refused(text: str) -> None:
+def test_impossible_starting_positions_are_refused(text: str) -> None:
     with pytest.raises(Refusal) as refused:
         read_start(find_game("tictactoe"), text)
     assert refused.value.code is Code.BAD_NOTATION

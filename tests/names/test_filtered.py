@@ -45,7 +45,7 @@ def test_a_word_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "foolish", "a numeral", "benumb", "f ool", "x", "play on", "5 6 7", "хорошо", "!!!"]
 )
-def test_what_is_no_such_word_is_left_alone(text: str) -> None:
+def test_innocent_words_are_not_matched(text: str) -> None:
     assert not LIST.has(text)
 
 
@@ -59,7 +59,7 @@ def test_an_empty_list_finds_nothing_and_a_long_one_is_refused() -> None:
 
 
 @given(st.text(max_size=200))
-def test_whatever_is_said_is_looked_at_without_a_fault(text: str) -> None:
+def test_any_text_is_checked_without_errors(text: str) -> None:
     assert LIST.has(text) in (True, False)
     assert LIST.has(f"{text} fool")
 

@@ -53,7 +53,7 @@ def test_a_name_of_one_script_is_taken(typed: str, name: str) -> None:
         "a\u0663b", "١٢", "𝐀𝐧𝐧\u0430", "⁂⁂", "\u202e\u200b", "ꙮꙮ\U0001f600", "a\u20ddb", "ᚠᚢᚦ",
     ],
 )  # fmt: skip
-def test_what_is_no_name_is_refused_with_what_is_allowed(typed: str) -> None:
+def test_invalid_names_are_rejected_with_the_rule(typed: str) -> None:
     with pytest.raises(Refusal) as caught:
         checked_name(typed)
     assert caught.value.code is Code.BAD_NAME
@@ -87,7 +87,7 @@ def test_the_nearest_name_is_found_for_what_somebody_typed(typed: str, name: str
 @given(st.text(max_size=60))
 @example("0" * 20 + "\u093a0\u093a\u093a")  # the mark of a letter that has no room is one too many on the letter before
 @example("Ze!\u0301nn")  # and here it is written as one with it
-def test_whatever_is_typed_leads_to_a_name_that_may_be_taken_or_to_none(typed: str) -> None:
+def test_any_typed_text_gives_an_allowed_name_or_none(typed: str) -> None:
     name = fitting_name(typed)
     if name is None:
         return

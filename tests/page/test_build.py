@@ -30,7 +30,7 @@ def test_the_built_page_is_what_make_page_writes(tmp_path: Path) -> None:
         assert built[name].read_bytes() == path.read_bytes(), f"{name}: run `make page`"
 
 
-def test_what_was_compressed_beforehand_is_what_it_is_a_copy_of() -> None:
+def test_precompressed_files_equal_their_originals() -> None:
     script = """
         import { readFileSync, readdirSync } from "node:fs";
         import { brotliDecompressSync } from "node:zlib";

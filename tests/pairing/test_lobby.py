@@ -41,7 +41,7 @@ def test_two_who_wait_for_the_same_are_paired_and_wait_no_longer() -> None:
     assert room.seeks.of(2) is None
 
 
-def test_who_waits_longest_is_paired_first() -> None:
+def test_the_longest_waiting_player_is_paired_first() -> None:
     room = lobby()
     room.seek(person(1, "connect4"), 0)
     room.seek(person(2, "tictactoe"), 0)

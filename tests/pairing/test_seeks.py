@@ -163,7 +163,7 @@ def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_they
     assert room.restore(1) is None
 
 
-def test_who_waits_alone_is_told_so_once() -> None:
+def test_lonely_seekers_get_one_suggestion() -> None:
     room = waiting(person(1), Seek(2, True, ("qubic",)), person(3, "connect4"))
     room.withdraw(3)
     assert room.alone(ALONE_MS - 1) == []
@@ -413,7 +413,7 @@ Room.TestCase.settings = settings(max_examples=120, stateful_step_count=40, dead
 TestRoom = Room.TestCase
 
 
-def test_who_takes_both_kinds_meets_who_wants_one_of_them_and_nobody_of_both_is_left_standing() -> None:
+def test_seeks_for_both_kinds_match_seeks_for_either_kind() -> None:
     for is_rated in (True, False):
         room = waiting(person(1, is_rated=is_rated))
         match = room.seek(person(2, is_rated=True, or_casual=True), 0)

@@ -98,7 +98,7 @@ def outcomes(folder: Path, *records: Record) -> set[bytes | None]:
 MADE = (record("C", b"f"), record("D", b""))
 
 
-def test_what_is_synchronized_stays_and_what_is_not_may_go(tmp_path: Path) -> None:
+def test_synchronized_data_stays_and_other_data_may_be_lost(tmp_path: Path) -> None:
     safe = (*MADE, record("W", b"ab"), record("S"))
     assert outcomes(tmp_path, *safe) == {b"ab"}
     assert outcomes(tmp_path, *safe, record("W", b"cd", 2)) == {b"ab", b"abcd"}

@@ -49,7 +49,7 @@ async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> Non
         assert len(client.frames) == 6
 
 
-async def test_who_waits_for_an_answer_waits_until_it_is_delivered() -> None:
+async def test_waiting_for_an_answer_ends_with_its_delivery() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -148,7 +148,7 @@ async def test_some_closings_end_it_with_a_sentence(code: Closing, why: Parting)
         assert farewell.sentence.endswith(".")
 
 
-async def test_who_is_sent_away_is_told_what_the_host_said() -> None:
+async def test_kicked_players_are_shown_the_hosts_reason() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -218,7 +218,7 @@ async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> Non
         await gives_up(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", "the connection broke")
 
 
-async def test_what_is_no_server_of_ours_is_given_up_at_once() -> None:
+async def test_foreign_servers_are_given_up_immediately() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")

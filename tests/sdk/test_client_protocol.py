@@ -248,7 +248,7 @@ def test_a_client_that_was_stopped_gives_the_server_its_time_again() -> None:
     assert wire.client.disconnect is None
 
 
-def test_what_was_put_off_is_sent_again_when_it_is_due() -> None:
+def test_postponed_requests_are_repeated_when_due() -> None:
     wire = Wire().welcomed()
     wire.client.say(PingRequest(0))
     (ping,) = wire.heard()

@@ -446,7 +446,7 @@ def test_an_unanswered_move_that_was_made_is_sent_again_and_answered_ok() -> Non
     assert talk.said == [play], "the server makes it once, and has the answer"
 
 
-def test_what_is_said_of_a_match_while_the_link_is_away_waits_for_it() -> None:
+def test_requests_about_a_match_wait_for_the_reconnect() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
@@ -644,7 +644,7 @@ def test_a_rename_is_told_at_once_and_changes_only_the_name_of_its_player_in_the
     assert follow(match, replace(renamed, side=2)) == match
 
 
-def test_what_does_not_fit_together_is_left_out_and_said() -> None:
+def test_inconsistent_messages_are_dropped_and_reported() -> None:
     talk = Talk()
     talk.let_in()
     whole = snapshot()

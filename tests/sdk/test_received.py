@@ -30,7 +30,7 @@ SOUND = {
 
 
 @pytest.mark.parametrize("sound", SOUND.values(), ids=SOUND)
-def test_what_a_server_of_ours_tells_is_sound(sound: Snapshot) -> None:
+def test_snapshots_of_our_own_server_pass_the_checks(sound: Snapshot) -> None:
     check_snapshot(sound)
 
 
@@ -64,7 +64,7 @@ def test_what_a_server_of_ours_tells_is_sound(sound: Snapshot) -> None:
         ("misere", {"counters": [CounterInfo("taken", 1, side=2)]}, "a counter of nobody"),
     ],
 )
-def test_what_does_not_fit_is_refused(which: str, lie: dict[str, Any], reason: str) -> None:
+def test_inconsistent_input_is_rejected(which: str, lie: dict[str, Any], reason: str) -> None:
     lying = replace(SOUND[which], position=replace(SOUND[which].position, **lie))
     with pytest.raises(Refusal, match=reason) as refused:
         check_snapshot(lying)

@@ -183,7 +183,7 @@ async def test_a_redirect_is_not_followed() -> None:
         assert not elsewhere.heard
 
 
-async def test_what_a_server_says_about_a_refusal_is_shown_without_what_a_terminal_obeys() -> None:
+async def test_a_servers_refusal_is_shown_without_control_characters() -> None:
     text = "Content-Type: text/plain"
     assert await answered("HTTP/1.1 429 Slow", text, "Content-Length: 7", "", "\x1b[2J\x07no") == "[2Jno"
     assert await answered("HTTP/1.1 503 Full", text, "Content-Length: 9", "", "come back") == "come back"
@@ -226,7 +226,7 @@ def test_only_a_yes_takes_the_certificate_that_is_shown(answer: str, *, is_good:
     assert written[0].startswith("wss://h: it is bad")
 
 
-async def test_who_shows_a_certificate_is_told_nothing(tmp_path: Path) -> None:
+async def test_reading_a_certificate_sends_nothing(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     async with fake_server(tls=authority.certificate.context) as server:
         assert await certificate_at(server.url) == authority.certificate.fingerprint

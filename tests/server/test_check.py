@@ -57,7 +57,7 @@ def test_a_public_server_without_encryption_is_wrong_and_does_not_start(
         ({"public_url": "wss://play.example.org"}, "is the example of the documentation"),
     ],
 )
-def test_what_cannot_be_is_wrong(tmp_path: Path, settings: dict[str, object], fault: str) -> None:
+def test_faults_of_a_configuration_are_found(tmp_path: Path, settings: dict[str, object], fault: str) -> None:
     assert [fault in line for line in faults(of(tmp_path, **settings))] == [True]
 
 
@@ -100,7 +100,7 @@ def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky
         ({"limits": Limits(max_connections=500_000)}, "MB of 68,719 are taken"),
     ],
 )
-def test_what_is_risky_is_said_with_its_reason(tmp_path: Path, settings: dict[str, object], risk: str) -> None:
+def test_risks_are_reported_with_their_reasons(tmp_path: Path, settings: dict[str, object], risk: str) -> None:
     found = list(risks(of(tmp_path, **settings)))
     assert any(risk in line for line in found), found
 
@@ -125,7 +125,7 @@ LEDGER = ("tls://one:4222", "tls://other:4222", "tls://third:4222")
         (Cluster(LEDGER, credentials=Path("a.creds")), "cannot be seen from here: sync_interval: always"),
     ],
 )
-def test_what_is_risky_in_a_cluster_is_said(tmp_path: Path, cluster: Cluster, risk: str) -> None:
+def test_risks_of_a_cluster_are_reported(tmp_path: Path, cluster: Cluster, risk: str) -> None:
     configuration = of(tmp_path, cluster=cluster, node="a", public_url="wss://a.example.org")
     assert list(faults(configuration)) == []
     assert any(risk in line for line in risks(configuration))
@@ -143,7 +143,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     assert any("is taken, perhaps by a server that runs already" in line for line in found)
 
 
-def test_what_others_on_the_machine_may_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_readable_by_other_users_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = Authority(tmp_path)
     authority.key.chmod(0o644)
     tmp_path.chmod(0o755)

@@ -125,7 +125,7 @@ async def test_the_pages_of_matches_have_each_once_in_order_and_go_on_from_any_l
         assert await lines_of(server, "/api/matches?game=gomoku") == []
 
 
-async def test_what_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
+async def test_unchanged_lists_are_not_sent_again(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         *_, (match,) = await some_matches(server)
         for path in ("/api/games", "/api/openapi.json", f"/api/matches/{match}", "/api/players/Ann/matches"):

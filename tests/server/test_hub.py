@@ -88,7 +88,7 @@ async def test_nothing_but_hello_is_heard_before_hello_and_it_is_heard_once(tmp_
      '{"type":"ping","id":1e9}', '{"type":"ping","id":"1"}', '{"type":"ping","id":1,"x":2}', "[" * 4_000,
      '{"type":"ping","id":' + "9" * 4_000 + "}", '{"type":["ping"],"id":1}', '{"type":"hello","id":1}'],
 )  # fmt: skip
-async def test_what_is_no_request_is_refused_and_changes_nothing(tmp_path: Path, text: str) -> None:
+async def test_invalid_requests_are_refused_and_change_nothing(tmp_path: Path, text: str) -> None:
     async with running(tmp_path) as server:
         peer = await server.join("Ann")
         await peer.socket.send(text)
@@ -208,7 +208,7 @@ async def test_a_bad_seek_is_refused_and_nobody_waits(tmp_path: Path, seek: dict
         assert await ann.refused("unseek") == "not_seeking"
 
 
-async def test_who_lists_bots_as_bots_and_what_everyone_does(tmp_path: Path) -> None:
+async def test_the_command_who_lists_bots_as_bots_and_everybodys_activity(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         robot = await server.join("Robot", bot="alpha\x1bbeta")
         ann, _, _ = await server.pair("Ann", "Bob")

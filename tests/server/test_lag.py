@@ -14,7 +14,7 @@ LEAST_MS = 2_000 * ONE_WAY_S - 5
 MOVES = [30, 31, 60, 61, 90, 91, 120, 121, 150, 151, 180, 181]
 
 
-async def test_what_the_wire_takes_is_given_back_to_the_millisecond_however_busy_the_machine_is(tmp_path: Path) -> None:
+async def test_network_time_is_refunded_to_the_millisecond_even_on_a_busy_machine(tmp_path: Path) -> None:
     """That this comes to less than 50 ms a move for a link of 300 ms is shown in simulated time, in test_clock."""
     once = Limits(ping_after_s=60, dead_after_s=600)  # no ping but the one that is asked for
     async with running(tmp_path, once) as server, delayed(server.port, ONE_WAY_S) as port:

@@ -108,7 +108,7 @@ ENDINGS = (
 )
 
 
-async def test_who_leaves_is_gone_without_a_search_for_garbage(tmp_path: Path) -> None:
+async def test_closed_connections_are_freed_without_garbage_collection(tmp_path: Path) -> None:
     """Such a search stops everybody, so it is rare; what had to wait for it would pile up for hours."""
     async with running(tmp_path, FAST) as server:
         with uncollected() as found:

@@ -99,7 +99,7 @@ def test_a_part_that_fails_at_every_turn_does_not_fill_the_log(caplog: pytest.Lo
     assert reports(caplog) == [f"fault: bad part (number {2**power} of its kind)" for power in range(10)]
 
 
-def test_what_ends_the_server_is_no_fault() -> None:
+def test_a_cancellation_is_no_error() -> None:
     def end() -> None:
         raise asyncio.CancelledError
 

@@ -79,7 +79,7 @@ async def test_a_host_may_have_no_rated_match_between_two_of_one_address(tmp_pat
         assert {player["name"] for player in snapshot["players"]} == {"Ann", "Cleo"}
 
 
-async def test_who_asks_for_a_rated_match_or_a_casual_one_is_refused_nothing(tmp_path: Path) -> None:
+async def test_seeks_for_rated_or_casual_matches_are_never_refused(tmp_path: Path) -> None:
     both: dict[str, Any] = {"rated": True, "or_casual": True}
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")

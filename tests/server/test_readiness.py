@@ -88,7 +88,7 @@ async def test_above_a_cap_on_the_journal_new_matches_are_refused_first_and_then
         await eve.ok("seek", games=["qubic"])
 
 
-async def test_what_an_address_has_written_down_in_a_day_is_bounded_in_bytes(tmp_path: Path) -> None:
+async def test_journal_bytes_per_address_and_day_are_bounded(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(unmetered=(), daily_mb=1)) as server:
         server.clock.stand_still()
         ann, bob, match = await server.pair(games=["gomoku"])
@@ -129,7 +129,7 @@ async def test_a_move_counts_what_it_takes_of_the_journal(tmp_path: Path) -> Non
         assert 10_000 < taken < 20_000, f"{made} events"
 
 
-async def test_what_was_forgotten_leaves_room_in_the_journal(tmp_path: Path) -> None:
+async def test_deleted_rows_leave_room_in_the_journal(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         await server.execute("CREATE TABLE big (bytes BLOB)")
         await server.execute("INSERT INTO big VALUES (zeroblob(100000))")

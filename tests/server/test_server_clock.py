@@ -60,7 +60,7 @@ def test_setting_the_machines_time_changes_the_time_of_day_alone(step_ms: int) -
     assert clock.wall_ms() == before_ms + step_ms
 
 
-async def test_what_is_written_down_has_the_time_of_day_and_never_goes_back_within_a_match(tmp_path: Path) -> None:
+async def test_journaled_times_are_times_of_day_and_never_go_back_within_a_match(tmp_path: Path) -> None:
     day_ms = 1_700_000_000_000
     async with running(tmp_path, wall_ms=lambda: day_ms) as server:
         ann, bob, match = await server.pair(games=["gomoku"], time={"initial_ms": 600_000})

@@ -39,7 +39,7 @@ class File:
         reload_settings(server.hub, None, self.read)
 
 
-async def test_what_is_live_holds_at_once_for_all_who_are_here(
+async def test_live_settings_apply_immediately_to_everybody_connected(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = File(tmp_path)

@@ -35,7 +35,7 @@ sys.exit(main(sys.argv[1:]))
 """A server that takes its time to load what serves."""
 
 
-async def test_who_comes_while_the_server_is_still_loading_waits_in_the_queue_and_is_served(tmp_path: Path) -> None:
+async def test_connections_during_loading_wait_in_the_queue_and_are_served(tmp_path: Path) -> None:
     with reserved() as port:
         await come_early(tmp_path, port)
 
@@ -123,7 +123,7 @@ def test_a_node_that_begins_anew_keeps_nothing_of_the_one_before(
     assert len(left) == 3
 
 
-def test_what_is_wrong_with_a_node_that_begins_anew_ends_it(
+def test_errors_of_a_restarting_node_end_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served = Served(True, ConfigurationError("the snapshot is of a newer release"))

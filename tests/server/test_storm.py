@@ -131,7 +131,7 @@ def check_journal(file: Path) -> int:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_whatever_is_said_is_answered_once_and_the_journal_makes_sense(tmp_path: Path, seed: int) -> None:
+async def test_any_request_is_answered_once_and_the_journal_stays_valid(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     async with running(tmp_path, FAST, seed) as server:
         guests = [Guest(name, server, rng) for name in NAMES]

@@ -16,7 +16,7 @@ _TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed
 
 
 @pytest.mark.parametrize("first", SEEDS[::10])
-def test_what_must_hold_among_three_servers_does(first: int) -> None:
+def test_the_invariants_of_three_servers_hold(first: int) -> None:
     failures = {seed: failure_of(seed, nodes=3) for seed in range(first, first + 10)}
     assert {seed: failure for seed, failure in failures.items() if failure} == {}
 

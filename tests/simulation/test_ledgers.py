@@ -8,6 +8,6 @@ SEEDS = range(1, 21)
 
 
 @pytest.mark.parametrize("first", SEEDS[::10])
-def test_what_must_hold_among_three_ledgers_does(first: int) -> None:
+def test_the_invariants_of_three_ledgers_hold(first: int) -> None:
     failures = {seed: failure_among_ledgers(seed) for seed in range(first, first + 10)}
     assert {seed: failure for seed, failure in failures.items() if failure} == {}

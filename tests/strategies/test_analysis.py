@@ -25,7 +25,7 @@ def test_a_finished_game_has_its_outcome_and_no_moves(tictactoe: Game[Any]) -> N
     assert (analysis.verdict.result, analysis.verdict.plies, analysis.moves, analysis.best) == (-1, 0, {}, ())
 
 
-def test_what_time_did_not_suffice_for_is_not_claimed(connect4: Game[Any]) -> None:
+def test_unfinished_analyses_claim_nothing(connect4: Game[Any]) -> None:
     analysis = analyse(connect4, connect4.initial, Limit(depth=2))
     assert analysis.verdict == Verdict(analysis.verdict.value, exact=False, line=analysis.verdict.line)
     assert {verdict.result for verdict in analysis.moves.values()} == {None}

@@ -79,7 +79,7 @@ def test_scores_are_backed_up_to_the_empty_board(connect4: LineGame) -> None:
     assert [book.score(after_columns(connect4, column)) for column in range(1, 8)] == [2, 1, 0, -1, 0, 1, 2]
 
 
-def test_what_does_not_matter_need_not_be_known(connect4: LineGame) -> None:
+def test_an_irrelevant_score_may_be_unknown(connect4: LineGame) -> None:
     scores = two_stones(connect4)
     del scores[key_of(after_columns(connect4, 1, 1))]
     book = Book(packed(backed_up(connect4, positions(connect4, 2), scores)))

@@ -176,7 +176,7 @@ sys.exit("numba" in sys.modules or "numpy" in sys.modules)
 
 
 @pytest.mark.parametrize("name", ["qubic", "gomoku"])
-def test_what_was_loaded_is_there_for_a_search_that_has_no_time_to_wait(name: str) -> None:
+def test_loaded_modules_serve_searches_without_time_to_wait(name: str) -> None:
     game = find_game(name)
     engine.load(game)
     assert engine.line_search(game, Effort(Limit(ms=0)), random.Random(1)) is not None

@@ -80,7 +80,7 @@ def test_a_mark_makes_the_shape_that_players_know(line: str, kind: int) -> None:
     assert max(kinds) == kind
 
 
-def test_what_a_cell_is_worth_grows_with_its_shapes() -> None:
+def test_the_worth_of_a_cell_grows_with_its_shapes() -> None:
     for weak, strong in (
         (shapes.TWO_OPEN, shapes.THREE_OPEN),
         (shapes.ONE_OPEN, shapes.TWO_OPEN),

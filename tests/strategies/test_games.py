@@ -60,7 +60,7 @@ def brute_force(game: Game[Any], state: Any, depth: int) -> int:
 
 
 @pytest.mark.parametrize("name", ["vanishing", "ultimate", "connect:4x4,3", "mnk:4x3,3+swap"])
-def test_what_can_be_forced_in_four_plies_is_found_and_nothing_else_is_claimed(name: str) -> None:
+def test_forced_wins_in_four_plies_are_found_and_nothing_else_is_claimed(name: str) -> None:
     game, rng, decided = find_game(name), random.Random(3), 0
     for _ in range(25):
         state = game.initial

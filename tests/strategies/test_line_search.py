@@ -75,7 +75,7 @@ def test_it_agrees_with_exhaustive_search_in_value_and_in_plies(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["qubic", "scorefour", "mnk:7x7,4", "connect:8x7,4"])
-def test_what_the_plain_search_proves_the_compiled_one_proves_too_and_not_later(name: str) -> None:
+def test_the_compiled_search_proves_everything_that_the_plain_one_proves_and_not_later(name: str) -> None:
     game, rng, decided = find_game(name), random.Random(5), 0
     for _ in range(12):
         state = random_state(game, rng.randrange(10, 22), rng)
@@ -154,7 +154,7 @@ def test_a_win_by_threats_is_stopped_only_where_the_search_looks(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["qubic", "scorefour"])
-def test_what_is_not_lost_is_defended(name: str) -> None:
+def test_defensible_positions_are_defended(name: str) -> None:
     game, rng, threatened = find_game(name), random.Random(13), 0
     assert isinstance(game, LineGame)
     engine.load(game)

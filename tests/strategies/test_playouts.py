@@ -31,7 +31,7 @@ def test_a_small_game_is_solved_by_playouts(name: str, value: int) -> None:
     assert (choice.value > 0) - (choice.value < 0) == value
 
 
-def test_what_it_claims_of_late_positions_of_connect_four_is_true(connect4: LineGame) -> None:
+def test_its_claims_about_late_positions_of_connect_four_are_true(connect4: LineGame) -> None:
     solver, rng, proved = Connect4Solver(), random.Random(4), 0
     for _ in range(100):
         state = connect4.initial

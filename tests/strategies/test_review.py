@@ -22,7 +22,7 @@ def test_the_move_that_lost_a_drawn_game_is_found_with_what_held(tictactoe: Game
     assert [each.was.result for each in reviewed] == [0, -1, 1, -1, 1]
 
 
-def test_what_was_not_proved_is_no_turning_point(connect4: Game[Any]) -> None:
+def test_unproved_moves_are_no_turning_points(connect4: Game[Any]) -> None:
     assert {each.lost for each in review(connect4, (38, 31, 24), Limit(depth=2))} == {None}
 
 

@@ -26,7 +26,7 @@ def test_minimax_and_alpha_beta_agree_and_alpha_beta_visits_no_more(tictactoe: G
     assert len(list(pruned.walk())) < len(list(full.walk()))
 
 
-def test_what_was_cut_off_is_said_with_its_window(tictactoe: Game[Any]) -> None:
+def test_cutoffs_are_shown_with_their_window(tictactoe: Game[Any]) -> None:
     root = grow(tictactoe, board("OOX/.X./OX."), prune=True)
     second = root.children[1]
     assert (second.cut, second.window) == ((8,), (0, -1))

@@ -89,17 +89,17 @@ def check_all(game: Game[Any], seed: int, way: str, limit: Limit) -> None:
 
 @settings(max_examples=50)
 @given(line_games(), st.integers(0, 1 << 30), st.sampled_from(["plain", "lines", "proofs"]), LIMITS)
-def test_what_is_claimed_of_a_line_game_is_true(game: Game[Any], seed: int, way: str, limit: Limit) -> None:
+def test_claims_about_line_games_are_true(game: Game[Any], seed: int, way: str, limit: Limit) -> None:
     check_all(game, seed, way, limit)
 
 
 @settings(max_examples=50)
 @given(line_games(("mnk",)), st.integers(0, 1 << 30), LIMITS)
-def test_what_the_search_of_large_boards_claims_is_true(game: Game[Any], seed: int, limit: Limit) -> None:
+def test_claims_of_the_search_of_large_boards_are_true(game: Game[Any], seed: int, limit: Limit) -> None:
     check_all(game, seed, "fours", limit)
 
 
 @settings(max_examples=50)
 @given(st.sampled_from(VARIANTS), st.integers(0, 1 << 30), LIMITS)
-def test_what_is_claimed_of_a_variant_is_true(name: str, seed: int, limit: Limit) -> None:
+def test_claims_about_variants_are_true(name: str, seed: int, limit: Limit) -> None:
     check_all(find_game(name), seed, "plain", limit)

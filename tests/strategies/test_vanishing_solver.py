@@ -66,7 +66,7 @@ def circle() -> list[int]:
 
 
 @pytest.mark.parametrize("plies", [24, 30, 36, 40, 41])
-def test_what_stood_twice_already_is_a_draw_when_it_comes_again(plies: int) -> None:
+def test_a_position_that_occurs_a_third_time_is_a_draw(plies: int) -> None:
     cells, state = circle(), GAME.initial
     for ply in range(plies):
         state = GAME.result(state, cells[ply % 9])

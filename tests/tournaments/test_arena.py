@@ -58,7 +58,7 @@ def test_two_who_have_just_met_wait_for_others_if_there_are_any() -> None:
     )
 
 
-def test_who_has_moved_first_less_often_begins() -> None:
+def test_the_player_who_moved_first_less_often_begins() -> None:
     one, other = WaitingEntrant(1, 1, 0, firsts=1), WaitingEntrant(2, 2, 1, firsts=0)
     assert arena_pairs([one, other], present=2, now_ms=PATIENCE_MS) == [(2, 1)]
 

@@ -187,7 +187,7 @@ def test_a_leaver_is_paired_no_more_and_may_come_back() -> None:
     assert evening.now.present == [1, 2, 3, 4, 5]
 
 
-def test_who_was_removed_comes_back_by_the_organiser_alone() -> None:
+def test_removed_players_return_only_through_the_organiser() -> None:
     evening = swiss_of(4)
     evening.write(director.remove(evening.now, 102, 0))
     refused(Code.NOT_WELCOME, lambda: director.enter(evening.now, 102, 0))

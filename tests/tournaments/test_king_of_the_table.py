@@ -67,7 +67,7 @@ def test_one_who_does_not_come_is_passed_over_once_and_then_out() -> None:
     assert back.passed_over(1).waiting == (1,), "the first time again, since they have played"
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_impossible_steps_raise_an_error() -> None:
     queue, pairs = queue_of(1, 2, 3).started()
     refusals: list[Callable[[], object]] = [
         lambda: queue.joined(1),

@@ -75,7 +75,7 @@ def test_the_direct_encounter_counts_where_all_of_a_group_have_met() -> None:
     assert places(standings([1, 2, 3], cycle, order=("direct",))) == {1: 1, 2: 1, 3: 1}
 
 
-def test_who_is_equal_in_everything_shares_a_place_and_the_next_place_is_left_out() -> None:
+def test_equal_entrants_share_a_place_and_the_next_place_is_skipped() -> None:
     results = [RoundResult(1, 1, 3, (2, 0)), RoundResult(1, 2, 4, (2, 0))]
     assert places(standings([4, 3, 2, 1], results)) == {1: 1, 2: 1, 3: 3, 4: 3}
 
@@ -113,7 +113,7 @@ def test_a_result_of_somebody_who_did_not_enter_is_refused() -> None:
         standings([1, 2], [RoundResult(1, 1, 9, (2, 0))])
 
 
-def test_who_leaves_a_round_robin_before_half_of_it_counts_for_nobody() -> None:
+def test_leavers_before_half_of_a_round_robin_do_not_count() -> None:
     rounds = 3
     assert without_leavers(EXAMPLE, [], rounds) == EXAMPLE
     early, late = EXAMPLE[:2], EXAMPLE[:4]

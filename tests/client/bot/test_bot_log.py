@@ -74,7 +74,7 @@ def test_a_server_that_is_not_there_yet_is_waited_for_with_a_word() -> None:
     ]
 
 
-def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
+def test_a_bots_obstacle_is_reported_once() -> None:
     full = Answered(SeekRequest(3), Refused(3, Code.TOO_MANY_MATCHES.value, "you play 20 matches already"))
     assert written(LET_IN, full, full, full)[1:] == [
         "No opponent can be sought now: you play 20 matches already. Asking again."
@@ -83,7 +83,7 @@ def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
     assert written(LET_IN, Notice("a\x1b[2Jnew version at ten"))[1:] == ["The server says: a[2Jnew version at ten"]
 
 
-def test_who_looks_on_is_told_of_both_sides_alike() -> None:
+def test_watchers_get_neutral_sentences_about_both_sides() -> None:
     log = BotLog(is_for_onlookers=True)
     lines = written(LET_IN, snapshot(opponent=BOT), Ended("m1", 2, 0, winner=0, reason="resign"), log=log)
     assert lines == [f"Tic-tac-toe: {ANN.name} (X) against deep [bot] (O).", "Ann won: deep resigned."]

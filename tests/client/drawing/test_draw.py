@@ -111,7 +111,9 @@ def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii:
         ("Misère", "no such encoding", "??????"),
     ],
 )
-def test_what_an_encoding_has_not_becomes_the_nearest_that_it_has(text: str, encoding: str | None, shown: str) -> None:
+def test_characters_that_an_encoding_lacks_are_replaced_by_similar_ones(
+    text: str, encoding: str | None, shown: str
+) -> None:
     assert encodable(text, encoding) == shown
 
 
@@ -238,7 +240,7 @@ def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where
     assert one_word[-3:-1] == ["x" * 80, "x" * 20]
 
 
-def test_who_hosts_is_told_what_friends_type_however_narrow_the_window() -> None:
+def test_hosts_see_the_command_for_friends_in_any_window() -> None:
     display = knowing(SCREENS["hosting"][0], address="203.0.113.7:8765")
     assert "python client.py 203.0.113.7:8765 --insecure" in " ".join(draw(display, (40, 16), 0, BOXES).plain.split())
 
@@ -265,7 +267,7 @@ def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
         assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name
 
 
-def test_what_stands_above_the_first_row_to_choose_is_seen_with_it() -> None:
+def test_text_above_the_first_selectable_row_is_visible_with_it() -> None:
     page = draw(SCREENS["profile"][0], COMPACT, 0, BOXES).plain
     assert "Here now" in page
     assert "> Matches played" in page
@@ -319,7 +321,7 @@ def test_a_sentence_too_long_for_the_line_of_the_status_has_a_second_one_and_the
     assert asked[1:3] == ["Your turn: place O, or take over X", "(Tab)."]
 
 
-def test_who_is_called_by_their_mark_is_named_once() -> None:
+def test_players_named_by_their_marks_are_named_once() -> None:
     match = structs.replace(snapshot(), players=(PlayerInfo("X"), PlayerInfo("O", "random")))
     page = draw(seen(match), ROOMY, 0, BOXES).plain
     assert "> X (you)" in page
@@ -355,7 +357,7 @@ def test_only_a_casual_match_offers_to_be_adjourned(is_rated: bool, claims: int)
     assert requests == (() if is_rated else (ClaimRequest(0, match="m1", kind="adjourn"),))
 
 
-def test_who_looks_on_is_told_so_and_sees_only_the_keys_that_are_theirs() -> None:
+def test_watchers_see_that_they_watch_and_only_their_keys() -> None:
     watching = doing(seen(), Send(WatchRequest(0, match="m1")))
     display = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):

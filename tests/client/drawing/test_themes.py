@@ -97,7 +97,7 @@ def test_rich_names_for_colours_are_depths() -> None:
     ]
 
 
-def test_what_is_dim_has_the_quiet_colour_of_the_theme() -> None:
+def test_dim_text_has_the_quiet_colour_of_the_theme() -> None:
     assert in_theme("dim", DARK) == DARK.quiet
     assert in_theme("not dim bold", DARK) == f"{DARK.text} bold"
     assert in_theme("not dim #5cc8ff", DARK) == "#5cc8ff"

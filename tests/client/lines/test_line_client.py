@@ -206,7 +206,7 @@ async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() ->
 
 
 @pytest.mark.parametrize("word", ["quit", "q", "Exit", "leave", "bye"])
-async def test_who_wants_to_leave_finds_the_word(word: str) -> None:
+async def test_the_words_for_leaving_are_easy_to_find(word: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
         await link.lets_in()
@@ -334,7 +334,7 @@ async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
         await paper.shows("Series X 2 : 0 O. Ratings: X 1512 (+12), O 1478? (-12).")
 
 
-async def test_who_has_two_matches_is_told_where_it_is_their_turn_and_goes_there() -> None:
+async def test_a_player_of_two_matches_sees_where_it_is_their_turn_and_can_switch() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1", "m2")
@@ -349,7 +349,7 @@ async def test_who_has_two_matches_is_told_where_it_is_their_turn_and_goes_there
         await paper.shows("Your turn: place X.")
 
 
-async def test_who_looks_on_and_mutes_hears_nobody() -> None:
+async def test_a_watcher_who_mutes_receives_no_chat() -> None:
     async with fake_server() as server, plain_at(server, "watch", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

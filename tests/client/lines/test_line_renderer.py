@@ -104,7 +104,7 @@ def test_the_clock_and_the_moves_are_told() -> None:
     assert asked("moves", seen(moves=[4, 0])) == "Possible: b3, c3, a2, c2, a1, b1, c1."
 
 
-def test_what_a_position_demands_is_told_with_the_turn() -> None:
+def test_requirements_of_a_position_are_printed_with_the_turn() -> None:
     reader = ScreenReader()
 
     def told(game: str, moves: list[int], you: int) -> str:
@@ -120,7 +120,7 @@ def test_before_the_match_there_is_nothing_to_tell(question: str) -> None:
     assert asked(question, Display()) == "There is no match yet."
 
 
-def test_what_is_no_question_is_left_to_others() -> None:
+def test_other_words_are_not_answered() -> None:
     assert ScreenReader().answer("b2", seen(), 0) is None
     assert ScreenReader().answer("row x", seen(), 0) is None
 

@@ -69,7 +69,7 @@ async def tells_lists(link: FakeLink) -> None:
     assert not (await link.grants(LobbyRequest)).on
 
 
-async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
+async def test_the_list_of_players_is_numbered() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -103,7 +103,7 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
         assert (challenge.name, challenge.game) == ("Cleo", "connect4")
 
 
-async def test_who_lists_some_of_a_crowd_by_a_word_and_the_strongest_first() -> None:
+async def test_the_command_who_filters_a_crowd_and_lists_the_strongest_first() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -323,7 +323,7 @@ async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> No
         await paper.shows("You stopped looking for an opponent.")
 
 
-async def test_who_plays_is_told_why_they_cannot_look_on() -> None:
+async def test_players_are_told_why_they_cannot_watch() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -370,7 +370,7 @@ async def test_friends_meet_by_a_code() -> None:
         assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
 
 
-async def test_who_has_a_code_for_a_friend_looks_for_no_stranger() -> None:
+async def test_creating_an_invitation_withdraws_the_seek() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -472,7 +472,7 @@ async def test_a_long_list_is_told_piece_by_piece() -> None:
         ("more", "There is no more."),
     ],
 )
-async def test_whatever_is_typed_has_an_answer(typed: str, answer: str) -> None:
+async def test_any_typed_line_has_an_answer(typed: str, answer: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -484,7 +484,7 @@ async def test_whatever_is_typed_has_an_answer(typed: str, answer: str) -> None:
         await paper.shows(answer)
 
 
-async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
+async def test_a_reconnect_does_not_renew_a_stopped_seek() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

@@ -41,7 +41,7 @@ async def test_lines_come_in_order_and_so_does_their_end(pipe: tuple[int, int]) 
         assert await heard(mailbox, 2) == ["quit", None]
 
 
-async def test_what_comes_when_nobody_takes_lines_is_left_to_who_asks_next(pipe: tuple[int, int]) -> None:
+async def test_unread_lines_are_left_for_the_next_reader(pipe: tuple[int, int]) -> None:
     source, end = pipe
     mailbox: asyncio.Queue[Event] = asyncio.Queue(1)
     for word in (b"first", b"second"):

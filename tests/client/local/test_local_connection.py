@@ -259,7 +259,9 @@ def test_games_end_a_match_between_people_when_they_are_played(start: Start) -> 
         (["--name", "Ann"], "--names"),
     ],
 )
-def test_what_there_is_not_is_one_line_with_what_there_is(start: Start, arguments: list[str], word: str) -> None:
+def test_unknown_names_are_reported_in_one_line_with_the_known_ones(
+    start: Start, arguments: list[str], word: str
+) -> None:
     code, out, err = said(start, *arguments)
     assert (code, out) == (2, "")
     (line,) = err.splitlines()
@@ -269,7 +271,7 @@ def test_what_there_is_not_is_one_line_with_what_there_is(start: Start, argument
 @pytest.mark.parametrize(
     "arguments", [["--x", "random"], ["--start", "X../.../..."], ["--port", "1"], ["--games", "2"]]
 )
-def test_what_is_for_a_local_match_is_refused_elsewhere(arguments: list[str]) -> None:
+def test_options_of_local_matches_are_rejected_elsewhere(arguments: list[str]) -> None:
     with pytest.raises(ConfigurationError, match=r"--(local|host)"):
         parse(arguments)
 
@@ -300,7 +302,7 @@ def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -
     assert terminal.ends() == 0
 
 
-def test_who_looks_on_at_two_strategies_goes_out_by_escape(environment: dict[str, str]) -> None:
+def test_escape_leaves_a_watched_match_of_strategies(environment: dict[str, str]) -> None:
     terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
     terminal.shows("alphabeta won: alphabeta completed a line.")
     assert "say" not in terminal.picture.splitlines()[-1]

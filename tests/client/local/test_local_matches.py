@@ -79,7 +79,7 @@ def test_of_two_people_the_one_to_move_moves_and_the_score_goes_on_in_a_rematch(
     assert third.score == (0, 2)
 
 
-def test_who_made_the_last_move_takes_it_back_and_the_other_agrees() -> None:
+def test_the_last_mover_takes_the_move_back_and_the_other_agrees() -> None:
     keyboard = Keyboard(ANN, BEN)
     keyboard.play(4, 0)
     offered, back = keyboard.offer("takeback")
@@ -108,7 +108,7 @@ def test_a_strategy_agrees_to_a_draw_but_at_the_beginning_or_where_it_wins() -> 
     assert isinstance(keyboard.offer("draw")[-1], Ended)
 
 
-def test_who_plays_a_strategy_does_not_move_for_it() -> None:
+def test_people_cannot_move_for_a_strategy() -> None:
     keyboard = Keyboard(ANN, BOT)
     keyboard.play(4)
     with pytest.raises(Refusal, match="turn"):
@@ -165,7 +165,7 @@ def test_a_coach_is_asked_by_one_person_in_turn_and_about_a_match_that_is_over()
         shared.matches.to_coach(HintRequest(0, shared.id))
 
 
-def test_what_needs_a_server_is_refused() -> None:
+def test_requests_that_need_a_server_are_refused() -> None:
     keyboard = Keyboard(ANN, BEN)
     with pytest.raises(Refusal, match="needs a server"):
         keyboard.matches.request(ChatRequest(0, keyboard.id, "hello"), 0)

@@ -197,7 +197,7 @@ def test_warnings_are_switched_on_and_off_and_come_after_every_move() -> None:
     assert "at once" not in picture(display)
 
 
-def test_what_else_is_said_at_the_end_of_a_match_hides_no_lesson() -> None:
+def test_other_notices_at_the_end_of_a_match_do_not_hide_the_lesson() -> None:
     display = changed(over(), notice="The match is over.")
     assert "The match is over. Move 5: you could have won at once with c3. v shows it." in picture(display)
 

@@ -90,7 +90,7 @@ def test_a_wide_lobby_has_people_at_left_and_matches_at_right_below_a_picture_of
     assert target_at(page, 90, board) == Show("m1"), "a click on the picture opens the match"
 
 
-def test_who_waits_for_an_opponent_stands_in_one_section_only() -> None:
+def test_waiting_people_are_listed_in_one_section_only() -> None:
     assert keys_of(lobby(PLAYERS)) == ["player:Ben", "player:Cleo", "player:alphabeta"]
     assert keys_of(lobby(PLAYERS, SEEKS)) == ["seek:7", "player:Cleo", "player:alphabeta"]
 
@@ -127,7 +127,7 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
     assert command_for("v", lobby(LIVE)) is None
 
 
-def test_who_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
+def test_a_seeker_of_one_game_is_challenged_to_it_by_default() -> None:
     for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
         display = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
         assert pressed(display, "c-m", "c-m")[1] == (
@@ -195,7 +195,7 @@ def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_
     assert [each.challenge.challenge for each in display.world.lobby.challenges] == [6]
 
 
-def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
+def test_the_end_of_our_challenge_is_shown_and_we_can_withdraw_it() -> None:
     display = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
     assert pressed(display, "c-m")[1] == (AnswerRequest(0, challenge=6, accept=False),)
     display = update(display, ChallengeOver(6, "later"), 0)
@@ -218,7 +218,7 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
         assert ("code K7QMX2" in draw(back, (80, 24), 2_000, BOXES).plain) == is_still_good
 
 
-def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
+def test_requests_of_a_page_and_an_invitation_survive_a_reconnect() -> None:
     invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
     finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
     pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
@@ -241,7 +241,7 @@ def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     assert keys_of(again) == ["invitation:"], "the lists are told anew, and a challenge has ended"
 
 
-def test_what_is_only_read_moves_where_it_does_not_fit() -> None:
+def test_text_scrolls_where_it_does_not_fit() -> None:
     display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
     assert "private match" not in draw(display, (40, 12), 0, BOXES).plain
     for _ in range(20):
@@ -267,7 +267,7 @@ def test_a_code_is_typed_and_sent() -> None:
     assert (display.typed, requests) == ("", ())
 
 
-def test_what_is_pasted_in_the_lobby_is_a_code_and_at_a_finished_match_nothing() -> None:
+def test_pasted_text_is_a_code_in_the_lobby_and_ignored_after_a_match() -> None:
     pasted, _ = act(lobby(), Type("BCD234"), SEEK)
     assert "Code or link: BCD234_" in drawn(pasted)
     assert pressed(pasted, "c-m")[1] == (JoinRequest(0, code="BCD234"),)
@@ -376,7 +376,7 @@ def bots(*listed: ListedPlayer, online: int = 2) -> PlayerList:
     return PlayerList(online, [ListedPlayer("Ann"), *listed])
 
 
-def test_who_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
+def test_seekers_are_immediately_shown_the_key_for_playing_a_bot() -> None:
     display = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
     display, _ = pressed(display, "p", "t", "t", "6")
     for width in (80, 40):
@@ -454,7 +454,7 @@ def test_the_bot_of_the_match_that_is_over_plays_the_same_game_though_it_looks_f
     assert free_bots(going_on, SeekRequest(0, ["tictactoe"])) == []
 
 
-def test_what_a_house_bot_says_of_itself_is_whole_at_80_columns() -> None:
+def test_descriptions_of_house_bots_fit_80_columns() -> None:
     told = [
         ListedPlayer(each.name, each.label, 0, [], level=each.level, any_level=True, about=each.about)
         for each in CHARACTERS
@@ -526,7 +526,7 @@ def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> N
     assert "waits for" not in drawn(update(lobby(snapshot()), seeks, 0)), "while one plays"
 
 
-def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
+def test_the_accepted_opponents_stay_as_requested() -> None:
     for opponents in ("any", "bots", "people"):
         wanted = SeekRequest(0, ["tictactoe"], opponents=opponents)
         display, _ = act(lobby(), Open(Page("games")), wanted)

@@ -266,7 +266,7 @@ def test_a_choice_takes_digits() -> None:
     assert command_for("2", display) == Choose(1)
 
 
-def test_who_goes_on_with_their_own_match_looks_on_no_more() -> None:
+def test_resuming_our_own_match_ends_watching() -> None:
     watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
     display, _ = done(seen(snapshot()), Command.BACK)
     display = update(act(display, Send(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
@@ -284,7 +284,7 @@ def test_a_list_of_moves_is_not_shown_where_each_has_a_digit_of_its_own() -> Non
         assert f"Press a digit, 1 to {most}, or go there" in words.notice(display)
 
 
-def test_who_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
+def test_the_question_about_leaving_lets_players_resign_and_stay() -> None:
     for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
         display, _ = done(replace(seen(snapshot(moves=moves)), has_server_picker=True), Command.LEAVE)
         command = command_for("r", display)
@@ -318,7 +318,7 @@ def watcher(*events: WorldEvent) -> tuple[ClientController, list[Request]]:
     return controller, said
 
 
-def test_who_watches_a_series_goes_on_to_its_next_match() -> None:
+def test_watchers_of_a_series_follow_its_next_match() -> None:
     controller, said = watcher(ENDED, REMATCHED)
     assert said == FOLLOWED
     assert controller.display.match is not None
@@ -385,7 +385,7 @@ def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
     assert max(map(len, drawn(long, (40, 12)).split("\n"))) <= 40
 
 
-def test_what_was_said_stays_from_match_to_match_of_a_series_and_no_further() -> None:
+def test_chat_stays_within_a_series_of_matches() -> None:
     display = update(lobby(snapshot(moves=WON, opponent=BEN)), told("Again?"), 0)
     after = update(update(display, Rematched("m1", 9, 0, next="m1-2"), 0), snapshot(match="m1-2", opponent=BEN), 0)
     assert "Ben: Again?" in drawn(after)
@@ -407,7 +407,7 @@ def test_where_letters_are_columns_the_upper_case_letter_says() -> None:
     assert pressed(display, "s")[0].typed == "s"
 
 
-def test_what_is_said_stands_beside_the_board_and_is_told_where_there_is_no_room() -> None:
+def test_chat_is_shown_beside_the_board_or_as_a_notice_without_room() -> None:
     display = update(lobby(MATCH), told("Shall we play on, now that it has become so late?"), 0)
     page = drawn(display)
     assert "Ben: Shall we play on," in page
@@ -446,7 +446,7 @@ def test_a_mute_names_the_seat_of_the_opponent_and_follows_them_through_a_rename
     assert requests == (MuteRequest(0, name="Benny", on=False, match="m1", side=1),)
 
 
-def test_who_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
+def test_watchers_mute_one_talker_or_everybody() -> None:
     watched = lobby()
     watched = replace(watched, world=replace(watched.world, watching="m1"))
     watched = update(watched, snapshot("connect4", [38], you=None, opponent=BEN), 0)

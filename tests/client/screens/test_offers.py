@@ -87,7 +87,7 @@ def test_a_level_may_stand_anywhere_among_game_and_clock(terms: str) -> None:
     assert in_terms(SeekRequest(0, ["gomoku"]), "level 2") == Send(SeekRequest(0, ["gomoku"], level=2))
 
 
-def test_what_is_no_level_is_said() -> None:
+def test_invalid_levels_are_reported() -> None:
     assert in_terms(SeekRequest(0), "level 9") == "level 9 is none: 1 to 8."
     assert in_terms(SeekRequest(0), "level high") == "level high is none: 1 to 8."
 
@@ -132,7 +132,7 @@ async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> N
 
 
 @pytest.mark.parametrize("opening", [InviteRequest(0, "connect4"), JoinRequest(0, "BCD234")])
-async def test_who_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(
+async def test_a_player_who_joins_a_friend_sees_nothing_else_first(
     opening: JoinRequest | InviteRequest,
 ) -> None:
     paper = Paper()
@@ -190,7 +190,7 @@ def test_a_code_that_nobody_gave_ends_with_exit_code_4(real_server: RealServer, 
 @pytest.mark.parametrize(
     "arguments", [["--join", "x"], ["--join", "BCD234", "--invite"], ["--bot", "random", "--invite"], ["--join"]]
 )
-def test_what_cannot_be_is_refused_in_one_line(arguments: list[str]) -> None:
+def test_invalid_input_is_rejected_in_one_line(arguments: list[str]) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse(arguments)
     assert "\n" not in str(error.value)

@@ -91,7 +91,7 @@ def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_b
     assert (display.page.screen, display.shown, requests) == ("match", "m1", ())
 
 
-def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
+def test_players_without_matches_show_no_zero_counts() -> None:
     new = structs.replace(PROFILE, won=0, drawn=0, lost=0, ratings=[], against=HeadToHead(0, 0, 0), live=[])
     page = drawn(update(pressed(lobby(PLAYERS), "v")[0], new, 0))
     assert "No finished match yet." in page
@@ -156,7 +156,7 @@ def test_a_link_is_copied_and_shown() -> None:
     assert display.copied == "http://192.168.1.20:8765/m/m1#K7QMX2"
 
 
-def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
+def test_changes_of_ratings_are_shown_after_a_rated_match() -> None:
     display = lobby(snapshot("connect4", opponent=BEN), Ended("m1", 2, 0, winner=0, reason="resign"))
     display = update(display, Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, True))), 0)
     assert "X 1512 (+12)" in drawn(display)
@@ -324,5 +324,5 @@ def test_without_a_match_the_word_wants_a_name() -> None:
         (Sanctioned("mute", 5, lifted=True), "Others can see your messages again."),
     ],
 )
-def test_what_the_host_decides_is_told_with_what_it_means(told: Sanctioned, sentence: str) -> None:
+def test_the_hosts_decisions_are_shown_with_their_meaning(told: Sanctioned, sentence: str) -> None:
     assert words.notice(update(lobby(MATCH), told, 0)) == sentence

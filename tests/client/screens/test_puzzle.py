@@ -100,7 +100,7 @@ def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_th
     assert display.page.screen == "lobby"
 
 
-def test_who_gives_up_is_told_and_it_does_not_count() -> None:
+def test_forfeits_are_reported_and_do_not_count() -> None:
     display = open_puzzle()
     command = command_for("s", display)
     assert command is not None
@@ -124,7 +124,7 @@ def open_puzzle_with(achieved: Achievements) -> Display:
     return done(Display(World(address="here"), achieved=achieved), Open(Page("puzzle")))[0]
 
 
-def test_what_was_achieved_is_kept_in_a_file_and_a_broken_one_is_nothing(
+def test_achievements_are_stored_in_a_file_and_a_broken_file_is_empty(
     tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path))

@@ -90,7 +90,7 @@ def test_a_server_on_this_machine_counts_as_found_at_once_and_is_listed_once() -
     assert (first.name, first.detail) == ("Mine", "on this machine 1 player, 0 matches")
 
 
-def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice() -> None:
+def test_found_servers_come_before_used_ones_and_none_is_listed_twice() -> None:
     servers = ServerList(
         used=(Used("ws://192.0.2.7:8765", "Friday"), Used("ws://example.org:8765", "Far"), Used(DEFAULT_URL, ""))
     )
@@ -287,7 +287,7 @@ def setup(*keys: str) -> Display:
     return pressed(picking(ServerList()), "c-i", *keys)[0]
 
 
-def test_what_is_played_here_is_changed_row_by_row_and_played_from_there() -> None:
+def test_local_choices_are_changed_row_by_row_and_then_played() -> None:
     display = setup("right", "down", "right", "down", "left", "down", "right", "escape")
     assert display.page.screen == "start"
     assert entered(display) == Alone(3, "misere", "mcts", "second")
@@ -354,7 +354,7 @@ def test_every_opponent_plays_every_game_and_a_level_is_called_as_the_bots_of_a_
 @pytest.mark.parametrize(
     "keys", [[], [ENTER], ["escape", "end", "up", "up", "up", ENTER]], ids=["setup", "games", "learn"]
 )
-def test_what_lies_over_the_menu_fits_every_window(keys: list[str], size: tuple[int, int]) -> None:
+def test_overlays_of_the_menu_fit_every_window(keys: list[str], size: tuple[int, int]) -> None:
     lines = shown(setup(*keys), size).split("\n")
     assert len(lines) == size[1]
     assert max(map(len, lines)) <= size[0]

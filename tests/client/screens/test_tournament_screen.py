@@ -142,7 +142,7 @@ def test_a_board_of_a_private_tournament_is_watched_with_its_code() -> None:
         (replace(RUNNING, state="over"), "You are number 2 of 5 with 1.5 points."),
     ],
 )
-def test_what_a_round_is_for_us_is_one_sentence(told: TournamentReply, sentence: str) -> None:
+def test_our_part_in_a_round_is_one_sentence(told: TournamentReply, sentence: str) -> None:
     assert own_state(at(told).world, told) == sentence
 
 

@@ -164,7 +164,7 @@ def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -
     assert b"\x1b]2;* a challenge - ttt_net\x07\x07" in wire.bytes.getvalue()
 
 
-def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copied_text_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
     canvas = Canvas()
@@ -258,7 +258,7 @@ def events(data: str) -> list[TerminalEvent | None]:
         ("\x1b[200~b2\x1b[A\r\x1b[201~", Pasted("b2\x1b[A\r")),
     ],
 )
-def test_what_a_terminal_sends_becomes_one_event(data: str, event: TerminalEvent | None) -> None:
+def test_each_input_of_a_terminal_becomes_one_event(data: str, event: TerminalEvent | None) -> None:
     assert events(data) == [event]
 
 
@@ -336,5 +336,5 @@ def test_nothing_moves_where_nothing_falls_or_the_link_is_slow_or_another_page_i
         ({"TTT_NET_MOTION": "off"}, False),
     ],
 )
-def test_who_wants_nothing_to_move_or_is_far_away_has_it_so(environment: dict[str, str], moves: bool) -> None:
+def test_motion_is_off_on_request_and_on_remote_terminals(environment: dict[str, str], moves: bool) -> None:
     assert has_motion(environment) is moves

@@ -33,7 +33,7 @@ async def test_a_player_takes_another_name_and_their_old_one_is_free(tmp_path: P
         assert (await again.hello(token=token))["you"] == {"name": "Annabel"}
 
 
-async def test_who_is_forgotten_takes_no_other_name_in_the_same_breath(tmp_path: Path) -> None:
+async def test_a_player_being_deleted_cannot_be_renamed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         with server.stopped_disk():
@@ -79,7 +79,7 @@ async def test_a_match_that_begins_while_a_name_changes_has_the_new_one(tmp_path
         assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
 
 
-async def test_who_takes_another_name_and_leaves_is_called_by_it_in_the_match_that_begins(tmp_path: Path) -> None:
+async def test_a_renamed_player_who_left_has_the_new_name_in_the_match_that_begins(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         with server.stopped_disk():
@@ -92,7 +92,7 @@ async def test_who_takes_another_name_and_leaves_is_called_by_it_in_the_match_th
         assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
 
 
-async def test_who_comes_again_while_their_name_changes_is_told_the_new_one(tmp_path: Path) -> None:
+async def test_a_player_who_reconnects_during_a_rename_gets_the_new_name(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, again = await server.join("Ann"), await server.connect()
         asked = server.hub.metrics.requests
@@ -120,7 +120,7 @@ def files(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-async def test_who_is_forgotten_leaves_no_trace_but_their_matches(tmp_path: Path) -> None:
+async def test_deleted_players_leave_only_their_matches(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         zoe, bob, match = await server.pair("Zoetrope", "Bob")
         if zoe.name == "Bob":
@@ -197,7 +197,7 @@ async def test_no_match_begins_with_somebody_who_is_being_forgotten(tmp_path: Pa
         assert {player["name"] for player in (await bob.hear("snapshot"))["players"]} == {"Bob", "Cid"}
 
 
-async def test_who_could_not_be_forgotten_plays_on(tmp_path: Path) -> None:
+async def test_a_player_whose_deletion_failed_plays_on(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         await server.execute("PRAGMA query_only = ON")
@@ -266,7 +266,7 @@ async def test_a_name_that_looks_like_anothers_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["admin", "Guest-12", "b0t", "A", "Ann.Lee", "Annа"])
-async def test_what_may_be_no_name_is_refused_in_words(tmp_path: Path, name: str) -> None:
+async def test_invalid_names_are_refused_in_words(tmp_path: Path, name: str) -> None:
     async with running(tmp_path) as server:
         peer = await server.connect()
         answer = await peer.ask("hello", protocols=[1], name=name)
@@ -349,7 +349,7 @@ async def test_a_finished_match_is_given_as_a_record_that_can_be_read(tmp_path: 
         assert record.event == match
 
 
-async def test_what_may_not_be_looked_at_is_refused(tmp_path: Path) -> None:
+async def test_forbidden_questions_are_refused(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, live = await server.pair()
         cleo = await server.join("Cleo")

@@ -67,7 +67,7 @@ def test_of_a_crowd_the_people_who_came_last_are_listed(crowd: Sequence[Session]
     assert listed(crowd[::-1], 3)[1] == ["Hal", "Ian", "Jim"]
 
 
-def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[Session]) -> None:
+def test_playing_people_are_listed_after_free_people_and_bots(crowd: Sequence[Session]) -> None:
     online, _ = listed(crowd, 0)
     for each in crowd[5:10]:
         each.began("m")
@@ -79,7 +79,7 @@ def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[S
     assert names(online, 1) == ["Eve"], "whose match has just ended"
 
 
-def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_their_match(crowd: Sequence[Session]) -> None:
+def test_departed_players_are_not_listed_even_after_their_match_ends(crowd: Sequence[Session]) -> None:
     online, _ = listed(crowd, 0)
     for each in crowd[:10]:
         online.remove(each)

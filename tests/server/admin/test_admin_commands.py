@@ -190,7 +190,7 @@ async def test_a_mute_outlives_forget_under_the_same_token_and_names_nobody(tmp_
         assert (await admin.ask("bans"))["sanctions"] == []
 
 
-async def test_what_cannot_be_banned_or_lifted_is_said(tmp_path: Path) -> None:
+async def test_impossible_bans_and_unbans_are_reported(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         assert "no player is called Eve" in await admin.failed("ban", whom="Eve")
         assert "too wide" in await admin.failed("ban", whom="0.0.0.0/0")

@@ -99,7 +99,7 @@ async def test_a_drain_counts_down_begins_no_match_and_ends_the_server(tmp_path:
         await each.stopped.wait()
 
 
-async def test_who_comes_during_a_countdown_hears_what_is_left_of_it(tmp_path: Path) -> None:
+async def test_a_player_who_connects_during_a_countdown_gets_the_rest_of_it(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         await admin.done("drain", in_s=50)
@@ -160,7 +160,7 @@ async def test_an_end_at_once_is_answered_before_it_comes(tmp_path: Path, monkey
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"ask":"nonsense"}', '{"ask":"kick"}', '{"ask":"stats","more":1}', "[" * 4_000]
 )
-async def test_what_is_no_question_is_answered_and_changes_nothing(tmp_path: Path, text: str) -> None:
+async def test_invalid_questions_are_answered_and_change_nothing(tmp_path: Path, text: str) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         await admin.socket.send(text)
         assert "no question" in str(await admin.socket.recv())
@@ -431,7 +431,7 @@ def test_a_port_that_is_taken_is_left_to_who_has_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1", "1234", "on", "127.0.0.1:x"])
-def test_what_can_be_reached_from_elsewhere_or_makes_no_sense_is_refused(tmp_path: Path, wanted: str) -> None:
+def test_public_or_invalid_addresses_are_rejected(tmp_path: Path, wanted: str) -> None:
     with pytest.raises(ConfigurationError, match="admin: "):
         open_listener(wanted, tmp_path)
 

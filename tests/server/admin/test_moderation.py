@@ -146,7 +146,7 @@ async def test_a_report_comes_with_the_last_lines_and_names_follow_their_players
         assert "closed by host already" in await host.failed("close", number=row["number"])
 
 
-async def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
+async def test_impossible_reports_are_refused(tmp_path: Path) -> None:
     async with attended(tmp_path, limits=Limits(reports=Rate(4, 3_600.0))) as each, each.admin() as host:
         first, second, match = await each.server.pair()
         eve = await each.server.join("Eve")

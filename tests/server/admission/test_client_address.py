@@ -71,7 +71,7 @@ def test_the_caller_is_the_rightmost_address_that_is_no_proxy_of_ours(
 
 
 @given(st.lists(st.text("0123456789abcdef.:,[] %\x00é", max_size=60), max_size=4))
-def test_what_a_client_writes_never_names_the_caller(written: list[str]) -> None:
+def test_output_of_a_client_never_names_the_caller(written: list[str]) -> None:
     """A proxy adds the true address at the end, in a value of its own or after a comma."""
     assert caller_of("10.0.0.1", [*written, "198.51.100.1"], PROXIES) == "198.51.100.1"
     assert caller_of("10.0.0.1", [", ".join([*written, "198.51.100.1"])], PROXIES) == "198.51.100.1"

@@ -303,7 +303,7 @@ def test_the_wait_for_several_tokens_ends_when_they_are_there() -> None:
         ("wrong_codes", "192.0.2.7", 1),
     ],
 )
-def test_what_was_taken_on_another_node_first_is_missing_here(act: str, holder: int | str, left: int) -> None:
+def test_limits_used_on_another_node_count_here(act: str, holder: int | str, left: int) -> None:
     limits = Limits(codes=Rate(2, 60.0), wrong_codes=Rate(2, 60.0), players_per_address=PER_ADDRESS)
     quotas = RateLimiter(limits, Clock())
     quotas.taken_elsewhere(act, holder, 1)

@@ -114,7 +114,7 @@ def test_a_new_decision_takes_the_place_of_all_of_its_kind_for_the_player() -> N
     assert [each.act for each in sanctions.in_force()] == ["mute"]
 
 
-def test_what_had_run_out_when_another_was_decided_holds_nobody_by_a_clock_that_is_behind() -> None:
+def test_sanctions_that_expired_before_a_newer_one_are_dropped_even_if_the_clock_is_behind() -> None:
     sanctions = Sanctions(lambda: 0, KEY)
     sanctions.impose([ban("player:1", 5), ban("player:2", 7)])
     sanctions.impose([ban("player:3")._replace(since_ms=6)])
@@ -171,7 +171,7 @@ def test_an_address_of_another_node_stands_for_itself_and_for_its_network() -> N
     assert networks[-1] == ""
 
 
-def test_what_ran_out_by_the_clock_of_another_node_is_forgotten() -> None:
+def test_sanctions_that_expired_by_another_nodes_clock_are_dropped() -> None:
     sanctions = Sanctions(lambda: 5, KEY)
     old, other = ban("player:1", until_ms=10), ban("player:2", until_ms=10)
     for each in (old, other):

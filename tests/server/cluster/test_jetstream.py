@@ -42,7 +42,7 @@ async def published_at_last(log: JetStreamLog, batch: bytes) -> int:
     raise AssertionError("the log does not come back")
 
 
-async def test_what_was_acknowledged_is_heard_by_all_though_the_leader_is_killed(
+async def test_acknowledged_batches_reach_all_nodes_even_if_the_leader_is_killed(
     servers: NatsServers, log: JetStreamLog
 ) -> None:
     victim = int((await log.leader()).removeprefix("n"))
@@ -268,7 +268,7 @@ class Losing(JetStreamContext):
         return RawStreamMsg(seq=place, data=b"a")
 
 
-async def test_what_was_missed_is_fetched_though_an_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missed_batches_are_fetched_even_if_an_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream, "POLL_S", 0.02)
     losing = Losing()
     client = LogClient()
@@ -499,7 +499,7 @@ def test_of_too_many_that_come_early_the_last_are_fetched_again() -> None:
     assert batches.missing(MOST_EARLY + 4) == [1, MOST_EARLY + 2, MOST_EARLY + 3, MOST_EARLY + 4]
 
 
-def test_what_waits_is_let_go_of_at_the_end_even_amid_a_delivery() -> None:
+def test_waiting_batches_are_dropped_at_the_end_even_during_a_delivery() -> None:
     heard: list[int] = []
 
     def hear(position: int, _: bytes) -> None:

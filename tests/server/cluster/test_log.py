@@ -155,7 +155,7 @@ async def test_the_longest_batch_arrives_whole(cluster: Cluster) -> None:
     assert await heard.one() == (1, longest)
 
 
-async def test_what_is_trimmed_is_gone_and_places_stay_as_they_were(cluster: Cluster) -> None:
+async def test_trimming_removes_entries_and_keeps_positions(cluster: Cluster) -> None:
     log, later = await cluster.node(), await cluster.node()
     await published(log, b"a", b"b", b"c")
     log.trim(2)
@@ -194,7 +194,7 @@ async def test_the_newest_snapshot_is_the_one_that_is_found(cluster: Cluster) ->
     assert into.getvalue() == large
 
 
-async def test_what_is_kept_of_the_past_and_for_how_long_is_told_alike_to_all(cluster: Cluster) -> None:
+async def test_all_nodes_see_the_same_retained_log(cluster: Cluster) -> None:
     log, other = await cluster.node(), await cluster.node()
     await published(log, b"a", b"b", b"c")
     assert (await kept_of(other))[:2] == (0, 0.0)
@@ -212,7 +212,7 @@ async def test_what_is_kept_of_the_past_and_for_how_long_is_told_alike_to_all(cl
     assert (await kept_of(log)).stands_s >= kept.stands_s
 
 
-async def test_what_is_told_reaches_all_who_listen_in_the_order_of_the_teller(cluster: Cluster) -> None:
+async def test_messages_reach_all_listeners_in_the_senders_order(cluster: Cluster) -> None:
     one, other = await cluster.node(), await cluster.node()
     heard, heard_too, elsewhere = Heard(), Heard(), Heard()
     one.listen("chat.lobby", heard)
@@ -281,7 +281,7 @@ def test_a_batch_comes_back_from_its_bytes_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"node":"a"}', encode_batch(Batch("a", 1, 1, 0, "", ())) + b"x"])
-def test_what_is_no_batch_is_not_taken_for_one(data: bytes) -> None:
+def test_invalid_batches_are_recognized(data: bytes) -> None:
     with pytest.raises(msgspec.MsgspecError):
         decode_batch(data)
 
@@ -315,7 +315,7 @@ class Waiting:
             self.soon.pop(0)()  # type: ignore[operator]
 
 
-def test_what_comes_beyond_the_bound_is_let_pass_and_read_again(
+def test_batches_beyond_the_bound_are_skipped_and_read_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cluster_log, "MOST_BYTES", 3 * 257)
@@ -331,7 +331,7 @@ def test_what_comes_beyond_the_bound_is_let_pass_and_read_again(
     assert len(waiting.inbox) == 3
 
 
-def test_what_was_trimmed_is_told_once_and_nothing_comes_after_it() -> None:
+def test_a_trimmed_batch_is_reported_once_and_nothing_follows() -> None:
     waiting = Waiting(3)
     waiting.stream.trimmed, waiting.stream.batches = 3, []
     waiting.follow(1)

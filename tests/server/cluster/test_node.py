@@ -28,7 +28,7 @@ def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:
     assert evening.heard(0, "ended") == evening.heard(1, "ended")
 
 
-def test_who_is_sent_away_may_be_on_any_node() -> None:
+def test_players_can_be_kicked_on_any_node() -> None:
     evening = Evening("a", "b")
     evening.world.places[1] = "nowhere"
     evening.node("a").ask(protocol.Kick(evening.people[1].name, "enough"))
@@ -37,7 +37,7 @@ def test_who_is_sent_away_may_be_on_any_node() -> None:
     assert evening.people[0].is_welcome
 
 
-def test_who_moderates_is_known_on_all_nodes_at_once() -> None:
+def test_moderators_are_known_on_all_nodes_immediately() -> None:
     evening = Evening("a", "b")
     answers: list[protocol.AnyAdminReply] = []
     a, b = evening.node("a"), evening.node("b")
@@ -53,7 +53,7 @@ def test_who_moderates_is_known_on_all_nodes_at_once() -> None:
     assert [node.admin.moderators.find(appointed.text) for node in (a, b)] == [None, None]
 
 
-def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_all_the_same() -> None:
+def test_the_log_has_only_keyed_hashes_of_addresses_and_bans_still_apply() -> None:
     evening = Evening("a", "b", "c")
     a = evening.node("a")
     own = a.hub.services.sanctions.key_of_address(evening.people[0].address)
@@ -133,7 +133,7 @@ def test_a_node_low_on_disk_takes_the_place_of_the_last_one_that_dies() -> None:
     assert [peer.is_welcome for peer in evening.people] == [True, True, True]
 
 
-def test_what_may_be_done_only_so_often_is_counted_on_all_nodes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_rate_limits_count_on_all_nodes_together(monkeypatch: pytest.MonkeyPatch) -> None:
     evening = Evening("a", "b", "c")
     one = evening.people[0]
     monkeypatch.setattr(evening.node("a").hub.limits, "renames", Rate(3, 3_600.0))
@@ -168,7 +168,7 @@ def test_moves_of_players_of_one_address_are_counted_on_all_nodes(monkeypatch: p
             limiter.write(key, 1)
 
 
-def test_what_players_of_one_address_have_written_down_is_counted_on_all_nodes() -> None:
+def test_journal_bytes_of_an_address_are_counted_on_all_nodes() -> None:
     evening = Evening("a", "b", "c")
     address = evening.people[0].address
     key = evening.node("a").hub.services.sanctions.key_of_address(address)
@@ -193,7 +193,7 @@ def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:
     assert [len(evening.heard(who, "played")) for who in (0, 1)] == [1, 1]
 
 
-def test_who_comes_to_their_node_once_more_has_the_time_that_they_have_there() -> None:
+def test_a_player_who_returns_to_their_node_has_the_time_left_there() -> None:
     evening = Evening("a", "b")
     match = evening.match(TimeControl(1_000))
     for _ in range(2):
@@ -230,7 +230,7 @@ def test_a_rename_in_mid_match_reaches_players_and_watchers_on_all_nodes() -> No
     assert [peer.matches[match].players[side].name for peer in evening.people] == ["Ada", "Ada", "Ada"]
 
 
-def test_who_is_renamed_by_another_node_s_late_entry_is_told_so() -> None:
+def test_a_late_rename_from_another_node_reaches_its_player() -> None:
     evening = Evening("a", "b")
     peer = evening.people[0]
     (session,) = (
@@ -244,7 +244,7 @@ def test_who_is_renamed_by_another_node_s_late_entry_is_told_so() -> None:
     assert peer.name == "Ada"
 
 
-def test_who_is_muted_or_free_again_is_told_so_by_their_own_node() -> None:
+def test_mutes_and_unmutes_are_announced_by_the_players_own_node() -> None:
     evening = Evening("a", "b")
     for act in (protocol.MutePlayer("192.0.2.2", "spam", 60), protocol.Unmute("192.0.2.2")):
         evening.node("a").ask(act)
@@ -301,7 +301,7 @@ def test_a_mute_that_has_run_out_by_the_clock_of_one_node_is_over_on_all() -> No
     assert [evening.node(name).hub.services.sanctions.in_force() for name in "abc"] == [[], [], []]
 
 
-def test_who_is_renamed_and_has_left_while_their_match_begins_has_the_new_name_in_it() -> None:
+def test_a_player_renamed_while_their_match_begins_has_the_new_name_in_it() -> None:
     evening = Evening("a", "b", "c")
     steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
     hub = evening.node(steward).hub

@@ -126,7 +126,7 @@ def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -
     assert evening.heard(0, "watching")[-1]["watchers"] == 1
 
 
-def test_what_an_admin_announces_is_heard_on_all_nodes_and_a_restart_only_on_its_own() -> None:
+def test_announcements_reach_all_nodes_but_restarts_only_their_own() -> None:
     evening = Evening("a", "b")
     evening.node("a").ask(protocol.Announce("good evening"))
     evening.go(0.5)

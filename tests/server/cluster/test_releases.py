@@ -43,7 +43,7 @@ def shape(kind: object = Batch) -> str:
     return hashlib.blake2b(schema, digest_size=8).hexdigest()
 
 
-def test_who_changes_what_is_in_the_log_counts_its_form_up() -> None:
+def test_changes_of_log_entries_increase_the_form() -> None:
     assert SHAPES[FORM] == (shape(), SCHEMA_VERSION), "then FORM is one more, and SHAPES has a line more"
 
 
@@ -64,7 +64,7 @@ def test_a_newer_release_takes_part_beside_the_older_and_its_form_waits() -> Non
     assert all(node.ledger.is_fresh for node in nodes.nodes)
 
 
-def test_what_only_the_newer_release_knows_is_refused_or_written_as_before_until_its_form_is_in_force() -> None:
+def test_new_entries_are_refused_or_written_in_the_old_form_until_the_new_form_is_in_force() -> None:
     report = FileReport(1, 1, 2, "chat", "", None, (), "", 10, "network:1")
     closing = CloseReports(2, is_by=False, text="", note=AuditNote(1, "close", ""))
     block = SetBlock(1, 2, "block", on=True, most=9)

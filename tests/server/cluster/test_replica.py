@@ -111,7 +111,7 @@ def test_a_batch_that_is_not_its_authors_next_changes_nothing(written: Written, 
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"\xff", b'{"node":"a","epoch":1,"number":2,"entries":[{"entry":"Evil"}]}']
 )
-def test_what_is_no_batch_is_passed_over(written: Written, data: bytes) -> None:
+def test_invalid_batches_are_skipped(written: Written, data: bytes) -> None:
     assert written.write_bytes(data).batch is None
     written.write("a", 1, 2, note("next"))
     assert written.replica.position == 4

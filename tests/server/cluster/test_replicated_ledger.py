@@ -15,7 +15,7 @@ from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
 
 
-def test_what_one_node_writes_all_have_and_its_author_is_told() -> None:
+def test_writes_of_one_node_reach_all_nodes_and_their_author() -> None:
     nodes = Nodes("a", "b", "c")
     a, b, c = nodes.nodes
     answers = nodes.append(a, "ann")
@@ -38,7 +38,7 @@ def test_of_two_who_take_a_name_at_once_one_has_it() -> None:
     assert sorted(type(answer).__name__ for (answer,) in answers) == ["Player", "Refusal"]
 
 
-def test_who_waits_longer_than_five_seconds_is_told_that_it_is_not_known_and_it_is_heard_if_it_happens() -> None:
+def test_after_five_seconds_the_outcome_is_reported_as_unknown_and_the_result_if_it_happens_later() -> None:
     nodes = Nodes("a")
     (a,) = nodes.nodes
     nodes.cut(a)
@@ -67,7 +67,7 @@ def test_a_node_that_stops_for_a_fault_does_not_know_what_becomes_of_the_batch_t
     assert [type(answer) for (answer,) in (sent, unsent)] == [UnknownOutcomeError, StorageError]
 
 
-def test_what_was_given_up_before_it_was_sent_is_known_not_to_happen() -> None:
+def test_entries_given_up_before_sending_certainly_do_not_happen() -> None:
     nodes = Nodes("a")
     (a,) = nodes.nodes
     while a.ledger.health().waiting:

@@ -38,7 +38,7 @@ def test_a_seek_is_listed_on_all_nodes_and_so_is_who_made_it() -> None:
         assert sum(games is not None for games in seeking.values()) == 1
 
 
-def test_who_comes_back_to_another_node_is_told_of_the_seek_that_stands_for_them() -> None:
+def test_a_player_who_returns_to_another_node_is_sent_their_open_seek() -> None:
     evening = Evening("a", "b", "c", "b")
     seeker = evening.people[3]
     seeker.say(wire.SeekRequest(0, games=["connect4"], min_rating=900))
@@ -126,7 +126,7 @@ def test_a_seek_stands_again_though_the_new_keeper_of_the_lobby_heard_nothing_of
     assert (seek["by"]["name"], seek["games"]) == (evening.people[3].name, ["connect4"])
 
 
-def test_what_is_asked_again_of_the_lobby_while_it_is_carried_out_is_done_and_answered_once() -> None:
+def test_a_repeated_lobby_request_is_carried_out_and_answered_once() -> None:
     evening = Evening("a", "b", "c")
     steward, here = steward_and_guest(evening)
     guest, log = evening.people[0], steward.log

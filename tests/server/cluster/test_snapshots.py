@@ -263,7 +263,7 @@ async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster
     await begun.end()
 
 
-def test_what_is_kept_before_a_snapshot_is_less_than_what_lies_between_two() -> None:
+def test_fewer_entries_are_kept_before_a_snapshot_than_between_two() -> None:
     schedule = SnapshotSchedule()
     assert schedule.kept_places < schedule.every_places
     assert schedule.away_s + LOOK_S < schedule.rest_s

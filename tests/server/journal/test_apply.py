@@ -154,7 +154,7 @@ def test_a_label_is_the_one_that_was_said_and_stays(database: Database) -> None:
 
 
 @pytest.mark.parametrize("entry", [LabelBot(1, "x"), RenamePlayer(1, "c", "c", ("c",)), ban()])
-def test_who_is_forgotten_is_not_labelled_named_or_banned(database: Database, entry: AnyEntry) -> None:
+def test_deleted_players_cannot_be_labelled_renamed_or_banned(database: Database, entry: AnyEntry) -> None:
     committed(database, ForgetPlayer(1))
     before = rows(database, "SELECT * FROM players"), rows(database, "SELECT * FROM sanctions")
     assert code(*committed(database, entry)) is Code.UNKNOWN_PLAYER
@@ -314,7 +314,7 @@ def test_ratings_are_kept_rounded_and_volatility_still_moves(database: Database)
         assert volatility != START_VOLATILITY
 
 
-def test_what_a_refused_entry_had_begun_is_undone_and_others_of_its_batch_are_done(
+def test_a_rejected_entry_is_rolled_back_and_the_rest_of_its_batch_is_applied(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No entry begins before it may still be refused; if one did, it would not harm others."""

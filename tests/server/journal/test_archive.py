@@ -233,7 +233,7 @@ def test_each_question_is_charged_to_its_connection_whatever_came_of_it(desk: De
     assert sum(desk.archive.answer_s.counts) == 3
 
 
-def test_what_an_answer_leads_to_is_charged_to_the_same_connection(desk: Desk) -> None:
+def test_consequences_of_an_answer_are_charged_to_the_same_connection(desk: Desk) -> None:
     payer = Paying(desk.shares.account_of("a"))
     paying: list[object] = []
     desk.shares.payer = payer

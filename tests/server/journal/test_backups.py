@@ -261,7 +261,7 @@ async def test_a_journal_that_was_kept_is_never_written_over(tmp_path: Path) -> 
     assert verify(tmp_path / "data" / f"{JOURNAL}.before").players == 4
 
 
-async def test_what_a_killed_restore_or_server_left_does_no_harm(tmp_path: Path) -> None:
+async def test_leftovers_of_a_killed_restore_or_server_do_no_harm(tmp_path: Path) -> None:
     copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
     with closing(Database(journal)) as database:
         database.connection.execute("UPDATE players SET created_ms = 1")

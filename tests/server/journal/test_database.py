@@ -55,7 +55,7 @@ def test_one_bad_job_does_not_spoil_the_batch_that_it_meets(
     caplog.clear()
 
 
-def test_what_a_failing_job_had_written_is_undone(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+def test_writes_of_a_failing_job_are_rolled_back(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     committed(database, register("a"), register("b"))
     second = Started(match="n", seq=3, at_ms=0, game="tictactoe", players=STARTED.players)
     (answer,) = committed(database, AppendEvents((STARTED, second), (1, 2)))

@@ -22,7 +22,7 @@ async def code(journal: Asked, match: str) -> Code:
     return refusal.code
 
 
-async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
+async def test_appended_events_are_read_back(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal") as journal:
         events: list[MatchEvent] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
         assert await journal.append(events[0], seats=(1, 2)) is None

@@ -27,14 +27,14 @@ from ttt_net.server.players import Player
 from ttt_net.server.settings.configuration import Limits
 
 
-async def test_what_is_asked_is_answered_between_the_writes_in_the_order_of_both(tmp_path: Path) -> None:
+async def test_queries_are_answered_in_order_between_the_writes(tmp_path: Path) -> None:
     async with running(tmp_path / "journal") as ledger:
         assert await results(ledger, register("a"), NameQuery("a"), register("b"), NameQuery("b")) == [
             Player(1, "a"), (1, "a"), Player(2, "b"), (2, "b"),
         ]  # fmt: skip
 
 
-async def test_what_meets_in_one_turn_of_the_loop_shares_a_commit(tmp_path: Path) -> None:
+async def test_calls_of_one_loop_iteration_share_a_commit(tmp_path: Path) -> None:
     run: list[str] = []
     async with running(tmp_path / "journal") as ledger:
         with before_commits(ledger, lambda: run.append("commit")):
@@ -55,7 +55,7 @@ async def test_a_fault_of_ours_in_one_answer_does_not_keep_the_others_from_their
     caplog.clear()
 
 
-async def test_what_was_appended_before_the_stop_is_done(tmp_path: Path) -> None:
+async def test_entries_appended_before_the_stop_are_applied(tmp_path: Path) -> None:
     async with running(tmp_path / "journal") as ledger:
         for number in range(1_000):
             ledger.append(register(str(number)), lambda _: None, lambda _: None)
@@ -69,7 +69,7 @@ async def test_a_local_ledger_synchronizes_fully(tmp_path: Path) -> None:
         assert ledger.database.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-async def test_who_follows_a_local_ledger_hears_what_is_accepted_from_now_on(tmp_path: Path) -> None:
+async def test_followers_of_a_local_ledger_get_entries_accepted_from_now_on(tmp_path: Path) -> None:
     heard: list[tuple[int, AnyEntry]] = []
     async with running(tmp_path / "journal") as ledger:
         await results(ledger, register("a"))

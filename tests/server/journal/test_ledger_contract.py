@@ -28,12 +28,12 @@ async def test_entries_of_one_turn_are_applied_in_the_order_of_the_calls(ledger:
     assert await results(ledger, *map(register, "abc")) == [Player(1, "a"), Player(2, "b"), Player(3, "c")]
 
 
-async def test_what_was_told_is_in_the_tables(ledger: Ledger) -> None:
+async def test_answered_entries_are_in_the_tables(ledger: Ledger) -> None:
     await results(ledger, register("a"))
     assert await results(ledger, NameQuery("a")) == [(1, "a")]
 
 
-async def test_what_is_refused_disturbs_no_other(ledger: Ledger) -> None:
+async def test_a_refused_job_does_not_affect_others(ledger: Ledger) -> None:
     first, refused, last = await results(ledger, register("a"), register("a", b"another token"), register("b"))
     assert (first, last) == (Player(1, "a"), Player(2, "b"))
     assert isinstance(refused, Refusal)
@@ -49,7 +49,7 @@ async def test_a_look_sees_every_write_that_was_acknowledged(ledger: Ledger) -> 
         assert (await found)[-1] == name
 
 
-async def test_who_follows_hears_what_is_accepted_in_order_each_before_its_author(ledger: Ledger) -> None:
+async def test_followers_get_accepted_entries_in_order_each_before_its_author(ledger: Ledger) -> None:
     heard: list[AnyEntry | str] = []
     positions: list[int] = []
 
@@ -67,7 +67,7 @@ async def test_who_follows_hears_what_is_accepted_in_order_each_before_its_autho
     assert positions[-1] == ledger.position
 
 
-async def test_what_is_not_there_cannot_be_followed(ledger: Ledger) -> None:
+async def test_future_positions_cannot_be_followed(ledger: Ledger) -> None:
     with pytest.raises(LookupError):
         ledger.follow(ledger.position + 1, lambda *_: None)
 

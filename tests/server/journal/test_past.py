@@ -154,7 +154,7 @@ def test_the_record_of_a_game_that_is_not_installed_has_the_numbers_of_its_moves
     assert answer.message.text.endswith("\n1. 17\n")
 
 
-def test_who_is_not_known_has_no_profile_and_no_history(journal: sqlite3.Connection) -> None:
+def test_unknown_players_have_no_profile_and_no_history(journal: sqlite3.Connection) -> None:
     asks: list[Callable[[], object]] = [
         lambda: profile(journal, wire.ProfileRequest(1, "Nobody"), ANN, None, [], NOW_MS),
         lambda: history(journal, "deleted", None, None, ANN),
@@ -257,7 +257,7 @@ def unsettle(connection: sqlite3.Connection, now_ms: int) -> list[tuple[int, str
     return cast("list[tuple[int, str, str]]", apply(connection, UnsettleRatings(now_ms, BITE)))
 
 
-def test_who_has_been_away_for_long_comes_after_those_whose_ratings_are_settled(journal: sqlite3.Connection) -> None:
+def test_long_absent_players_rank_after_settled_ratings(journal: sqlite3.Connection) -> None:
     away, later_ms = Rating(2_000, 80, games=300, at_ms=NOW_MS), NOW_MS + 400 * 86_400_000
     give(journal, ANN, away)
     give(journal, BOB, Rating(1_400, 80, games=30, at_ms=later_ms))

@@ -138,7 +138,7 @@ async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(
         assert (await fay.hear("live"))["matches"][0]["watchers"] == 1
 
 
-async def test_who_comes_to_look_hears_soon_what_has_changed_while_nobody_looked(tmp_path: Path) -> None:
+async def test_new_lobby_subscribers_soon_get_changes_made_without_subscribers(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, _, match = await server.pair()
         eve, fay, gil = [await server.join(name) for name in ("Eve", "Fay", "Gil")]
@@ -171,7 +171,7 @@ async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) ->
         assert (await gil.hear("seeks"))["seeks"][0]["by"]["rating"] == after
 
 
-async def test_who_waits_for_a_rating_meets_who_has_it_after_a_match(tmp_path: Path) -> None:
+async def test_a_seek_with_a_rating_range_matches_a_player_whose_rating_moves_into_it(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await rated_match(server)
         gil = await server.join("Gil")
@@ -198,7 +198,7 @@ async def test_a_match_is_listed_again_once_a_player_is_back(tmp_path: Path) -> 
         assert (await gil.hear("live", count=1))["matches"][0]["match"] == match
 
 
-async def test_who_asked_for_a_list_between_two_tellings_hears_that_it_is_as_before(
+async def test_a_list_requested_between_two_updates_is_sent_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 300))

@@ -345,7 +345,7 @@ async def test_a_tournament_of_long_ago_is_read_from_the_journal(
         assert await ann.refused("attend", tournament="NNNNN") == "unknown_tournament"
 
 
-async def test_who_follows_hears_a_new_name(tmp_path: Path) -> None:
+async def test_subscribers_of_a_tournament_receive_renames(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         code = await organise(ann)

@@ -94,7 +94,7 @@ def test_the_code_is_the_one_of_the_address() -> None:
     assert [[lower[c] for c in line] for line in shown][: len(cells) // 2] == cells[1::2]
 
 
-def test_what_cannot_be_shown_is_left_out() -> None:
+def test_no_qr_code_is_drawn_without_half_blocks_or_colours() -> None:
     assert qr_lines("http://192.0.2.9:8765/", "ascii", has_color=True) == []
     assert qr_lines("http://192.0.2.9:8765/", None, has_color=True) == []
 

@@ -42,7 +42,7 @@ class Clock:
         return self.now_ms
 
 
-async def test_what_ended_before_the_day_goes_and_what_was_counted_stays(tmp_path: Path) -> None:
+async def test_old_matches_are_deleted_but_their_counts_stay(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         old = await finished(server, ("Ann", "Bob"), 3)
         first, second, live = await server.pair("Cid", "Dan")

@@ -64,7 +64,7 @@ async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> No
     assert late_wire.sent == [], "what was told before is in the snapshot"
 
 
-async def test_who_comes_back_does_not_hear_again_what_was_told_before() -> None:
+async def test_a_returning_player_does_not_receive_events_twice() -> None:
     audience = Audience("m", asyncio.get_running_loop())
     watchers = [session(number) for number in range(CROWD + 1)]
     for watcher, _ in watchers:
@@ -77,7 +77,7 @@ async def test_who_comes_back_does_not_hear_again_what_was_told_before() -> None
     assert wire.sent == []
 
 
-async def test_who_asked_is_answered_first_even_when_they_have_left() -> None:
+async def test_the_requester_is_answered_first_even_after_leaving() -> None:
     audience = Audience("m", asyncio.get_running_loop())
     asker, wire = session(1)
     audience.players[1] = asker
@@ -119,7 +119,7 @@ def test_how_many_watch_is_told_together() -> None:
     assert (wire.counts, later.due) == ([1, 100], [])
 
 
-def test_who_comes_while_a_watcher_is_away_is_told_that_they_are_back() -> None:
+def test_a_player_who_joins_while_a_watcher_is_away_gets_the_new_count() -> None:
     later = Later()
     audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
     player, wire = session(0)

@@ -45,7 +45,7 @@ async def test_players_hear_players_and_watchers_hear_watchers(tmp_path: Path) -
         assert [await said(peer) for peer in (first, second, eve, mal)] == [["gl [2J hf"], [], ["Well played!"], []]
 
 
-async def test_what_cannot_be_said_is_refused(tmp_path: Path) -> None:
+async def test_impossible_messages_are_refused(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, _, _, _, match = await watched(server)
         assert await first.refused("chat", match=match) == "bad_message"

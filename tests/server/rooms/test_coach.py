@@ -205,7 +205,9 @@ async def test_a_host_may_turn_it_off(tmp_path: Path) -> None:
         assert await peer.refused("analyse", match="k3V9pCD5") == "no_engine"
 
 
-async def test_what_was_found_before_the_time_was_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_partial_results_are_returned_when_the_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(coach, "ANALYSIS_GRACE_S", 5.0)  # it has to start and print within it
     async with running(tmp_path, Limits(analysis_s=0.1), engine=(sys.executable, "-c", PRINTS_AND_HANGS)) as server:
         first, _, match = await finished(server)

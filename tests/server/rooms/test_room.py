@@ -371,7 +371,7 @@ async def long_match(server: Server) -> tuple[Any, Any, str, int]:
     return first, second, match, plies
 
 
-async def test_who_resumes_a_long_match_from_the_start_is_not_drowned_in_it(tmp_path: Path) -> None:
+async def test_resuming_a_long_match_from_the_start_sends_only_the_snapshot(tmp_path: Path) -> None:
     async with running(tmp_path, FAST) as server:
         first, second, match, plies = await long_match(server)
         second.abort()
@@ -464,7 +464,7 @@ async def test_an_adjourned_match_goes_on_after_a_restart_with_the_clock_as_it_w
         assert (await ann.hear("played"))["clock"]["running"] == 0
 
 
-async def test_who_waits_out_the_grace_claims_the_win(tmp_path: Path) -> None:
+async def test_the_win_can_be_claimed_after_the_grace(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"])
         await first.play(match, (first, 3), (second, 4))
@@ -477,7 +477,7 @@ async def test_who_waits_out_the_grace_claims_the_win(tmp_path: Path) -> None:
         assert (ended["winner"], ended["reason"]) == (0, "abandon")
 
 
-async def test_who_deserted_a_match_has_half_the_grace_in_the_next(tmp_path: Path) -> None:
+async def test_abandoning_a_match_halves_the_grace_in_the_next(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"])
         second.abort()
@@ -628,7 +628,7 @@ async def test_a_player_who_is_renamed_while_their_finished_match_is_read_has_th
         assert shown == ["Anna" if name == names[0] else name for name in names]
 
 
-async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(tmp_path: Path) -> None:
+async def test_joining_a_guessed_rematch_too_early_receives_the_whole_match(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         eve = await server.join("Eve")

@@ -143,7 +143,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
         (["--config", "/"], {}, "", "cannot read /: Is a directory"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_with_the_place(
+def test_errors_are_reported_in_one_line_with_the_place(
     tmp_path: Path, arguments: list[str], environment: dict[str, str], file: str, complaint: str
 ) -> None:
     path = tmp_path / "server.toml"
@@ -223,6 +223,6 @@ def test_a_rate_reads_as_it_is_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "5", "0/s", "-1/s", "5/0s", "1.5/s", "5/day", "5/s2", "٣/s", "5/99999s"])
-def test_what_is_no_rate_is_refused(text: str) -> None:
+def test_invalid_rates_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="is no rate"):
         Rate.of(text)

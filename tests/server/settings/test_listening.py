@@ -48,7 +48,7 @@ def test_another_number_of_sockets_than_one_is_refused(count: str) -> None:
         assert handed_over(port.fileno(), count).endswith("sockets; one is served")
 
 
-def test_what_is_no_listening_port_is_refused() -> None:
+def test_sockets_that_do_not_listen_are_rejected() -> None:
     with socket.socket() as silent, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         for each in (silent, datagrams):
             assert handed_over(each.fileno()).endswith("listens to no TCP port")
@@ -57,7 +57,7 @@ def test_what_is_no_listening_port_is_refused() -> None:
 
 
 @pytest.mark.parametrize("process", ["", "1", "me"])
-def test_what_is_for_another_process_is_left_alone(process: str) -> None:
+def test_sockets_for_another_process_are_ignored(process: str) -> None:
     assert inherited({"LISTEN_PID": process, "LISTEN_FDS": "1"}) is None
     assert inherited({}) is None
 

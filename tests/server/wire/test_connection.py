@@ -77,7 +77,7 @@ async def test_the_running_server_looks_after_handshakes_by_itself(tmp_path: Pat
         assert await peer.read_to_end() == b""
 
 
-async def test_who_never_says_hello_is_closed_with_4002(tmp_path: Path) -> None:
+async def test_connections_without_hello_are_closed_with_4002(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         await peer.upgrade()

@@ -289,7 +289,7 @@ def test_a_self_signed_certificate_is_made_once_and_its_key_is_private(
         (Tls(cert=Path("/nowhere/a"), key=Path("b")), "tls.cert: cannot read /nowhere/a: No such file or directory"),
     ],
 )
-def test_what_is_no_certificate_is_refused_in_one_line(tmp_path: Path, tls: Tls, complaint: str) -> None:
+def test_invalid_certificates_are_rejected_in_one_line(tmp_path: Path, tls: Tls, complaint: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         certificate_for(tls, tmp_path)
     assert complaint in str(raised.value)

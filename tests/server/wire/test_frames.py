@@ -203,7 +203,7 @@ def test_text_that_is_not_utf8_is_not_heard() -> None:
     assert hear([client_frame(TEXT, b"\xff"), client_frame(TEXT, b"late")]) == []
 
 
-def test_what_looks_like_a_frame_within_a_frame_is_text() -> None:
+def test_bytes_like_a_frame_inside_a_frame_are_text() -> None:
     looks = client_frame(TEXT, b"{}")
     head = client_frame(TEXT, looks)[:2] + b"\xc3\xa9\x20\x20"
     assert hear([head, looks]) == ["B+  é[]"]
@@ -274,7 +274,7 @@ async def test_of_a_segment_of_tiny_frames_a_few_are_acted_on_before_others_have
     transport.resume_reading.assert_called_once()
 
 
-async def test_what_has_arrived_is_read_before_the_next_turn() -> None:
+async def test_received_bytes_are_read_before_the_next_turn() -> None:
     loop, order = asyncio.get_running_loop(), []
     turns = TurnQueue(loop)
     near, far = socket.socketpair()
@@ -297,7 +297,7 @@ async def test_two_floods_take_turns() -> None:
     assert "".join(listener.heard) == ("A" * 8 + "B" * 8) * 3
 
 
-async def test_what_comes_late_is_not_parsed_but_for_the_end_of_the_closing_handshake() -> None:
+async def test_late_bytes_are_not_parsed_except_for_the_closing_handshake() -> None:
     connection, transport = connected(Listener())
     connection.close(Closing.REPLACED)
     transport.write.reset_mock()
@@ -310,7 +310,7 @@ async def test_what_comes_late_is_not_parsed_but_for_the_end_of_the_closing_hand
     transport.write_eof.assert_called_once()
 
 
-async def test_who_is_closed_within_a_flood_hears_nothing_of_the_rest_and_is_read_again() -> None:
+async def test_frames_after_a_violation_are_dropped_and_reading_resumes() -> None:
     listener = Listener()
     connection, transport = connected(listener)
     connection.data_received(client_frame(TEXT, b"A") * 20 + client_frame(BINARY) + client_frame(TEXT, b"B") * 20)

@@ -80,7 +80,7 @@ async def test_head_is_answered_as_get_without_the_body(tmp_path: Path) -> None:
         assert headers["ETag"] == got["ETag"]
 
 
-async def test_what_the_browser_has_is_not_sent_again(tmp_path: Path) -> None:
+async def test_cached_files_are_not_sent_again(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, headers, _ = await answer(server, "/")
         for known in (headers["ETag"], f'"other", {headers["ETag"]}', "*"):
@@ -275,7 +275,7 @@ async def test_the_host_may_name_pages_that_connect_too(tmp_path: Path, origin: 
         assert await peer.status() == status
 
 
-def test_what_is_sent_of_the_page_is_small() -> None:
+def test_the_page_is_small() -> None:
     found = page_files()
     index = find_asset("/")
     assert index is not None

@@ -124,7 +124,7 @@ def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
         ("X.X/O../XO.", None, "They can win whatever you do"),
     ],
 )
-def test_what_can_be_seen_or_proved_is_the_reason(position: str, moves: tuple[int, ...] | None, text: str) -> None:
+def test_the_reason_is_a_visible_or_proved_one(position: str, moves: tuple[int, ...] | None, text: str) -> None:
     game = find_game("tictactoe")
     found = advise(game, read_position(game, position), LIMIT)
     assert found is not None

@@ -59,7 +59,7 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
         ),
     ],
 )
-def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: int, better: str, reason: str) -> None:
+def test_mistakes_visible_to_a_beginner_come_first(name: str, text: str, ply: int, better: str, reason: str) -> None:
     game, first, last, _ = lessons(name, text)
     for lesson in (first, last):
         assert (lesson.ply, lesson.side) == (ply, (ply - 1) % 2)
@@ -68,7 +68,7 @@ def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: 
         assert lesson.in_words(game).startswith(f"Move {ply}: ")
 
 
-def test_what_only_a_search_sees_is_told_with_what_held() -> None:
+def test_mistakes_that_need_a_search_are_explained_with_the_better_move() -> None:
     game, first, last, reviewed = lessons("tictactoe", "b2 b3 a3 c1 a1 a2 c3")
     assert first == Lesson(None, None, (), Explanation(ExplanationKind.NOTHING_SEEN))
     assert last.ply == 2
@@ -79,13 +79,13 @@ def test_what_only_a_search_sees_is_told_with_what_held() -> None:
 
 
 @pytest.mark.parametrize("reply", ["k8 g8 l8", "g8 f8 k8"])
-def test_what_follows_begins_as_the_match_went_on(reply: str) -> None:
+def test_the_continuation_begins_as_the_match_continued(reply: str) -> None:
     game, first, last, _ = lessons("gomoku", f"h8 a1 i8 a2 j8 a3 {reply.split()[0]}")
     assert first.in_words(game).endswith(f"What follows: {reply}.")
     assert last.in_words(game) == first.in_words(game)
 
 
-def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -> None:
+def test_the_continuation_of_a_deep_loss_in_connect_four_is_shown() -> None:
     game, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
     assert (
         last.in_words(game) == "Move 15: column 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
@@ -101,7 +101,7 @@ def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
     assert reviewed[9].sign == "?"
 
 
-def test_who_holds_out_less_long_than_they_could_in_a_lost_position_is_told_so() -> None:
+def test_a_faster_loss_than_necessary_is_reported() -> None:
     pytest.importorskip("numba")
     _, _, _, reviewed = lessons("gomoku", "h8 a1 i8 o1 h10 a15 i10 o15 j8 e1", nodes=6000)
     assert reviewed[9].grade is Grade.SOONER_LOSS
@@ -197,7 +197,7 @@ def test_every_move_is_told_even_if_there_is_no_time_for_any() -> None:
     assert [each.move for each in with_little_time] == moves
 
 
-def test_who_completes_a_line_in_misere_is_told_which_move_did_not() -> None:
+def test_completing_a_line_in_misere_is_answered_with_a_safe_move() -> None:
     game, at_sight, _, _ = lessons("misere", "b2 a2 a3 a1 b3 c1 c3")
     assert at_sight.in_words(game) == "Move 7: you completed a line, and that loses; c2 did not."
     _, at_sight, searched, _ = lessons("misere", "a1 b2 b1 a3 c3 c2 c1")

@@ -53,7 +53,7 @@ def value_of(game: Game[Any], state: Any, move: int) -> int:
         ("scorefour", 50, False),
     ],
 )
-def test_what_is_seen_is_true_and_on_flat_boards_all_there_is(name: str, plies: int, is_complete: bool) -> None:
+def test_visible_values_are_true_and_complete_on_flat_boards(name: str, plies: int, is_complete: bool) -> None:
     game, rng = find_game(name), random.Random(5)
     seen = 0
     for _ in range(25):
