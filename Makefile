@@ -10,10 +10,10 @@ CUTS ?= 500
 
 .PHONY: cluster help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
 
-help: ## list what there is to make
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-install: .venv/installed ## make .venv with all that players, servers, bots and tests need; LOCKED=1: without tests, in the versions of the lock
+install: .venv/installed ## create .venv with the packages of players, servers, bots and tests; LOCKED=1: locked versions, without tests
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
@@ -24,7 +24,7 @@ install: .venv/installed ## make .venv with all that players, servers, bots and 
 	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
 	@touch $@
 
-install-player: ## make .venv with the client and a server for friends alone: small, without engine and test tools
+install-player: ## create a small .venv with only the client and a server for friends, without engine and test tools
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install-player PYTHON=python3.12" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
 	@echo "installing the client, and a server for friends, into .venv ..."
@@ -34,13 +34,13 @@ install-player: ## make .venv with the client and a server for friends alone: sm
 demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
-test: install ## all tests, but those marked long
+test: install ## run all tests except those marked long
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
 
-proofs: install ## the tests that make test leaves out, for they take long
+proofs: install ## run the long tests that `make test` omits
 	$(BIN)/python -m pytest -m long --numprocesses 2 --dist load --durations=0
 
-check: install ttt_net/web/node_modules ## format, lint, types; of the page, too, which needs npm
+check: install ttt_net/web/node_modules ## check format, lint and types, also of the page, which needs npm
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -62,7 +62,7 @@ ttt_net/web/node_modules: ttt_net/web/package-lock.json
 	npm ci --prefix ttt_net/web --no-audit --no-fund
 	@touch $@
 
-bench: install ## measure; prints tables
+bench: install ## run the benchmarks and print tables
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.lobby
 	$(BIN)/python -m benchmarks.games
@@ -72,26 +72,26 @@ bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.flood
 	$(BIN)/python -m benchmarks.soak --seconds 120
 
-fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each target
+fuzz: install ## fuzz the parsers of foreign bytes, FUZZ_S seconds per target
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
 	@for target in decode decide text places record; do \
 	    $(BIN)/python -m tests.hostile.fuzz $$target -max_total_time=$(FUZZ_S) -rss_limit_mb=1024 || exit 1; done
 	@$(BIN)/python -m tests.hostile.differential --seconds $(FUZZ_S)
 	@$(BIN)/python -m tests.hostile.walk --seconds $(FUZZ_S)
 
-simulate: install ## live through SEEDS=1000 simulated worlds of NODES=1 server [HOT=1], or one with its trace: SEED=42 [SHRINK=1]
+simulate: install ## run SEEDS=1000 simulated worlds of NODES=1 server [HOT=1], or one with its trace: SEED=42 [SHRINK=1]
 	@$(BIN)/python -m tests.simulation $(if $(NODES),--nodes $(NODES)) $(if $(HOT),--hot) $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
 
-cluster: install ## torment three nodes and three servers of NATS, with players, until Ctrl-C or for SECONDS=60
+cluster: install ## stress three nodes and three NATS servers, with players, until Ctrl-C or for SECONDS=60
 	@$(BIN)/python -m benchmarks.cluster $(if $(SECONDS),--seconds $(SECONDS))
 
-powercuts: install ## cut the power of a recorded server CUTS=500 times, and look for every acknowledged move
+powercuts: install ## simulate CUTS=500 power cuts of a recorded server, and check every acknowledged move
 	@$(BIN)/python -m tests.powercuts --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
 
-mutants: install ## change the code where tests should notice it, and list what they miss; SINCE=main: changed lines only
+mutants: install ## run mutation tests, and list surviving mutants; SINCE=main: changed lines only
 	@$(BIN)/python -m tests.mutation $(if $(SINCE),--since $(SINCE))
 
-audit: install ## ask whether a dependency has a known hole; needs the Internet
+audit: install ## check dependencies for known vulnerabilities; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --skip-editable
 
@@ -99,15 +99,15 @@ dist: install ## build wheel and sdist into dist/, and check them
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
 
-lock: install ## choose the versions of the lock anew
+lock: install ## update the locked versions
 	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
 	    --upgrade --extra engine --extra fast --extra metrics --extra tls --extra cluster --output-file $(LOCK)
 
-sbom: install ## write what a server is made of to dist/sbom.json (CycloneDX)
+sbom: install ## write the server's bill of materials to dist/sbom.json (CycloneDX)
 	@$(BIN)/python -m pip install --quiet cyclonedx-bom
 	@mkdir -p dist
 	$(BIN)/cyclonedx-py requirements $(LOCK) --output-reproducible --output-file dist/sbom.json
 
-clean: ## delete .venv and all that was built or measured
+clean: ## delete .venv and everything built or measured
 	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules tests/typed/node_modules

@@ -1,8 +1,8 @@
-"""Cost of a backup for players: the time of a reply while it is made, beside the quiet one.
+"""Cost of a backup for players: reply times during a backup, compared with a quiet server.
 
 `python -m benchmarks.backup` takes about a minute and prints one table. A journal of 20,000 matches is copied again and
-again: by `python -m ttt_net backup`, a process of its own, or by the server itself, which an admin asks for it. The
-server has a core to itself, unless `--shared`.
+again: by `python -m ttt_net backup`, a separate process, or by the server itself on an admin's request. The server has
+its own core, unless `--shared`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Round(NamedTuple):
     p50_ms: float
     p99_ms: float
     backup_s: float
-    """How long each took, in the mean; 0 without any."""
+    """The mean duration of a backup; 0 without any."""
 
 
 async def by_command(data: Path, file: Path) -> None:
@@ -43,7 +43,7 @@ async def by_command(data: Path, file: Path) -> None:
 
 
 async def by_admin(data: Path, file: Path) -> None:
-    """Have the server do it."""
+    """Let the server make the backup."""
 
     def ask() -> None:
         with reached(data) as line:
@@ -57,7 +57,7 @@ BACKUPS: dict[str, Callable[[Path, Path], Awaitable[None]]] = {"command": by_com
 
 
 async def repeat(way: str, data: Path, end_s: float, times_s: list[float]) -> None:
-    """Back up until that time, and note how long each took."""
+    """Make backups until a time, and record their durations."""
     while way in BACKUPS and (started_s := time.perf_counter()) < end_s:
         file = data.with_name("backup")
         await BACKUPS[way](data, file)
@@ -66,7 +66,7 @@ async def repeat(way: str, data: Path, end_s: float, times_s: list[float]) -> No
 
 
 async def measure(data: Path, way: str, mark: str, seconds: float, is_shared: bool) -> Round:
-    """Return what players feel meanwhile."""
+    """Return the reply times of players meanwhile."""
     with server(is_shared, data) as process:
         assert process.stdout is not None
         port = int(process.stdout.readline().decode().rpartition(":")[2])

@@ -1,4 +1,4 @@
-"""A cluster on this machine while something dies every few seconds, and what its players were promised and got.
+"""Stress a cluster on this machine with failures every few seconds, and compare what its players were promised and got.
 
 `make cluster` runs it: three servers of NATS with the configuration, the TLS and the passwords of docs/cluster.md,
 three nodes, a link of its own from each node to each server, and players who know only the protocol. Its last line is
@@ -38,23 +38,23 @@ LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name =
 OF_THE_END = {"place", "nodes", "connected"}
 """Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
 OF_A_MANAGER = ("NOTIFY_SOCKET", "INVOCATION_ID")
-"""Variables by which a node would find that a service manager starts it again: here nobody does."""
+"""Variables that would tell a node that a service manager restarts it, which is not the case here."""
 START_S = 60.0
 SERVER_START_S = 120.0
-"""How long a server of NATS may read its store again: after an hour, on a machine that has much else to do."""
+"""How long a NATS server may take to read its store: after an hour, on a busy machine."""
 END_S = 60.0
-"""How long the matches may take to end once nothing dies any more."""
+"""How long the matches may take to end after the last failure."""
 
 
 Fault = Callable[[], Awaitable[None]]
 
 
 class NotReadyError(Exception):
-    """A node, or a server of NATS, does not come back."""
+    """A node or a NATS server does not become ready."""
 
 
 class Link:
-    """The way from one node to one server of NATS, which can be cut or broken."""
+    """The connection from one node to one NATS server, which can be cut or broken."""
 
     def __init__(self, target: int) -> None:
         self.target = target
@@ -72,17 +72,17 @@ class Link:
             yield
 
     def cut(self) -> None:
-        """Let nothing through, in either direction, though connections stay: what is sent is kept back, unheard."""
+        """Stall both directions while connections stay open: bytes are held back."""
         self._is_open.clear()
 
     def break_off(self) -> None:
-        """End its connections with all that is on its way in them, and take no other."""
+        """Drop its connections with all bytes in flight, and accept no others."""
         self._is_broken = True
         for each in self._connections:
             each.transport.abort()
 
     def mend(self) -> None:
-        """Let everything through again."""
+        """Forward everything again."""
         self._is_broken = False
         self._is_open.set()
 
@@ -136,7 +136,7 @@ class Node:
         return self.folder / "journal.sqlite"
 
     async def start(self) -> None:
-        """Start it; it is ready some time later."""
+        """Start the process; it becomes ready later."""
         ledger = ",".join(f"tls://node:SECRET@127.0.0.1:{link.port}" for link in self.links)
         cluster: tuple[str | Path, ...] = ()
         if self.authority is not None:
@@ -151,7 +151,7 @@ class Node:
             )  # fmt: skip
 
     async def wait_ready(self, *, is_wanted: bool = True) -> None:
-        """Wait until it serves, or does not any more. Raises `NotReadyError` if that takes longer than `START_S`."""
+        """Wait until it serves, or until it ends. Raises `NotReadyError` if that takes longer than `START_S`."""
         try:
             async with asyncio.timeout(START_S):
                 while await self.is_ready() != is_wanted:
@@ -189,20 +189,20 @@ class Node:
 
 @dataclass
 class Cluster:
-    """All that runs, and what of it is down at this moment."""
+    """All processes, and those that are currently down."""
 
     nodes: list[Node]
     servers: NatsServers | None
     rng: random.Random
     events: list[tuple[float, str]] = field(default_factory=list)
-    """The faults done to it, with their times."""
+    """The injected failures, with their times."""
 
     def note(self, text: str) -> None:
-        """Take note of what is done."""
+        """Record a failure."""
         self.events.append((time.monotonic(), text))
 
     def faults(self) -> list[Fault]:
-        """Return what can be done to it."""
+        """Return the possible failures."""
         of_nodes: list[Fault] = [self.kill_node, self.restart_node]
         if len(self.nodes) > 1:
             of_nodes += [self.pause_node]
@@ -212,7 +212,7 @@ class Cluster:
         return [*of_nodes, self.cut_link, *of_servers]
 
     async def kill_node(self) -> None:
-        """Kill a node, and start it again."""
+        """Kill and restart a node."""
         node = self.rng.choice(self.nodes)
         self.note(f"node {node.name} killed")
         await node.end()
@@ -221,12 +221,12 @@ class Cluster:
         await node.wait_ready()
 
     async def restart_in_turn(self) -> None:
-        """Restart the node that was restarted the longest ago, as one does with all of them for a new release."""
+        """Restart the node with the oldest restart, as in a rolling upgrade."""
         self.nodes.append(self.nodes.pop(0))
         await self.restart_node(self.nodes[-1])
 
     async def restart_node(self, node: Node | None = None) -> None:
-        """End a node as its operator would, and start it again."""
+        """Restart a node as its operator would."""
         node = node or self.rng.choice(self.nodes)
         self.note(f"node {node.name} restarted")
         await node.end(signal.SIGTERM)
@@ -234,7 +234,7 @@ class Cluster:
         await node.wait_ready()
 
     async def pause_node(self) -> None:
-        """Let a node stand still for 3 to 20 s."""
+        """Pause a node for 3 to 20 s."""
         node, pause_s = self.rng.choice(self.nodes), self.rng.uniform(3, 20)
         self.note(f"node {node.name} paused for {pause_s:.0f} s")
         node.send(signal.SIGSTOP)
@@ -245,7 +245,7 @@ class Cluster:
         await node.wait_ready()
 
     async def cut_link(self) -> None:
-        """Cut a node off from all of the log for 3 to 10 s."""
+        """Disconnect a node from the log for 3 to 10 s."""
         node, pause_s = self.rng.choice(self.nodes), self.rng.uniform(3, 10)
         self.note(f"node {node.name} cut off for {pause_s:.0f} s")
         for link in node.links:
@@ -258,7 +258,7 @@ class Cluster:
         await node.wait_ready()
 
     async def kill_server(self) -> None:
-        """Kill a server of NATS, and start it again."""
+        """Kill and restart a NATS server."""
         servers, number = self._server()
         self.note(f"nats-server {number} killed")
         servers.kill(number)
@@ -267,7 +267,7 @@ class Cluster:
         await self._server_ready(servers, number)
 
     async def restart_server(self) -> None:
-        """End a server of NATS as its operator would, and start it again."""
+        """Restart a NATS server as its operator would."""
         servers, number = self._server()
         self.note(f"nats-server {number} restarted")
         await asyncio.to_thread(servers.stop, number)
@@ -275,7 +275,7 @@ class Cluster:
         await self._server_ready(servers, number)
 
     async def pause_server(self) -> None:
-        """Let a server of NATS stand still for 3 to 20 s."""
+        """Pause a NATS server for 3 to 20 s."""
         servers, number = self._server()
         pause_s = self.rng.uniform(3, 20)
         self.note(f"nats-server {number} paused for {pause_s:.0f} s")
@@ -287,7 +287,7 @@ class Cluster:
         await self._server_ready(servers, number)
 
     async def lose_servers(self, down_s: float | None = None) -> None:
-        """Kill all servers of NATS, and start them again after `down_s`, or after 3 to 45 s."""
+        """Kill all NATS servers, and restart them after `down_s`, or after 3 to 45 s."""
         assert self.servers is not None, "this fault is one of a cluster with servers"
         down_s = self.rng.uniform(3, 45) if down_s is None else down_s
         self.note(f"all of nats-server killed for {down_s:.0f} s")
@@ -302,7 +302,7 @@ class Cluster:
             await node.wait_ready()
 
     async def fill_log(self, full_s: float | None = None) -> None:
-        """Have the log refuse all writes for `full_s`, or for 3 to 20 s, as it does when its store is full."""
+        """Let the log reject all writes for `full_s`, or for 3 to 20 s, as with a full store."""
         assert self.servers is not None, "this fault is one of a cluster with servers"
         full_s = self.rng.uniform(3, 20) if full_s is None else full_s
         address, client = self.servers.address, LogClient()
@@ -374,7 +374,7 @@ def _close(sockets: list[socket.socket]) -> None:
 
 
 async def torment(cluster: Cluster, seconds: float, every_s: float, faults: list[Fault]) -> None:
-    """Do something to the cluster every so often; one thing at a time."""
+    """Inject failures periodically, one at a time."""
     until_s = time.monotonic() + seconds
     while time.monotonic() < until_s:
         began_s = time.monotonic()
@@ -383,7 +383,7 @@ async def torment(cluster: Cluster, seconds: float, every_s: float, faults: list
 
 
 def table_of(cluster: Cluster, account: Account, since_s: float) -> Table:
-    """Return how it goes, as a table for the terminal."""
+    """Return the progress as a table for the terminal."""
     table = Table(title=f"{len(cluster.nodes)} nodes, {time.monotonic() - since_s:.0f} s")
     for heading in ("acknowledged", "wrong", "matches ended", "running", "came back", "longest pause", "last fault"):
         table.add_column(heading, justify="right" if heading != "last fault" else "left")
@@ -395,7 +395,7 @@ def table_of(cluster: Cluster, account: Account, since_s: float) -> Table:
 
 
 async def watch(console: Console, cluster: Cluster, account: Account, since_s: float) -> None:
-    """Show how it goes until cancelled: a live table, or a line now and then where there is no terminal."""
+    """Show the progress until cancelled: a live table, or periodic lines without a terminal."""
     if console.is_terminal:
         with Live(table_of(cluster, account, since_s), console=console, auto_refresh=False) as live:
             while True:
@@ -445,7 +445,7 @@ async def judge(cluster: Cluster, account: Account) -> Verdict:
 
 
 def differing_tables(journals: list[Path]) -> list[str]:
-    """Return the tables that are not the same in all journals; to be called once no node runs."""
+    """Return the tables that differ between journals. Call this after all nodes have ended."""
     dumps: dict[str, set[str]] = {}
     for journal in journals:
         with closing(sqlite3.connect(journal)) as connection:
@@ -458,7 +458,7 @@ def differing_tables(journals: list[Path]) -> list[str]:
 
 
 async def run(options: argparse.Namespace, console: Console) -> Verdict:
-    """Run all of it, and return the verdict."""
+    """Run everything, and return the verdict."""
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="ttt_net-cluster-") as temporary:
         folder = Path(temporary)

@@ -1,4 +1,4 @@
-"""Players who know nothing but the protocol, and keep account of what several servers promised them.
+"""Players who know only the protocol, and record what several servers promised them.
 
 Each is at one node at a time, plays random moves on a small board with anyone who seeks, and goes to the next node when
 its own does not answer. `Account` holds what was acknowledged and what was heard, by anybody; at the end every
@@ -51,7 +51,7 @@ class Account:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def acknowledge(self, match: str, ply: int, move: int, tried_s: float) -> None:
-        """Take note of an `ok`."""
+        """Record an `ok`."""
         before = self.moves.setdefault((match, ply), move)
         if before != move:
             self.wrong.append(f"{match}: two moves were acknowledged at ply {ply}: {before} and {move}")
@@ -59,13 +59,13 @@ class Account:
         self.changed.set()
 
     async def come_to(self, moves: int) -> None:
-        """Wait until so many moves were acknowledged in all."""
+        """Wait until a total number of moves is acknowledged."""
         while len(self.moves) < moves:
             self.changed.clear()
             await self.changed.wait()
 
     def hear(self, event: Message) -> None:
-        """Take note of an event, and compare it with what others heard under that number."""
+        """Record an event, and compare it with what others received under its number."""
         match, seq = event["match"], event["seq"]
         kept = {name: event[name] for name in ("type", "side", "ply", "move", "winner", "reason") if name in event}
         text = json.dumps(kept, sort_keys=True)
@@ -76,32 +76,32 @@ class Account:
             self.finish(match)
 
     def begin(self, match: str) -> None:
-        """Take note of a match."""
+        """Record the start of a match."""
         if match not in self.ended:
             self.open.add(match)
             self.unheard.discard(match)
 
     def lose_sight(self, match: str) -> None:
-        """Take note that a player is in a match no more, of which nobody may have heard the end."""
+        """Record that a player left a match whose end nobody may have received."""
         if match in self.open:
             self.open.discard(match)
             self.unheard.add(match)
             self.changed.set()
 
     def finish(self, match: str) -> None:
-        """Take note of the end of a match."""
+        """Record the end of a match."""
         self.ended.add(match)
         self.open.discard(match)
         self.unheard.discard(match)
         self.changed.set()
 
     def longest_pause_s(self) -> float:
-        """Return the longest that a player had to try until a move was acknowledged."""
+        """Return the longest time until a player's move was acknowledged."""
         return max((tried_s for _, tried_s in self.pauses_s), default=0.0)
 
 
 class Player:
-    """One player, at one node after the other."""
+    """One player, who switches between nodes."""
 
     def __init__(self, account: Account, urls: list[str], rng: random.Random) -> None:
         self.account, self.urls, self.rng = account, urls, rng

@@ -1,7 +1,7 @@
 """How long a hint, a warning and the first lesson of a match take, from the request to the answer: milliseconds.
 
-`python -m benchmarks.coach` takes about ten seconds. A server with its coach runs in this process and in one of its
-own; a person plays a bot that is only a script.
+`python -m benchmarks.coach` takes about ten seconds. A server runs in this process, and its coach in another; a person
+plays a scripted bot.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Cost of floods for players: the time of a reply under each attack, beside the quiet one.
+"""Cost of floods for players: reply times under each attack, compared with a quiet server.
 
 `python -m benchmarks.flood` takes some minutes and prints one table. The attacker is a process of its own at
 127.0.0.2 (or at 62,500 addresses, as if they had so many machines); the players are at 127.0.0.1, which is not metered.
@@ -188,7 +188,7 @@ def raise_descriptor_limit() -> None:
 
 
 def crowd(port: int, count: int) -> None:
-    """Be so many players who are there until terminated, every other one with a seek that fits nobody."""
+    """Connect a number of players until terminated, every other one with a seek that fits nobody."""
     raise_descriptor_limit()
     watched = select.epoll()
     links: dict[int, Socket] = {}
@@ -507,7 +507,7 @@ class Round(NamedTuple):
 async def measure(
     port: int, process: "subprocess.Popen[bytes]", kind: str | None, mark: str, given: argparse.Namespace
 ) -> Round:
-    """Return what players feel under an attack, from some time after its beginning."""
+    """Return the reply times of players under an attack, some time after its beginning."""
     seconds, is_shared = given.seconds, given.shared
     async with pairs(port, mark) as seated, connect(f"ws://{PLAYER}:{port}", proxy=None, compression=None) as link:
         pinger = Pinger(link)

@@ -1,9 +1,9 @@
 """Cost of finding an opponent, by the number of waiting players: `python -m benchmarks.lobby`, about half a minute.
 
-*Standing*: so many seeks stand that do not fit one another (over games, clocks and ratings, as in a large crowd); one
-comes that fits one of them, the two are paired, and an equal one takes the place. *Rush*: so many come within one
-second, all for one game; how long each waits in simulated time, with a look at the room every second. The baseline
-looks at every standing seek, as the first version did. Costs are CPU time of the lobby alone.
+*Standing*: a number of seeks are open that do not fit each other (over games, clocks and ratings, as in a large crowd);
+a new one fits one of them, the two are paired, and an equal one replaces it. *Rush*: a number of players arrive within
+one second, all for one game; the table shows how long each waits in simulated time, with a tick every second. The
+baseline examines every open seek, as the first version did. Costs are CPU time of the lobby alone.
 """
 
 import argparse

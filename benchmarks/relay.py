@@ -1,4 +1,4 @@
-"""The yardstick: the least that a game server on `websockets` can do. It referees and keeps nothing.
+"""The baseline: a minimal game server on `websockets`, without referee and storage.
 
 The two connections to one path are a pair; what one says is read as JSON and written to the other, with `--to-both` to
 both, so that the mover, too, knows of it. All settings are the defaults of `websockets`, but for compression, which

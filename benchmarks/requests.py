@@ -1,4 +1,4 @@
-"""Cost of each request in a full world, carried out and refused: microseconds of CPU by thread.
+"""Cost of each request on a busy server, carried out and rejected: microseconds of CPU by thread.
 
 `python -m benchmarks.requests` takes some minutes. A hub with its journal on the disk runs in this process: 2,000
 people and 500 bots are connected, 1,000 of them seek and 1,000 play 500 matches; 100,000 matches have ended. Bytes are
@@ -6,8 +6,8 @@ handed to connections as a socket would, and the CPU time of each thread is read
 is there and the event loop has nothing left to do at once. Rates are lifted, so that what is refused is refused for its
 own sake; the texts are the longest, and the costliest to look at, that the protocol lets through.
 
-A second table has what the server does by itself in that world, for which nobody is charged.
-With `--write` both tables replace those of docs/security.md.
+A second table lists the server's periodic work, for which nobody is charged. With `--write` both tables replace those
+of docs/security.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How soon after a crash or a restart people play on: with 10,000 unfinished matches, and in the middle of play.
+"""How soon after a crash or a restart people can continue: with 10,000 unfinished matches, and in the middle of play.
 
 `python -m benchmarks.restart` takes about a minute and prints two tables. Every round kills the server with SIGKILL, so
 the next one starts from its write-ahead log. Times are from the start of the new process.

@@ -1,4 +1,4 @@
-"""Hundreds of bots on links that break, for minutes or hours: whether the server stays as it was at the start.
+"""Run hundreds of bots on unreliable connections for minutes or hours, and check that the server stays stable.
 
 `python -m benchmarks.soak` plays for 10 minutes with 300 bots. They are the bots of this repository but for their
 engines, which choose at random; between them and the server is a `BadLink`, which breaks in every way that links break.

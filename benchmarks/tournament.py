@@ -1,8 +1,8 @@
-"""A whole Swiss on a server that is killed in mid-round, checked by a program that knows the protocol alone.
+"""Play a whole Swiss on a server that is killed during rounds; the checker knows only the protocol.
 
 `python -m benchmarks.tournament --players 24 --rounds 5 --kills 2` takes about half a minute. The server is a process
-that is killed with SIGKILL; the players come back by their tokens and resume. Everything is counted from what they are
-told: the matches that began, the results in their histories, and the standings at the end. The exit code is 1 if a
+that is killed with SIGKILL; the players come back by their tokens and resume. Everything is counted from their
+messages: the matches that began, the results in their histories, and the final standings. The exit code is 1 if a
 result was lost or counted twice, or if the standings are not what the results say.
 """
 

@@ -1,4 +1,4 @@
-"""Any request and any event, as what Hypothesis draws from."""
+"""Hypothesis strategies for all requests and events."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Small files after a power cut: what had not been synced is taken to be lost."""
+"""Small files after a power cut: unsynced data is assumed to be lost."""
 
 import os
 import stat

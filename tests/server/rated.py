@@ -1,4 +1,4 @@
-"""A rated match between two who are here."""
+"""A rated match between two connected players."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Those who have come and gone leave nothing behind in the memory of the server."""
+"""Departed clients leave nothing behind in the memory of the server."""
 
 import asyncio
 import gc

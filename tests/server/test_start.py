@@ -1,4 +1,4 @@
-"""A server that starts: who comes back to it need not try again and again."""
+"""A starting server: returning clients need not retry again and again."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Many clients say anything at any time, and come and go; whatever they do, every law of the server holds."""
+"""Many clients send anything at any time, and connect and disconnect; all invariants of the server hold."""
 
 import asyncio
 import random

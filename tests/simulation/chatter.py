@@ -1,4 +1,4 @@
-"""Chats of a simulated world: muted players are not heard, and all others are heard once."""
+"""Chats of a simulated world: messages of muted players never arrive, and all others arrive once."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A small world in which nothing happens by chance: a test says what people do, on simulated time."""
+"""A small deterministic world on simulated time, in which a test decides what people do."""
 
 from dataclasses import replace
 from itertools import count

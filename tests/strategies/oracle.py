@@ -1,4 +1,4 @@
-"""The truth about small games, found in the plainest way there is: what the searches are held against."""
+"""The truth about small games, computed in the simplest way, to compare searches with."""
 
 from typing import Any
 

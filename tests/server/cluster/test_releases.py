@@ -1,4 +1,4 @@
-"""Two releases on one log: which roll, and which are told what to do."""
+"""Two releases on one log: which upgrades can roll, and which are rejected with advice."""
 
 import hashlib
 import io

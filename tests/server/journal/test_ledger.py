@@ -1,4 +1,4 @@
-"""Ledgers: one order, applied directly or when told to; who follows hears what was accepted."""
+"""Ledgers: one order, applied directly or on request; followers get accepted entries."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""Tournaments over the wire: made, entered, played in rounds, corrected, and gone on with after a restart."""
+"""Tournaments over the wire: created, entered, played in rounds, corrected, and continued after a restart."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Old matches and guests are forgotten in small bites, and what was counted of them is not."""
+"""Old matches and guests are deleted in small steps, but their counts stay."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""Frames that are read by hand: whatever comes, and however it is cut, it is what `websockets` would have read."""
+"""Frames that our own parser reads: for any bytes, however split, the result equals that of `websockets`."""
 
 import asyncio
 import random
