@@ -1,4 +1,4 @@
-"""Connect Four, exactly: what the book knows of the opening, and the compiled search of all that follows.
+"""Solve Connect Four exactly: by the book in the opening, and by the compiled search afterwards.
 
 A score is one more than the stones that the winner has left at the end, below zero for a loss, 0 for a draw.
 """
@@ -18,7 +18,7 @@ CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
 
 
 class Connect4Solver:
-    """Finds the scores of positions and of moves; without the engine, those that the book has and no others."""
+    """Finds the scores of positions and of moves; without the engine, only those in the book."""
 
     def __init__(self) -> None:
         self._search: Connect4Search | None = None
@@ -31,7 +31,7 @@ class Connect4Solver:
         return self.searched_score(state, effort, low, high) if known is None else known
 
     def searched_score(self, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
-        """Return the same of a position that is not over, without the book. Raises `Stopped` if time is over."""
+        """Return the score of an unfinished position without the book. Raises `Stopped` if time is over."""
         self._search = self._search or connect4_search(effort)
         if self._search is None:
             raise Stopped
@@ -60,7 +60,7 @@ class Connect4Solver:
                 line.append(self.best_move(game, state, score, effort))
                 state, score = game.result(state, line[-1]), -score
         except Stopped:
-            pass  # the moves found so far are right
+            pass  # the moves found so far are correct
         return tuple(line)
 
     @staticmethod

@@ -1,8 +1,8 @@
-"""Load compiled searches when they are first needed; do without them where numba is not installed.
+"""Load compiled searches when they are first needed; work without them if numba is not installed.
 
 Nothing else in the package imports numba or numpy. numba keeps the compiled code on disk, where
 `compiled/__init__.py` says: the first use ever takes five to fifteen seconds, later ones about one.
-`warm` pays that in the background, so that nobody has to wait for a compiler.
+`warm` does that in the background, so that nobody has to wait for the compiler.
 """
 
 import logging
@@ -43,22 +43,22 @@ PROOFS = "ttt_net.strategies.compiled.proofs"
 PLAYOUTS = "ttt_net.strategies.compiled.playouts"
 
 SMALL = 12
-"""Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
+"""Boards with at most this many cells are small enough for plain Python, which needs no loading."""
 
 PROVABLE = 36
-"""Cells of a board whose true value may be proved within the time of a move."""
+"""The cells of boards whose true value may be proved within the time of a move."""
 
 PLAYOUT_CELLS = 255
-"""Cells of the largest board of which playouts are compiled: a node of their tree keeps a cell in eight bits."""
+"""The cells of the largest board with compiled playouts: a node of their tree stores a cell in eight bits."""
 
 EXPLORATION = 1.0
-"""How much a playout prefers an uncertain move to a good one, for rewards from -1 to 1."""
+"""The exploration constant of playouts, for rewards from -1 to 1."""
 
 LOADING_SHARE = 0.5
 """The fraction of its time that a search waits for compiled code before it begins in plain Python."""
 
 _COMPILING = threading.Lock()
-"""One module is compiled at a time: numba takes a function that calls itself for its namesake in another thread."""
+"""Only one module is compiled at a time, because numba confuses recursive functions with namesakes in other threads."""
 
 _logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def is_connect4(game: Game[Any]) -> TypeGuard[LineGame]:
 
 @cache
 def is_installed() -> bool:
-    """Tell whether numba is there; if it is not, say so in the log of a server, once."""
+    """Tell whether numba is installed; if not, log that once."""
     found = find_spec("numba") is not None
     if not found:
         _logger.info("numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast")
@@ -78,43 +78,43 @@ def is_installed() -> bool:
 
 
 def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether there are compiled searches of the game: it is a line game of 13 to 64 cells."""
+    """Tell whether the game has compiled searches, as a line game of 13 to 64 cells."""
     return is_line_game(game) and SMALL < game.size <= 64
 
 
 def has_playouts(game: Game[Any]) -> TypeGuard[LineGame | UltimateGame]:
-    """Tell whether there are compiled playouts of the game: it is ultimate, or a line game of up to 255 cells."""
+    """Tell whether the game has compiled playouts, as ultimate or a line game of up to 255 cells."""
     return isinstance(game, UltimateGame) or (is_line_game(game) and game.size <= PLAYOUT_CELLS)
 
 
 def is_small(game: Game[Any]) -> bool:
-    """Tell whether plain Python does for most searches of the game: it is a line game of up to 12 cells."""
+    """Tell whether plain Python suffices for most searches of the game, as a line game of up to 12 cells."""
     return is_line_game(game) and game.size <= SMALL
 
 
 def is_provable(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether it is worth trying to prove the value of any position: it is a line game of 13 to 36 cells."""
+    """Tell whether proving the value of positions is worthwhile, in a line game of 13 to 36 cells."""
     return is_compiled(game) and game.size <= PROVABLE
 
 
 def is_large(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether there is a compiled search for large boards of the game: flat, without gravity, up to 19×19."""
+    """Tell whether the game has a compiled search for large boards: flat, without gravity, up to 19×19."""
     return is_line_game(game) and game.size > 64 and len(game.shape) == 2 and not game.gravity
 
 
 def warm(game: Game[Any]) -> None:
-    """Begin to load in the background what searches of that game will need, if there is anything."""
+    """Begin to load in the background everything that searches of a game will need."""
     for name in _needed(game):
         kernel_module(name)
 
 
 def load(game: Game[Any]) -> None:
-    """Return when what searches of that game need is there, however long it takes to compile."""
+    """Load everything that searches of a game need, however long it takes to compile."""
     _load(_needed(game))
 
 
 def load_for_review(game: Game[Any], plies: int) -> None:
-    """Return when what a review of so many moves of that game needs is there: no playouts, and nothing for a book."""
+    """Load everything that a review of this many moves of a game needs, without playouts and what the book replaces."""
     game = game.base if isinstance(game, SwapGame) else game
     if is_connect4(game):
         _load([CONNECT4] if plies > DEEPEST and is_installed() else [])
@@ -128,15 +128,15 @@ def _load(names: Iterable[str]) -> None:
 
 
 def is_loaded(game: Game[Any], effort: Effort) -> bool:
-    """Tell whether the search of a large board is there, or comes within the part of the time that is waited."""
+    """Tell whether the search of a large board is loaded, or arrives within the time reserved for waiting."""
     return is_installed() and is_large(game) and _in_time(_large(game), effort) is not None
 
 
 def is_cold() -> bool:
-    """Tell whether nothing of this version has been compiled here yet, so that the first searches have to wait."""
+    """Tell whether nothing of this version is compiled here yet, so that the first searches have to wait."""
     if not is_installed():
         return False
-    import_module("ttt_net.strategies.compiled")  # sets numba's cache folder, and loads nothing else
+    import_module("ttt_net.strategies.compiled")  # only sets numba's cache folder
     return not any(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
 
 
@@ -160,15 +160,15 @@ def _needed(game: Game[Any]) -> list[str]:
 
 
 def _large(game: LineGame) -> str:
-    """Return which search is for a large board: that of shapes knows five in a row only."""
+    """Return the module of the search for a large board: the one with shapes supports only five in a row."""
     return FIVES if game.k == 5 else FOURS
 
 
 def connect4_search(effort: Effort) -> "Connect4Search | None":
-    """Return a new exact search of Connect Four if numba is there and it loads in time.
+    """Return a new exact search of Connect Four, if numba is installed and the search loads in time.
 
-    Positions that need too long for it are for the search of lines, loaded beside the first long search
-    (beside short ones, which are half Python, it would slow them down).
+    Positions that take too long are left to the line search, which is loaded during the first long search (short ones,
+    which are half Python, would be slowed down).
     """
     if not is_installed() or (module := _in_time(CONNECT4, effort)) is None:
         return None
@@ -177,7 +177,7 @@ def connect4_search(effort: Effort) -> "Connect4Search | None":
 
 
 def proof_search(game: LineGame, effort: Effort) -> "ProofSearch | None":
-    """Return new proofs about a game that `is_provable` if numba is there and they load in time."""
+    """Return a new proof search of a game that `is_provable`, if numba is installed and it loads in time."""
     if not is_installed() or (module := _in_time(PROOFS, effort)) is None:
         return None
     search: ProofSearch = module.ProofSearch(game, effort)
@@ -185,9 +185,9 @@ def proof_search(game: LineGame, effort: Effort) -> "ProofSearch | None":
 
 
 def playout_tree(game: Game[Any], rng: random.Random, effort: Effort) -> "PlayoutTree | None":
-    """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time.
+    """Return a new compiled tree, if the game has compiled playouts, numba is installed and it loads in time.
 
-    Of a small board plain Python sees enough before numba is loaded: where time is limited nobody waits for that.
+    On a small board, plain Python finds enough before numba is loaded: with limited time, nobody waits for it.
     """
     if not has_playouts(game) or not is_installed():
         return None
@@ -200,7 +200,7 @@ def playout_tree(game: Game[Any], rng: random.Random, effort: Effort) -> "Playou
 
 
 def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | FivesSearch | None":
-    """Return a new compiled alpha-beta search if there is one for the game, numba is there and it loads in time."""
+    """Return a new compiled alpha-beta search, if the game has one, numba is installed and it loads in time."""
     name = LINES if is_compiled(game) else _large(game) if is_large(game) else None
     if name is None or not is_installed() or (module := _in_time(name, effort)) is None:
         return None
@@ -210,7 +210,7 @@ def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSea
 
 
 def threat_search(game: Game[Any], effort: Effort) -> "FivesSearch | None":
-    """Return a new search for wins by threats if there is one for the game, numba is there and it loads in time."""
+    """Return a new search for wins by threats, if the game has one, numba is installed and it loads in time."""
     if not is_installed() or not is_large(game) or _large(game) != FIVES or (module := _in_time(FIVES, effort)) is None:
         return None
     search: FivesSearch = module.FivesSearch(game, effort, random.Random(0))
@@ -234,10 +234,10 @@ def kernel_module(name: str) -> "Future[ModuleType | None]":
         try:
             with _COMPILING:
                 future.set_result(import_module(name))
-        except (ImportError, OSError, RuntimeError) as error:  # the last if numba finds no place for its cache
+        except (ImportError, OSError, RuntimeError) as error:  # the last one if numba finds no folder for its cache
             _logger.warning("the engine cannot be loaded, so searches are slower: %s", error)
             future.set_result(None)
-        except BaseException as error:  # whatever it is, callers that wait for the module get it
+        except BaseException as error:  # any error goes to the callers that wait for the module
             future.set_exception(error)
             raise
 

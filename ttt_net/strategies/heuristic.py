@@ -1,8 +1,8 @@
-"""Think in lines: find cells that complete one, estimate an undecided position, order moves for a search.
+"""Evaluate lines: find cells that complete one, estimate undecided positions, order moves for a search.
 
-An estimate counts open lines: k cells in a row that hold marks of one side alone can still be completed, and the more
-marks they hold the sooner. Ultimate is two such games, one on the boards and one inside them. Where a line says
-nothing about who will win (wild, vanishing), nothing is estimated.
+An estimate counts open lines: k cells in a row with marks of only one side can still be completed, and the sooner, the
+more marks they hold. Ultimate consists of two such games, one on the boards and one inside them. In games where lines
+do not indicate the winner (wild, vanishing), there is no estimate.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from ttt_net.strategies.strategy import DECIDED
 
 
 def is_line_game(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether the game is won by a line of one's own marks, and by nothing else."""
+    """Tell whether only a line of one's own marks wins the game."""
     return type(game) is LineGame and not game.misere
 
 
@@ -34,7 +34,7 @@ def own_and_other(state: LineState) -> tuple[int, int]:
 
 
 def completing_cells(lines: tuple[int, ...], own: int, other: int) -> int:
-    """Return the empty cells that would complete one of the lines for `own`, as a bitboard; reachable or not."""
+    """Return the empty cells that would complete a line for `own`, reachable or not, as a bitboard."""
     cells = 0
     for line in lines:
         missing = line & ~own
@@ -82,9 +82,9 @@ def weigh(lines: Iterable[int], worth: list[int], own: int, other: int) -> int:
 
 
 def line_worth(game: LineGame) -> list[int]:
-    """Return what an open line is worth by the number of marks in it, from none to k - 1.
+    """Return the worth of an open line by the number of marks in it, from none to k - 1.
 
-    One mark more is worth four times as much: two threes outweigh what seven twos can do.
+    Each mark multiplies the worth by four: two threes outweigh seven twos.
     """
     return [0, *(min(4**n, DECIDED // (2 * len(game.lines) + 1)) for n in range(game.k - 1))]
 
@@ -125,7 +125,7 @@ def _ultimate(state: UltimateState) -> int:
 
 @lru_cache(maxsize=16)
 def promise(game: Game[Any]) -> tuple[int, ...]:
-    """Return how promising each move is at first sight: the lines through its cell, or its closeness to the middle."""
+    """Return a static ranking of each move: the lines through its cell, or its closeness to the middle."""
     if isinstance(game, LineGame):
         return tuple(len(game.lines_through[cell]) for cell in game.move_cells)
     strides = [1]

@@ -1,8 +1,8 @@
-"""Weaken any strategy to a level, in the ways that people are weak.
+"""Weaken any strategy to a level, with typical human weaknesses.
 
-A person looks at a part of the board, and overlooks a far corner; sees the threat that meets the eye, and not the
-second one; does not look far ahead; and when nothing stands out, plays where many lines cross. Each level gives the
-chances of that and the depth of thought; at level 8 the strategy is left as it is.
+A person sees only a part of the board, and overlooks a far corner; sees an obvious threat, but not the second one; does
+not think far ahead; and without a reason plays where many lines cross. Each level has probabilities for these
+weaknesses, and a depth; level 8 leaves the strategy unchanged.
 """
 
 import random
@@ -18,18 +18,18 @@ from ttt_net.strategies.strategy import ONE_SECOND, WIN, Choice, Counts, Limit, 
 
 
 class Level(NamedTuple):
-    """The chances, from 0 to 1, of what a player does at a move."""
+    """The probabilities of a player's actions at a move, from 0 to 1."""
 
     sees_win: float
-    """Of taking a win that is in view."""
+    """Takes a visible win."""
     sees_threat: float
-    """Of looking what the other side would do after a move, and going there instead."""
+    """Checks the other side's reply to a move, and blocks it instead."""
     sight: float
-    """Of having a cell in view that is far from where the eye rests."""
+    """Sees a cell far from the last marks."""
     thinks: float
-    """Of thinking ahead, with the whole board in view."""
+    """Thinks ahead, seeing the whole board."""
     depth: int | None
-    """How many plies then; None: as far as the strategy can."""
+    """The number of plies of thinking ahead; None: unlimited."""
 
 
 LEVELS = (
@@ -69,11 +69,11 @@ class Levelled:
         self.on_large, self.on_small = LEVELS[level - 1], SMALL_LEVELS[level - 1]
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return what the strategy itself objects."""
+        """Return the objection of the strategy itself."""
         return self._strategy.objection(game)
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return the strategy's choice, if the level sees nothing simpler and does think."""
+        """Return the strategy's choice, unless the level finds something simpler or does not think."""
         require_playable(self, game, state)
         level = self.on_small if prod(game.shape) <= SMALL else self.on_large
         if self._rng.random() < level.thinks:
@@ -90,7 +90,7 @@ class Levelled:
         return Choice(move, None, (), Counts())
 
     def _view(self, game: Game[S], state: S, level: Level) -> set[int]:
-        """Return the cells in view: those near to some mark, on which the eye rests, and by chance some others."""
+        """Return the visible cells: those near a random mark, and some random others."""
         board = game.board(state)
         marked = [cell for cell, mark in enumerate(board) if mark != EMPTY]
         if not marked:
@@ -100,7 +100,7 @@ class Levelled:
         return {-1, *range(len(board))} - {cell for cell in far if self._rng.random() >= level.sight}
 
     def _likely(self, game: Game[Any], moves: list[Move]) -> Move:
-        """Return a move by chance, the likelier the more lines cross there."""
+        """Return a random move, more likely where more lines cross."""
         merit = promise(game)
         least = min(merit[move] for move in moves)
         return self._rng.choices(moves, [1 + merit[move] - least for move in moves])[0]

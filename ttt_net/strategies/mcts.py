@@ -1,10 +1,9 @@
 """Monte Carlo tree search (origin D, the search its notebook left unfinished): UCT with solved nodes.
 
-Again and again it walks down the tree of what it has seen, to the child with the best upper confidence bound; adds one
-node; plays on at random to the end; and credits the result to every node on the way. (Kocsis and Szepesvári, "Bandit
-based Monte-Carlo planning", 2006.) A node whose value is certain is marked as solved, which travels up: so the search
-turns into a proof where one is near. (Winands and others, "Monte-Carlo tree search solver", 2008.) The tree is kept
-from move to move.
+It repeatedly walks down its tree to the child with the best upper confidence bound, adds one node, plays at random to
+the end, and credits the result to every node on the path. (Kocsis and Szepesvári, "Bandit based Monte-Carlo planning",
+2006.) A node with a certain value is marked as solved, which propagates upwards, so the search turns into a proof where
+one is near. (Winands and others, "Monte-Carlo tree search solver", 2008.) The tree is kept from move to move.
 """
 
 import random
@@ -42,7 +41,7 @@ CERTAIN = 1000
 
 
 class Node(Generic[S]):
-    """A position in the tree, with what the playouts through it have given."""
+    """A position in the tree, with the results of playouts through it."""
 
     __slots__ = ("children", "reward", "side", "solved", "state", "untried", "visits")
 
@@ -64,16 +63,16 @@ class Node(Generic[S]):
         return -mean if side else mean
 
     def solve(self) -> None:
-        """Mark as solved what follows from the children: a won one is enough, otherwise all must be known."""
+        """Mark the node as solved if its children determine the value: by one won child, or by all."""
         sign = -1 if self.side else 1
         known = [child.solved * sign for child in self.children.values() if child.solved is not None]
         best = max(known, default=-WIN)
         if best > 0 or (not self.untried and len(known) == len(self.children)):
-            self.solved = sign * (best - (best > 0) + (best < 0))  # one ply farther away
+            self.solved = sign * (best - (best > 0) + (best < 0))  # one ply further away
 
 
 class MonteCarlo:
-    """Plays every game; the longer it thinks, the better. `rng` decides the playouts."""
+    """Plays every game, better with more time. `rng` decides the playouts."""
 
     name = "mcts"
     idea = "plays thousands of random games to the end, and the promising ones more often"
@@ -89,7 +88,7 @@ class MonteCarlo:
         return None
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return the move that is solved as won, or else the one that was tried most often."""
+        """Return a move solved as won, or else the most visited one."""
         require_playable(self, game, state)
         if isinstance(game, SwapGame) and may_swap(state):
             return or_swap(self._choose(game.base, state.position, limit), game.swap)
@@ -122,7 +121,7 @@ class MonteCarlo:
     def _meanwhile(self, game: Game[Any], state: LineState, effort: Effort) -> Choice | None:
         """Return an urgent move while playouts are still being compiled, or on large boards a likely one; else None.
 
-        Of a board of more than a few cells plain Python makes a hundred playouts a second, which overlook nearly all.
+        On larger boards, plain Python makes only a hundred playouts a second, which overlook nearly everything.
         """
         if not is_line_game(game) or is_small(game) or not is_installed():
             return None
@@ -142,7 +141,7 @@ class MonteCarlo:
         return None
 
     def _play_out(self, game: Game[S], root: Node[S], effort: Effort) -> None:
-        """Walk down, add one node, play on at random, and credit the result to every node on the way."""
+        """Walk down, add one node, play at random to the end, and credit the result to every node on the path."""
         path = [root]
         while not (node := path[-1]).untried and node.solved is None:
             path.append(_most_promising(node))
@@ -161,7 +160,7 @@ class MonteCarlo:
                 node.solve()
 
     def _random_result(self, game: Game[S], state: S, effort: Effort) -> int:
-        """Return the result for side 0 of a game played on at random."""
+        """Return the result for side 0 of a random continuation."""
         choice = self._rng.choice
         while True:
             effort.tests += 1
@@ -194,7 +193,7 @@ def _most_promising(node: Node[S]) -> Node[S]:
 def _best_move(node: Node[S]) -> Move:
     """Return the move to play.
 
-    The soonest certain win; else the most tried move, or a certain draw if that one seems to lose; else the latest
+    The soonest certain win; else the most visited move, or a certain draw if that move seems to lose; else the latest
     certain loss.
     """
     sign = -1 if node.side else 1

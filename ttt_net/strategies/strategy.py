@@ -1,10 +1,10 @@
-"""Declare the interface of a strategy: (game, state, limit) -> choice. Knows rules, no match, no event loop.
+"""Declare the interface of a strategy: (game, state, limit) -> choice. Knows rules, but no match and no event loop.
 
 A value is an integer from the view of the side to move. A win that will be complete in n plies is `WIN - n`, a loss
 `n - WIN`, a draw 0; what lies between, up to `DECIDED`, is an estimate: the higher, the better. So a sooner win and
 a later loss are worth more, and a search only ever compares numbers.
 
-Strategies play a game with the pie rule as the game beneath it, as soon as one move has been made.
+With the pie rule, strategies play the inner game once one move has been made.
 """
 
 import time
@@ -20,13 +20,13 @@ from ttt_net.games.swap import SwapGame, SwapState
 S = TypeVar("S")
 
 WIN = 1_000_000
-"""The value of a won game that is over."""
+"""The value of a finished, won game."""
 
 DECIDED = WIN - 10_000
-"""A value of at least this size tells a win or a loss, and in how many plies."""
+"""A value of at least this size is a win or a loss, and encodes the number of plies."""
 
 ALMOST_DECIDED = 40_000
-"""An estimate of at least this size tells a win or a loss unless a move helps that no search has looked at."""
+"""An estimate of at least this size is a win or a loss unless an unsearched move helps."""
 
 
 def is_decided(value: int) -> bool:
@@ -35,7 +35,7 @@ def is_decided(value: int) -> bool:
 
 
 def plies_to_end(value: int) -> int:
-    """Return after how many plies the win or the loss of a decided value is complete."""
+    """Return the number of plies until the win or the loss of a decided value is complete."""
     return WIN - abs(value)
 
 
@@ -45,7 +45,7 @@ def is_soonest(value: int) -> bool:
 
 
 def from_above(value: int, plies: int) -> int:
-    """Return a node's value as it is seen `plies` above: a win or a loss is that much farther away."""
+    """Return a node's value from `plies` above, where a win or a loss is that much further away."""
     if value >= DECIDED:
         return value - plies
     return value + plies if value <= -DECIDED else value
@@ -53,9 +53,9 @@ def from_above(value: int, plies: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a strategy may think; None is no limit.
+    """The limits of a search; None is no limit.
 
-    `cancelled` is asked again and again and ends the search when it answers True; an event's `is_set` is one.
+    `cancelled` is called repeatedly and ends the search when it returns True; an event's `is_set` works.
     """
 
     depth: int | None = None
@@ -64,18 +64,18 @@ class Limit:
     cancelled: Callable[[], bool] | None = None
 
     def share(self, part: float) -> "Limit":
-        """Return the limit of a first try, which may take that part of the nodes and of the time."""
+        """Return the limit of a first attempt, with this fraction of the nodes and of the time."""
         nodes = None if self.nodes is None else round(self.nodes * part)
         return replace(self, nodes=nodes, ms=None if self.ms is None else round(self.ms * part))
 
     def rest(self, spent: "Counts") -> "Limit":
-        """Return the rest of the limit, for a second try."""
+        """Return the rest of the limit, for a second attempt."""
         nodes = None if self.nodes is None else max(0, self.nodes - spent.nodes)
         return replace(self, nodes=nodes, ms=None if self.ms is None else max(0, self.ms - round(spent.ms)))
 
 
 ONE_SECOND = Limit(ms=1000)
-"""The limit of a strategy that is given none."""
+"""The default limit of a strategy."""
 
 
 class Counts(NamedTuple):
@@ -94,12 +94,12 @@ class Counts(NamedTuple):
     ms: float = 0.0
 
     def and_then(self, later: "Counts") -> "Counts":
-        """Return what this and a later search have cost together; the depth is the later one's."""
+        """Return the total cost of this and a later search, with the later one's depth."""
         return Counts(*map(add, self, later))._replace(depth=later.depth)
 
 
 class Choice(NamedTuple):
-    """A move, and what the strategy thinks of it: its value, the line of play it expects, and what that cost.
+    """A move with the strategy's evaluation: its value, the expected line of play, and the cost.
 
     `value` is None for a strategy that does not judge. `exact` tells that `value` is the truth and not an estimate.
     A win or a loss is one even if it is not exact, but then it may come sooner than `value` tells.
@@ -113,7 +113,7 @@ class Choice(NamedTuple):
 
 
 class Strategy(Protocol):
-    """A mind. It keeps what it needs in itself, so each thread or process makes its own.
+    """The interface of strategies. A strategy keeps its own state, so each thread or process creates its own.
 
     `name` is what `find_strategy` knows it by, and `idea` says in one sentence how it thinks.
     """
@@ -122,7 +122,7 @@ class Strategy(Protocol):
     idea: str
 
     def objection(self, game: Game[Any]) -> str | None:
-        """Return why it cannot play that game, in one sentence, or None if it can."""
+        """Return why it cannot play a game, in one sentence, or None if it can."""
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return a legal move for the side to move. Raises as `require_playable` does."""
@@ -142,7 +142,7 @@ class Stopped(Exception):  # noqa: N818 - reaching a limit is not an error
 
 
 UNLIMITED = 1 << 62
-"""More nodes than there is time for."""
+"""More nodes than any search has time for."""
 
 
 class Effort:
@@ -157,7 +157,7 @@ class Effort:
         self._cancelled = limit.cancelled
 
     def spend(self) -> None:
-        """Count one node more. Raises `Stopped` if the limit has been reached."""
+        """Count one more node. Raises `Stopped` if the limit has been reached."""
         if self.is_over():
             raise Stopped
         self.nodes += 1
@@ -169,11 +169,11 @@ class Effort:
         return self._cancelled is not None and self._cancelled()
 
     def seconds_left(self) -> float | None:
-        """Return how long it may go on, or None if there is no limit of time."""
+        """Return the remaining time, or None without a limit of time."""
         return None if self._deadline == float("inf") else max(0.0, self._deadline - time.monotonic())
 
     def counts(self) -> Counts:
-        """Return what has been spent up to now."""
+        """Return the cost so far."""
         ms = (time.monotonic() - self._started) * 1000
         return Counts(self.nodes, self.results, self.tests, self.cuts, self.hits, self.depth, ms)
 
@@ -196,7 +196,7 @@ def may_swap(state: object) -> TypeGuard[SwapState]:
 
 
 def value_of_swap(value: int) -> int:
-    """Return what a swap is worth in a position of that value: its other side, and one ply more to the end."""
+    """Return the value of a swap in a position with this value: from the other side, one ply further from the end."""
     return -value - (value < 0) + (value > 0) if is_decided(value) else -value
 
 

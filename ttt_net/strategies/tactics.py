@@ -1,8 +1,8 @@
-"""Tactics (origin D, the player its notebook left unfinished): the first of a list of aims that can be reached.
+"""Tactics (origin D, the player its notebook left unfinished): pursue the first possible aim of a list.
 
 Win; stop a win; make a fork (two ways to win at once); stop a fork; the centre; the corner opposite to one of the
-other side's; a corner; anything. All of it is by lines, not by case, so it holds for any line game; what ties is
-decided by chance. With gravity no mark is placed under a cell that wins for the other side, if that can be helped.
+other side's; a corner; anything. All aims are defined by lines, so they apply to any line game; ties are broken at
+random. With gravity, it avoids placing a mark under a cell that wins for the other side.
 """
 
 import random
@@ -16,7 +16,7 @@ from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, re
 
 
 class Tactics:
-    """Plays line games by aims, looking no further than the other side's reply; `rng` decides what ties."""
+    """Plays line games by aims, searching no further than the other side's reply; `rng` breaks ties."""
 
     name = "tactics"
     idea = "win, stop a win, fork, stop a fork, centre, opposite corner, corner, any"

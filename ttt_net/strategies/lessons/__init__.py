@@ -1,1 +1,1 @@
-"""Lessons from positions and matches in plain words: what could have been seen, what decided; knows no terminal."""
+"""Lessons from positions and matches in plain words: visible chances and decisive moves. Knows no terminal."""

@@ -1,6 +1,6 @@
-"""Explain a move and its fault: the kinds of reasons, the cells that each one names, and its sentence in English.
+"""Explain a move and its mistake: the kinds of reasons, the cells that each one names, and its sentence in English.
 
-A fault is first what a beginner could have seen, then what a search has found.
+Mistakes that a beginner could have seen come before those that only a search finds.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from ttt_net.strategies.lessons.sight import (
 from ttt_net.strategies.strategy import S, beneath, may_swap
 
 MOST_NAMED = 4
-"""Moves that a sentence names."""
+"""The maximal number of moves that a sentence names."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -150,7 +150,7 @@ class MarkRow(NamedTuple):
 
     marks: int
     is_run: bool
-    """Whether they are neighbours, each of the next."""
+    """Whether they are adjacent."""
     is_open: bool = False
     """Whether the line continues at both ends."""
 
@@ -177,9 +177,9 @@ class Explanation(NamedTuple):
     plies: int | None = None
     """After how many moves the game ends."""
     is_bound: bool = False
-    """Whether `plies` is only known to be enough."""
+    """Whether `plies` is only an upper bound."""
     instead: int | None = None
-    """After how many it would have ended."""
+    """The number of moves after which it would have ended otherwise."""
 
     def in_words(self) -> str:
         """Return the sentence or clause of its kind in English."""
@@ -196,7 +196,7 @@ class Explanation(NamedTuple):
         return f"C{words[1:]}" if words.startswith("column ") and words.endswith(".") else words
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object that programs read, without empty fields; of many moves a few and how many more."""
+        """Return the object for programs, without empty fields; of many moves, a few and the number of others."""
         row = self.row and {"marks": self.row.marks, "run": self.row.is_run, "open": self.row.is_open}
         found = {
             "kind": self.kind,
@@ -280,7 +280,7 @@ def step_of(line: int) -> int:
 
 
 def is_run(marks: int, line: int) -> bool:
-    """Tell whether marks in a line are neighbours in it, each of the next."""
+    """Tell whether marks in a line are adjacent in it."""
     step = step_of(line)
     return all(after - before == step for before, after in pairwise(list_cells(marks)))
 
@@ -289,11 +289,11 @@ class Kind(IntEnum):
     """The kinds of mistakes, the easiest to see first."""
 
     OVERLOOKED_WIN = 1
-    """There was a win at once."""
+    """There was an immediate win."""
     UNBLOCKED = 2
-    """The other side threatened to win at its next move, and still does."""
+    """The other side threatened to win with its next move, and still does."""
     GAVE_WIN = 3
-    """The move itself lets the other side win at once."""
+    """The move itself lets the other side win immediately."""
     ALLOWED_DOUBLE = 4
     """The other side can make two threats at once, and that could have been stopped."""
     OVERLOOKED_DOUBLE = 5
@@ -301,11 +301,11 @@ class Kind(IntEnum):
     ALLOWED_FORK = 6
     """The other side can make two open rows at once, each of which grows into two threats."""
     SEARCHED = 7
-    """It takes a search to see it."""
+    """Only a search finds it."""
 
 
 class Mistake(NamedTuple):
-    """The fault of a move, and why it is one."""
+    """The mistake of a move, and its reason."""
 
     kind: Kind
     better: tuple[Move, ...]
@@ -320,7 +320,7 @@ class Mistake(NamedTuple):
 
 
 def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple[Move, ...]) -> Mistake | None:
-    """Return the fault in a move that a beginner could have seen, or None.
+    """Return the mistake of a move that a beginner could have seen, or None.
 
     `sound` are the moves known to be as good as the best.
     """
@@ -443,7 +443,7 @@ def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...],
 
 
 def searched_mistake(game: Game[Any], was: Verdict, could: Verdict, best: tuple[Move, ...]) -> Mistake | None:
-    """Return what a search has found to be wrong with a move; None if it gave nothing away that is known."""
+    """Return the mistake of a move that a search has found; None if it gave nothing away as far as known."""
     why = _searched(was, could, names_of(game, best))
     if why is None:
         return None
@@ -475,9 +475,9 @@ def _searched(was: Verdict, could: Verdict, names: tuple[str, ...]) -> Explanati
 
 
 SMALL_DROP, LARGE_DROP = 0.25, 0.6
-"""By how much an estimate between -1 and 1 falls with a doubtful move, and with a mistake."""
+"""The drop of an estimate between -1 and 1 for a doubtful move, and for a mistake."""
 _EVEN = 50
-"""An estimate of so much, in open lines, counts as half a win."""
+"""The estimate, in open lines, that counts as half a win."""
 
 
 def scaled(verdict: Verdict) -> float:
@@ -486,5 +486,5 @@ def scaled(verdict: Verdict) -> float:
 
 
 def drop_of(was: Verdict, could: Verdict) -> float:
-    """Return by how much a move fell behind the best one."""
+    """Return the difference between a move and the best one."""
     return scaled(could) - scaled(was)

@@ -1,7 +1,7 @@
 """Give hints, warnings and advice about a position, with reasons.
 
-Hints and warnings need milliseconds and no search but for threats; advice adds a short search. Wins by threats alone in
-five in a row are proofs, and need numba.
+Hints and warnings take milliseconds, and search only threats; advice adds a short search. Wins by threats alone in five
+in a row are proofs, and need numba.
 """
 
 import random
@@ -38,17 +38,17 @@ from ttt_net.strategies.strategy import (
 )
 
 MOST_NODES = 20_000
-"""The most positions for one search for such a win, some 20 ms: enough for nearly all."""
+"""The maximal number of positions of one search for such a win, about 20 ms: enough for nearly all."""
 MOST_PLIES = 15
 """The longest win worth mentioning: a longer one that nobody sees is no lesson."""
 MOST_DEFENCES = 10
-"""Moves against such a win that are looked at."""
+"""The maximal number of moves against such a win to search."""
 
 
 class ThreatWins:
     """Looks for wins by threats in positions of one game; finds none where there is no search for them.
 
-    `ms` is how long it may take until the search is loaded.
+    `ms` is how long loading the search may take.
     """
 
     def __init__(self, game: LineGame, ms: int | None = None) -> None:
@@ -157,7 +157,7 @@ def _against_threats(game: Game[S], state: S, sight: Sight, sound: tuple[Move, .
 
 
 def warning(game: Game[S], state: S, side: Side) -> Hint | None:
-    """Return what `side` has to beware of, on either side's turn; None if there is nothing that can be seen.
+    """Return the threat against `side`, on either side's turn; None if none is visible.
 
     In five in a row on large boards that includes a win by fours and open threes that they would have if they were to
     move, as soon as the engine is loaded, which is not waited for.
@@ -219,7 +219,7 @@ def _double_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
 
 
 FEW = 3
-"""Moves that a hint may name and still be one."""
+"""The maximal number of moves in a hint."""
 JUDGE_SHARE = 0.8
 """How much of its limit advice takes to find the truth about every move, in games where that can be found."""
 
@@ -292,7 +292,7 @@ def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
 
 
 def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:
-    """Return what speaks for a move that a search has chosen."""
+    """Return the reason for a move that a search has chosen."""
     names = names_of(game, (choice.move,))
     is_draw = choice.exact and choice.value == 0
     otherwise = ExplanationKind.TRY_DRAW if is_draw else ExplanationKind.TRY_SEARCH

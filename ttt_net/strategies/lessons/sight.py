@@ -1,8 +1,8 @@
-"""Judge the moves of a position by what a beginner can see: wins in one, threats of one, two threats at once.
+"""Judge the moves of a position by what a beginner can see: immediate wins, single threats, double threats.
 
 All of it is exact as far as it goes: a move has a value here if it wins at once, if the other side wins at the next
 move, or (in games of lines) if one side makes two threats of which only one can be answered. Other moves have none.
-It takes milliseconds in plain Python on any board, so it comes before any search.
+It takes milliseconds in plain Python on any board, so it precedes any search.
 """
 
 from collections.abc import Iterator
@@ -39,11 +39,11 @@ class Sight:
 
     side: Side
     wins: tuple[Move, ...]
-    """Moves that win at once."""
+    """Moves that win immediately."""
     threats: tuple[Move, ...]
-    """Moves that would win at once for the other side, if it were to move."""
+    """Moves that would win immediately for the other side, if it were to move."""
     values: dict[Move, int]
-    """The value of each move that is decided within four plies, as far as it was looked."""
+    """The value of each move that is decided within four plies, as far as searched."""
     double_threats: tuple[DoubleThreat, ...] = ()
     """The double threats of the side to move."""
     their_double_threats: tuple[DoubleThreat, ...] = ()
@@ -57,7 +57,7 @@ class Sight:
 
 
 def look(game: Game[S], state: S) -> Sight:
-    """Return what can be seen in a position that is not over."""
+    """Return the visible features of an unfinished position."""
     if is_first(state) or may_swap(state):
         return Sight(game.to_move(state), (), (), {})
     inner, position = beneath(game, state)
@@ -188,7 +188,7 @@ class _LinePosition:
             return LOSS_IN_2, list_cells(left)
         forces = completing_cells(game.lines_through[move], own, other) & self.playable(own | other)
         if not game.gravity and not forces and theirs is not None:
-            # Our mark can only remove threats of theirs: those that it does not touch remain.
+            # Our mark can only remove their threats: those that it does not touch remain.
             if not theirs:
                 return 0, ()
             for each in theirs:
