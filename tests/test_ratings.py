@@ -88,7 +88,7 @@ def test_winning_costs_no_rating_and_ratings_keep_their_bounds(
 
 
 @given(some_ratings, some_ratings, scores, times)
-def test_both_sides_of_a_match_are_treated_alike(one: Rating, other: Rating, score: float, at_ms: int) -> None:
+def test_both_sides_of_a_match_are_treated_equally(one: Rating, other: Rating, score: float, at_ms: int) -> None:
     first, second = rated(one, other, score, at_ms)
     assert rated(other, one, 1 - score, at_ms) == (second, first)
 

@@ -70,7 +70,7 @@ def club(real_server: RealServer, environment: dict[str, str], monkeypatch: pyte
     return real_server
 
 
-def test_a_profile_is_told_in_lines(club: RealServer, ask: Ask) -> None:
+def test_a_profile_is_printed_in_lines(club: RealServer, ask: Ask) -> None:
     code, out, err = ask("--profile", "bob")
     assert (code, err) == (0, "")
     assert out.splitlines()[0].startswith("Bob (bot): known since 20")
@@ -83,7 +83,7 @@ def test_a_profile_is_told_in_lines(club: RealServer, ask: Ask) -> None:
     assert "against" not in mine
 
 
-def test_a_history_and_a_list_are_told_in_tables(club: RealServer, ask: Ask) -> None:
+def test_histories_and_lists_are_printed_as_tables(club: RealServer, ask: Ask) -> None:
     code, out, _ = ask("--history")
     assert code == 0
     assert "finished matches of Ann, page 1" in out
@@ -100,7 +100,7 @@ def test_a_history_and_a_list_are_told_in_tables(club: RealServer, ask: Ask) -> 
     assert [leader["player"]["name"] for leader in json.loads(out)["leaders"]] == ["Ann", "Bob"]
 
 
-def test_a_tournament_is_told_in_tables(real_server: RealServer, ask: Ask) -> None:
+def test_a_tournament_is_printed_as_tables(real_server: RealServer, ask: Ask) -> None:
     async def hold() -> str:
         ann, bob = [await Peer.connect(f"ws://{real_server.address}") for _ in range(2)]
         await ann.hello(name="Ann")

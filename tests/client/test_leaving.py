@@ -204,7 +204,7 @@ def test_a_host_ends_the_server_before_leaving_it_and_waits_until_it_has_ended()
     assert controller.is_done
 
 
-def test_a_disk_that_keeps_no_token_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_cannot_be_stored_is_reported_immediately(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TTT_NET_HOME", str(tmp_path / "file" / "home"))
     mine = take("localhost:8765", "Ann")

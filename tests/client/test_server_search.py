@@ -123,7 +123,7 @@ def test_help_in_the_menu_tells_what_can_be_typed_and_why_no_server_was_found() 
 
 
 @pytest.mark.parametrize("error", [ImportError("no module named zeroconf"), OSError(101, "Network is unreachable")])
-async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
+async def test_a_network_that_cannot_be_searched_is_reported_without_an_error(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def fail(name: str) -> None:

@@ -100,7 +100,7 @@ def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
     assert words.notice(display) == "The disk is full."
 
 
-def test_a_fact_heard_twice_changes_nothing() -> None:
+def test_a_repeated_fact_changes_nothing() -> None:
     display = seen(snapshot(), played("tictactoe", [4]))
     assert update(display, played("tictactoe", [4]), 0) == display
 
@@ -280,7 +280,7 @@ def test_how_many_watch_is_kept() -> None:
     assert words.facts(display, display.match) == ["3 watching"]
 
 
-def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() -> None:
+def test_a_match_that_begins_during_another_is_shown_and_one_key_away() -> None:
     display = seen(snapshot(), second())
     assert (display.shown, display.elsewhere) == ("m1", display.world.matches["m2"])
     assert words.notice(display) == "Another match has begun, against Ben: Connect Four."

@@ -108,7 +108,7 @@ def test_one_engine_plays_its_game_and_says_once_how_it_went(tmp_path: Path) -> 
     assert "< bestmove " in (tmp_path / "log").read_text()
 
 
-def test_a_file_of_engines_is_seated_and_leaves_when_it_is_told_to(tmp_path: Path) -> None:
+def test_the_engines_of_a_file_play_and_leave_on_request(tmp_path: Path) -> None:
     command = printed(tmp_path, "python")
     crashing = tmp_path / "crashing.py"
     crashing.write_text(

@@ -164,7 +164,7 @@ async def test_connections_during_shutdown_are_rejected_and_do_not_delay_it(tmp_
         stalled.close()
 
 
-async def test_a_disk_that_fails_refuses_moves_and_play_goes_on_when_it_works_again(tmp_path: Path) -> None:
+async def test_a_failing_disk_rejects_moves_and_play_continues_when_it_works_again(tmp_path: Path) -> None:
     """The kernel itself says no: the file may not grow beyond a limit, which is then lifted."""
     async with running(tmp_path, "--rate", "1000000") as server:
         first, second, match = await pair(server, 1)

@@ -13,7 +13,7 @@ def test_the_small_boards_are_told_as_won_dead_and_open() -> None:
     assert game.blocks(state) == "....X...."
 
 
-def test_a_full_board_that_nobody_won_is_told_as_dead() -> None:
+def test_a_full_small_board_without_a_winner_is_described_as_dead() -> None:
     game = find_game("ultimate")
     rows = ["XOX......", "XOO......", "OXX......", *["........."] * 6]
     first = sum(1 << (y * 9 + x) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "X")

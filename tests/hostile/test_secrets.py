@@ -140,8 +140,8 @@ async def test_the_client_has_its_token_in_private_files_and_nowhere_else(tmp_pa
         assert token.encode() not in line + out + errors, "nor in what --json repeats of what was heard"
 
 
-async def test_nobody_hears_what_is_not_for_them(tmp_path: Path) -> None:
-    """A watcher and one who looks at the lobby hear no token, no address, no code and nothing of private matches."""
+async def test_nobody_receives_messages_for_others(tmp_path: Path) -> None:
+    """Watchers and lobby subscribers receive no token, no address, no code and nothing about private matches."""
     async with serving(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         first, second, public = await server.pair("Carl", "Dora")

@@ -258,7 +258,7 @@ def test_an_arena_whose_test_was_decided_plays_no_more(tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize("option", ["--results", "--records", "--picture"])
-def test_a_file_that_cannot_be_written_is_told_in_one_line(
+def test_a_file_that_cannot_be_written_is_reported_in_one_line(
     option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["arena", "table", "rules", "--rounds", "1", option, str(tmp_path / "no" / "file")]) == 2

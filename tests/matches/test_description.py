@@ -61,7 +61,7 @@ def test_the_line_of_misere_is_its_loser_s() -> None:
     assert after("misere", "b3 c3").line_by is None
 
 
-def test_the_takeover_is_told_to_the_second_player_alone() -> None:
+def test_only_the_second_player_is_offered_the_takeover() -> None:
     game = find_game("connect4+swap")
     assert after("connect4+swap", "").takeover is None
     assert after("connect4+swap", "4").takeover == game.move_names.index("swap")

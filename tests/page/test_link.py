@@ -9,7 +9,7 @@ from tests.page.place import Place, Visitor, in_turn, wait_for
 from tests.page.wire import Wire
 
 
-def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) -> None:
+def test_a_dropped_connection_is_shown_and_the_match_continues_after_reconnecting(place: Place) -> None:
     place.expect_broken_links()
     wire = Wire(int(place.address.rpartition(":")[2]))
     try:

@@ -18,7 +18,7 @@ def asked(place: Place, *words: str) -> dict[str, Any]:
     return answer
 
 
-def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place) -> None:
+def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_announced(place: Place) -> None:
     rude, other = place.pair(**SMALL_PHONE)
     for visitor in (rude, other):
         visitor.page.locator("summary", has_text="Chat").click()

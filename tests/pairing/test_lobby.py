@@ -101,7 +101,7 @@ def test_a_person_who_asks_for_a_bot_waits_for_one() -> None:
     assert players(room.seek(bot(3), 0)) == {1, 3}
 
 
-def test_one_who_has_left_is_not_paired() -> None:
+def test_departed_players_are_not_paired() -> None:
     room = lobby()
     room.seek(person(1), 0)
     assert room.seeks.withdraw(1)

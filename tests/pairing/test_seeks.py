@@ -227,7 +227,7 @@ def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
     assert house.asked == both, "nobody is left whose band is due"
 
 
-def test_a_crowd_is_told_of_bots_some_at_a_time() -> None:
+def test_a_crowd_gets_suggestions_of_bots_in_batches() -> None:
     room = StandingSeeks(by_number, Unwelcoming())
     for player in range(2 * MOST_TOLD):
         room.seek(person(player), 0)

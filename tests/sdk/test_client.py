@@ -33,7 +33,7 @@ from ttt_net.sdk.client_session import BotProfile
 from ttt_net.sdk.received import ConnectionEvent, Parting
 
 
-async def test_a_program_enters_asks_and_hears() -> None:
+async def test_a_program_logs_in_asks_and_receives_events() -> None:
     async with fake_server() as server, TaskGroup() as group:
 
         async def serve() -> None:

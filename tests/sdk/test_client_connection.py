@@ -64,7 +64,7 @@ async def test_waiting_for_an_answer_ends_with_its_delivery() -> None:
 
 
 @pytest.mark.parametrize("how", [Closing.RESTART, Closing.FAULT, Closing.TOO_SLOW, Closing.NO_HELLO, 4999, None])
-async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(how: int | None) -> None:
+async def test_a_dropped_connection_reconnects_resumes_and_repeats_unanswered_requests(how: int | None) -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in(token="secret")

@@ -185,7 +185,7 @@ def test_a_request_that_was_too_fast_is_sent_again_later() -> None:
     assert (talk.said, talk.told) == ([], []), "what was answered is not sent again"
 
 
-def test_a_refusal_that_asks_for_a_long_wait_is_told_at_once() -> None:
+def test_a_refusal_with_a_long_wait_is_reported_immediately() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(RenameRequest(0, "Anna"))
@@ -372,7 +372,7 @@ def test_a_match_that_cannot_be_resumed_does_not_hold_its_requests_back() -> Non
     assert [(type(said), said.match) for said in talk.said] == [(ResignRequest, "m1")]  # type: ignore[attr-defined]
 
 
-def test_a_repeated_fact_is_told_once() -> None:
+def test_a_repeated_event_is_delivered_once() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
@@ -381,7 +381,7 @@ def test_a_repeated_fact_is_told_once() -> None:
     assert talk.told == [move, snapshot(moves=[4])]
 
 
-def test_a_gap_is_closed_before_anything_later_is_told() -> None:
+def test_a_gap_is_closed_before_later_events_are_delivered() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
@@ -633,7 +633,7 @@ def test_facts_of_a_match_that_was_never_shown_are_left_out() -> None:
     assert (talk.said, talk.told) == ([], [])
 
 
-def test_a_rename_is_told_at_once_and_changes_only_the_name_of_its_player_in_the_match() -> None:
+def test_a_rename_is_delivered_immediately_and_changes_only_its_players_name_in_the_match() -> None:
     talk, match, renamed = Talk(), snapshot(), PlayerRenamed("m1", 1, "Benny")
     talk.let_in()
     talk.hear(match, renamed)

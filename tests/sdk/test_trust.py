@@ -114,7 +114,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused_and_a_fingerprin
             assert (await (await server.accepts()).lets_in()).token == "secret"
 
 
-async def test_a_certificate_of_another_fingerprint_hears_no_word(tmp_path: Path) -> None:
+async def test_nothing_is_sent_to_a_certificate_with_another_fingerprint(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     async with fake_server(tls=authority.certificate.context) as server:
         ending = await farewell(server, Trust(HEX))

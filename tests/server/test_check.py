@@ -105,7 +105,7 @@ def test_risks_are_reported_with_their_reasons(tmp_path: Path, settings: dict[st
     assert any(risk in line for line in found), found
 
 
-def test_a_server_without_the_engine_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_the_engine_reports_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "find_spec", lambda _: None)
     assert any("the extra `engine` is not installed" in line for line in risks(of(tmp_path)))
     quiet = of(tmp_path, house_bots=False, limits=Limits(analysis_s=0))

@@ -69,7 +69,7 @@ async def test_a_bad_hello_is_refused_and_a_good_one_may_follow(
         await peer.hello(name="Ann")
 
 
-async def test_nothing_but_hello_is_heard_before_hello_and_it_is_heard_once(tmp_path: Path) -> None:
+async def test_only_one_hello_is_accepted_and_nothing_before_it(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.connect()
         for request in ("who", "ping", "unseek", "seek"):
@@ -141,7 +141,7 @@ async def test_a_hello_whose_answer_was_lost_can_be_said_again(tmp_path: Path) -
         assert (await later.hello(token="t" * 40))["you"] == {"name": "Ann"}
 
 
-async def test_one_who_is_gone_before_the_welcome_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_before_the_welcome_leaves_nothing_behind(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.connect()
         with server.stopped_disk():
@@ -311,7 +311,7 @@ async def test_a_player_with_as_many_matches_as_they_may_have_starts_no_more(tmp
         await ann.ok("seek")
 
 
-async def test_a_client_that_connects_while_the_server_drains_is_told_to_come_back(tmp_path: Path) -> None:
+async def test_clients_that_connect_during_a_drain_are_asked_to_reconnect(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         early = await server.connect()
         ann = await server.join("Ann")

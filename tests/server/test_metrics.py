@@ -148,7 +148,7 @@ async def test_a_fault_in_an_analysis_costs_that_analysis(
         assert reports(caplog) == [f"fault: analysis (number {number} of its kind)" for number in (1, 2)]
 
 
-async def test_a_list_that_could_not_be_made_is_told_once_it_can(
+async def test_a_list_that_could_not_be_built_is_sent_once_it_can(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 1))

@@ -97,9 +97,7 @@ def test_a_node_that_is_to_begin_anew_does_so_on_its_port_until_its_log_answers_
     assert served.ports == served.ports[:1] * 4
 
 
-def test_a_node_that_begins_anew_keeps_nothing_of_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restarted_node_keeps_nothing_of_its_predecessor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Room:
         """Part of a server, in a cycle, as its parts are."""
 

@@ -47,7 +47,7 @@ def test_of_several_matches_at_once_each_has_its_end() -> None:
     ]
 
 
-def test_a_match_that_ended_while_the_link_was_gone_is_told_as_well() -> None:
+def test_a_match_that_ended_while_disconnected_is_also_reported() -> None:
     over = structs.replace(snapshot(you=1, opponent=BOT), outcome=OutcomeInfo(1, "abandon"))
     assert written(LET_IN, snapshot(you=1, opponent=BOT), over, over)[2:] == [
         "Against deep [bot]: You won: deep left the match. So far 1 won, 0 drawn, 0 lost."

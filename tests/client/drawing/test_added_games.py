@@ -85,7 +85,7 @@ def test_a_note_says_what_the_next_move_has_to_respect() -> None:
     assert words.status(seen(structs.replace(match, position=noted))).endswith("; no move turns a disc: pass.")
 
 
-def test_a_fault_of_the_rules_is_told_with_what_it_means_for_the_game() -> None:
+def test_an_error_of_the_rules_is_shown_with_its_consequence_for_the_game() -> None:
     match = structs.replace(played("hex"), outcome=OutcomeInfo(None, "abort", "the rules of hex failed: Oops"))
     assert words.result(match) == "The match was called off: the rules of hex failed: Oops. It does not count."
 

@@ -317,7 +317,7 @@ async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:
         assert (await link.hears(PlayRequest)).move == 4
 
 
-async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
+async def test_after_a_match_the_score_and_the_ratings_are_printed() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

@@ -90,7 +90,7 @@ def test_a_board_of_small_ones_is_told_by_them_as_moves_are_named() -> None:
     assert asked("board", display) == "Board 1 is won by X.\nBoard 3 is nobody's."
 
 
-def test_lines_that_lack_one_mark_are_told() -> None:
+def test_lines_that_lack_one_mark_are_listed() -> None:
     assert asked("lines", seen()) == "No line lacks only one mark."
     assert asked("lines", seen(moves=[4, 1, 0])) == "X has a3 to c1 but for c1."
     assert asked("lines", seen(moves=[4, 1, 0, 2, 8])) == "The line is a3, b2, c1."
@@ -116,7 +116,7 @@ def test_requirements_of_a_position_are_printed_with_the_turn() -> None:
 
 
 @pytest.mark.parametrize("question", ["board", "row 1", "lines", "clock", "moves"])
-def test_before_the_match_there_is_nothing_to_tell(question: str) -> None:
+def test_before_the_match_there_is_nothing_to_print(question: str) -> None:
     assert asked(question, Display()) == "There is no match yet."
 
 

@@ -152,7 +152,7 @@ async def test_somebody_whose_name_has_spaces_is_challenged_in_quotes_or_as_list
         assert (challenge.name, challenge.time) == ("Ann Lee", TimeControl(180_000, 2_000))
 
 
-async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
+async def test_our_challenge_is_shown_and_withdrawn() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -440,7 +440,7 @@ async def test_older_matches_and_lower_ranks_are_chosen_by_their_number() -> Non
         await paper.shows("1. rank 1, perfect [bot], 2210, 812 games")
 
 
-async def test_a_long_list_is_told_piece_by_piece() -> None:
+async def test_a_long_list_is_printed_in_pieces() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

@@ -77,7 +77,7 @@ async def test_the_lesson_of_a_match_is_told_by_itself_and_a_replay_begins_there
         paper.type("quit")
 
 
-async def test_a_hint_is_told_where_there_are_only_lines() -> None:
+async def test_hints_are_printed_in_lines_mode() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         hello = await link.hears(HelloRequest)
@@ -204,7 +204,7 @@ async def test_a_match_of_others_is_found_in_a_history_and_stepped_through() -> 
         assert (await link.grants(UnwatchRequest)).match == "m7"
 
 
-async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None:
+async def test_an_analysis_is_summarized_by_the_turning_points() -> None:
     moves = [
         *(AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, 0, ["a3"], side=1)),
         *(AnalysedMove(3, 1, 0, ["b3"]), AnalysedMove(4, 2, -1, ["b1"], turning=True, side=1)),

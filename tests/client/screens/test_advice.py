@@ -172,7 +172,7 @@ def test_where_there_is_no_hint_a_sentence_says_why(match: Snapshot, says: str) 
     assert "warnings" not in picture(coached(match)) or says.startswith("A hint comes")
 
 
-def test_two_people_without_a_server_are_not_told_that_a_server_gives_no_hints() -> None:
+def test_two_people_without_a_server_get_no_message_about_a_servers_hints() -> None:
     display = update(update(Display(), welcome(), 0), snapshot(moves=LOST[:4], opponent=BEN), 0)
     assert notice(done(display, HINT)[0]) == "Hints are for matches against a bot."
 

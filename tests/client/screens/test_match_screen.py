@@ -424,7 +424,7 @@ def test_our_own_words_and_those_at_another_match_are_no_news() -> None:
     assert update(lobby(MATCH), told("hello", match="m2"), 0).chat == ()
 
 
-def test_one_key_mutes_and_the_same_key_hears_again() -> None:
+def test_one_key_mutes_and_unmutes() -> None:
     display, requests = pressed(lobby(MATCH), "m")
     assert requests == (MuteRequest(0, name="Ben", on=True),)
     display = update(display, told("on its way before the mute"), 0)

@@ -208,7 +208,7 @@ def test_invalid_input_is_rejected_in_one_line(arguments: list[str]) -> None:
         ("wss://10.0.0.7:8765", Trust("ab" * 32), f"wss://10.0.0.7:8765 --tls-fingerprint {'ab' * 32}"),
     ],
 )
-def test_a_friend_is_told_what_makes_their_client_trust_the_server(url: str, trust: Trust, typed: str) -> None:
+def test_friends_get_the_option_for_trusting_the_server(url: str, trust: Trust, typed: str) -> None:
     paper = Paper()
     connection = ClientConnection(
         url, ClientSession("Ann", None), paper.mailbox.put, FOREVER, lambda token: None, trust=trust

@@ -79,7 +79,7 @@ def test_no_screen_takes_a_key_of_the_lobby_or_a_word_that_means_something_alrea
     assert len(WORDS) == sum(len(each.words) for each in SCREENS.values())
 
 
-def test_every_word_is_told_in_the_help() -> None:
+def test_every_word_is_listed_in_the_help() -> None:
     assert [
         word for word in WORDS if word not in HELP.replace(",", " ").replace(":", " ").replace(".", " ").split()
     ] == []
@@ -119,7 +119,7 @@ def test_a_new_screen_is_opened_drawn_walked_through_and_left(monkeypatch: pytes
     assert display.page.screen == "lobby"
 
 
-def test_a_new_screen_is_told_in_lines_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_screen_is_printed_in_lines_with_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCREENS, NEW.name, NEW)
     session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
     connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)

@@ -94,7 +94,7 @@ def test_an_open_tournament_is_entered_with_one_key() -> None:
     assert "enter:" not in keys_of(entered)
 
 
-def test_a_countdown_runs_from_when_the_tournament_was_told() -> None:
+def test_a_countdown_runs_from_the_arrival_of_the_tournament() -> None:
     display = at(replace(OPENED, starts_in_ms=70_000), now_ms=1_000)
     assert "It starts in 1:00." in draw(display, (80, 24), 11_000, BOXES).plain
     display = at(replace(RESTS, next_in_ms=12_000), now_ms=1_000)

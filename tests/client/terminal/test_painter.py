@@ -176,7 +176,7 @@ def test_copied_text_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch)
     assert wire.bytes.getvalue().count(b"\x1b]52;c;aHR0cDovLzE5Mi4xNjguMS4yMDo4NzY1L20vbTE=\x07") == 1
 
 
-def test_a_terminal_that_is_gone_is_told_as_output_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_terminal_is_reported_as_unread_output(monkeypatch: pytest.MonkeyPatch) -> None:
     person, ours = os.openpty()
     os.close(person)
     with os.fdopen(ours, encoding="utf-8") as keyboard:

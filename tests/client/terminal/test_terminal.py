@@ -257,7 +257,7 @@ def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
     assert b"Traceback" not in person.raw
 
 
-def test_a_resized_window_is_drawn_anew_and_nothing_wraps(
+def test_a_resized_window_is_redrawn_and_nothing_wraps(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")

@@ -206,7 +206,7 @@ async def test_a_player_whose_deletion_failed_plays_on(tmp_path: Path) -> None:
         await server.match(ann, await server.join("Bob"))
 
 
-async def test_a_guest_needs_no_name_and_comes_back_with_their_token(tmp_path: Path) -> None:
+async def test_a_guest_needs_no_name_and_returns_with_their_token(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         names = set()
         for _ in range(3):
@@ -245,7 +245,7 @@ async def test_a_guest_gets_a_longer_name_where_the_short_ones_are_taken(tmp_pat
             assert guest.name == expected
 
 
-async def test_a_host_may_let_no_guests_in(tmp_path: Path) -> None:
+async def test_a_host_may_reject_guests(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(allow_guests=False)) as server:
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1]) == "no_guests"
@@ -461,7 +461,7 @@ async def test_a_second_connection_may_ask_while_the_question_of_the_first_waits
         assert (await again.hear("replay"))["match"] == match
 
 
-async def test_a_question_too_many_is_refused_and_told_when_to_come_back(tmp_path: Path) -> None:
+async def test_a_question_over_the_limit_is_refused_with_the_time_to_retry(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, match = await played_out(server)
         cleo = await server.join("Cleo")

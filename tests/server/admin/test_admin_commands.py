@@ -86,7 +86,7 @@ async def test_a_part_of_a_token_opens_nothing(tmp_path: Path) -> None:
             assert (await each.http("/metrics", f"Authorization: Bearer {token}"))[0] == 200
 
 
-async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:
+async def test_a_banned_player_is_disconnected_and_rejected_under_any_name(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         await ann.ok("rename", name="Annika")

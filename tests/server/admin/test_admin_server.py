@@ -62,7 +62,7 @@ async def test_players_and_matches_are_listed_private_ones_too(tmp_path: Path) -
         assert sorted(row["present"]) == [False, True]
 
 
-async def test_a_player_is_kicked_with_a_reason_and_told_not_to_come_back(tmp_path: Path) -> None:
+async def test_a_player_is_kicked_with_a_reason_and_asked_not_to_reconnect(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         assert "nobody called Eve" in await admin.failed("kick", name="Eve")
@@ -72,7 +72,7 @@ async def test_a_player_is_kicked_with_a_reason_and_told_not_to_come_back(tmp_pa
         assert each.server.hub.metrics.endings == {"kicked": 1}
 
 
-async def test_everybody_hears_an_announcement_without_control_characters(tmp_path: Path) -> None:
+async def test_announcements_reach_everybody_without_control_characters(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         peers = [await each.server.join(name) for name in ("Ann", "Bob")]
         await admin.done("announce", text="tea at \x1bfive")
@@ -205,7 +205,7 @@ async def test_the_token_for_metrics_opens_nothing_else(tmp_path: Path, wanted: 
                 await connecting
 
 
-async def test_a_page_of_a_browser_is_not_let_in_even_with_the_token(tmp_path: Path) -> None:
+async def test_browsers_pages_are_rejected_even_with_the_token(tmp_path: Path) -> None:
     async with attended(tmp_path) as each:
         assert (await each.http("/metrics", each.authorization, "Origin: http://localhost"))[0] == 401
         assert (await each.http("/metrics", each.authorization, each.authorization))[0] == 401
@@ -273,7 +273,7 @@ async def test_labelled_counters_start_at_zero(tmp_path: Path) -> None:
     )
 
 
-async def test_no_token_is_in_anything_that_an_admin_is_told(tmp_path: Path) -> None:
+async def test_no_reply_to_an_admin_contains_a_token(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         first, second, _ = await each.server.pair()
         await admin.done("kick", name=second.name)

@@ -32,7 +32,7 @@ async def moderator(host: Admin, name: str = "Anna") -> str:
 # Sanctions.
 
 
-async def test_a_ban_with_the_address_holds_who_comes_back_as_somebody_else(tmp_path: Path) -> None:
+async def test_a_ban_with_the_address_also_holds_for_a_new_player_from_there(tmp_path: Path) -> None:
     async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
         ann = await each.server.join("Ann")
         said = await host.done("ban", whom="Ann", reason="rude", for_s=WEEK_S, with_address=True)
@@ -85,7 +85,7 @@ async def test_an_address_that_many_share_is_not_banned_by_a_name(tmp_path: Path
         assert (await host.ask("bans"))["sanctions"] == []
 
 
-async def test_a_network_is_muted_and_its_players_are_told(tmp_path: Path) -> None:
+async def test_a_network_is_muted_and_its_players_are_notified(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as host:
         first, second, match = await each.server.pair()
         await host.done("mute", whom="127.0.0.0/8", reason="noise", for_s=60)
@@ -109,7 +109,7 @@ async def test_two_who_were_banned_with_one_address_are_let_in_only_when_both_ma
         assert (await carl.hear("sanctioned"))["lifted"] is True
 
 
-async def test_a_forgotten_player_who_is_banned_is_not_let_in_by_the_same_token(tmp_path: Path) -> None:
+async def test_a_banned_deleted_player_is_rejected_with_the_same_token(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as host:
         ann = await each.server.join("Ann")
         await ann.say("forget", name="Ann")
@@ -161,7 +161,7 @@ async def test_impossible_reports_are_refused(tmp_path: Path) -> None:
         assert "there is no report 9" in await host.failed("report", number=9)
 
 
-async def test_watchers_report_what_watchers_hear(tmp_path: Path) -> None:
+async def test_reports_of_watchers_attach_the_watchers_chat(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as host:
         rude, _, match = await chatting(each)
         eve = await each.server.join("Eve")

@@ -442,7 +442,7 @@ async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
         servers.close()
 
 
-async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> None:
+async def test_strangers_without_credentials_are_rejected(tmp_path: Path) -> None:
     if nats_server() is None:
         pytest.skip("nats-server or openssl is not installed")
     servers = NatsServers(tmp_path, 1)

@@ -83,7 +83,7 @@ async def test_no_callback_comes_from_within_a_call(cluster: Cluster) -> None:
     await done.first(3)
 
 
-async def test_every_node_hears_the_batches_of_all_in_one_order_without_a_gap(cluster: Cluster) -> None:
+async def test_every_node_receives_all_batches_in_one_order_without_gaps(cluster: Cluster) -> None:
     logs = [await cluster.node() for _ in range(3)]
     heard = [following(log) for log in logs]
     done = [Heard() for _ in logs]
@@ -267,7 +267,7 @@ async def test_the_order_of_the_log_is_kept_by_one_who_publishes_while_hearing(c
     assert found[1:] == [(position + 1, b"after %d" % position) for position in range(1, 20)]
 
 
-def test_a_batch_comes_back_from_its_bytes_as_it_was() -> None:
+def test_a_batch_survives_encoding() -> None:
     played = Played(match="abcd2345", seq=2, at_ms=5, side=0, ply=1, move=4)
     entries = (
         BeginEpoch("secret"),

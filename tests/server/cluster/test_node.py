@@ -255,7 +255,7 @@ def test_mutes_and_unmutes_are_announced_by_the_players_own_node() -> None:
     assert evening.heard(0, "sanctioned") == []
 
 
-def test_a_mute_that_came_about_though_it_was_given_up_is_told() -> None:
+def test_a_mute_that_happens_after_being_given_up_is_announced() -> None:
     evening = Evening("a", "b")
     evening.world.weather.losing = 1.0
     evening.node("a").ask(protocol.MutePlayer("192.0.2.2", "spam", 60))

@@ -13,7 +13,7 @@ from ttt_net.server.cluster.node_messages import LobbyQuestion, WatcherCounts, d
 NEWER = b'{"form": %d, "said": "in a way that is still to come"}' % (FORM + 1)
 
 
-def test_a_message_comes_back_from_its_bytes_as_it_was_and_needs_no_form_or_later_field() -> None:
+def test_a_message_survives_encoding_and_needs_no_form_or_later_field() -> None:
     counts = WatcherCounts("a", {"k3V9": 2})
     assert decode_message(encode_message(counts), WatcherCounts) == counts
     assert decode_message(b'{"node":"a","matches":{"k3V9":2},"since":"later"}', WatcherCounts) == counts

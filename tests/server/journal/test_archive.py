@@ -138,7 +138,7 @@ def test_one_question_is_read_at_a_time_and_the_next_once_it_is_answered(desk: D
 @pytest.mark.parametrize(
     ("count", "asker"), [(MAX_OF_ADDRESS, lambda _: ANN), (MAX_WAITING, lambda number: Asker(number, str(number)))]
 )
-def test_one_question_too_many_is_refused_and_told_when_to_come_back(
+def test_one_question_over_the_limit_is_refused_with_the_time_to_retry(
     desk: Desk, count: int, asker: Callable[[int], Asker]
 ) -> None:
     for number in range(count + 1):  # the first of them is under way
@@ -309,7 +309,7 @@ def test_the_pages_of_a_replay_play_the_match_through_once(desk: Desk) -> None:
     assert desk.answer(replay("long", 320)).message.positions[-1].ply == 341
 
 
-def test_a_live_match_is_read_anew_each_time(desk: Desk) -> None:
+def test_a_live_match_is_read_again_each_time(desk: Desk) -> None:
     committed(desk.database, AppendEvents(tuple(long_match("live")[:-1]), (1, 2)))
     query = replay("live")._replace(is_heard=True)
     desk.answer(query)

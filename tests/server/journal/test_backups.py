@@ -46,7 +46,7 @@ async def test_a_copy_of_a_running_server_has_all_that_was_acknowledged(tmp_path
     assert names(tmp_path) == {"copy", JOURNAL, "journal.lock"}
 
 
-async def test_a_copy_that_is_put_back_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_a_restored_backup_continues_where_it_was(tmp_path: Path) -> None:
     async with running(tmp_path / "one") as server:
         first, _, match = await played(server)
         back_up(tmp_path / "one" / JOURNAL, tmp_path / "copy")

@@ -111,7 +111,7 @@ def test_a_ledger_in_memory_waits_to_be_told_and_can_be_followed_from_what_it_ke
     ledger.database.close()
 
 
-async def test_a_job_that_raises_is_told_and_those_after_it_are_done(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_raising_job_is_reported_and_later_jobs_are_carried_out(caplog: pytest.LogCaptureFixture) -> None:
     worker, told, faults = Worker(), Heard(), Heard()
     worker.on_fault = faults
 
@@ -183,7 +183,7 @@ async def test_a_reader_can_neither_write_nor_checkpoint(tmp_path: Path) -> None
         assert (tmp_path / "journal-wal").stat().st_size > 0
 
 
-async def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     reader, told = JournalReader(tmp_path / "nothing"), Heard()
     with reader.reading():
         reader.look(names, told)

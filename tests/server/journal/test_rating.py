@@ -63,7 +63,7 @@ async def club(path: Path) -> AsyncIterator[Club]:
         yield made
 
 
-async def test_a_rated_end_changes_the_ratings_of_both_and_tells_how(tmp_path: Path) -> None:
+async def test_a_rated_end_changes_both_ratings_and_reports_the_changes(tmp_path: Path) -> None:
     async with club(tmp_path / "journal") as our:
         first, second = rated(Rating(), Rating(), 1, 1_000, (1, 1))
         assert await our.play("m", 0) == (

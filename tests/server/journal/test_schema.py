@@ -191,7 +191,7 @@ def test_a_journal_that_cannot_be_kept_is_not_converted(old: Path) -> None:
 _LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n"
 
 
-def test_a_large_file_tells_that_it_is_being_brought_up_to_date_and_then_no_more(old: Path) -> None:
+def test_migrating_a_large_file_reports_progress_until_it_is_done(old: Path) -> None:
     with closing(sqlite3.connect(old)) as connection:
         connection.execute(
             "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "

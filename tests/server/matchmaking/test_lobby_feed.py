@@ -78,7 +78,7 @@ async def test_nothing_is_told_after_off_or_when_nothing_has_changed(tmp_path: P
         assert not readers(server)
 
 
-async def test_a_crowd_of_readers_hears_the_same_list(tmp_path: Path) -> None:
+async def test_all_readers_of_a_crowd_get_the_same_list(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         crowd = await asyncio.gather(*(server.join(f"P{number}") for number in range(CROWD + 20)))
         for peer in crowd:
@@ -88,7 +88,7 @@ async def test_a_crowd_of_readers_hears_the_same_list(tmp_path: Path) -> None:
         assert all(each == told[0] for each in told)
 
 
-async def test_a_reader_who_is_behind_is_told_once_they_have_caught_up(tmp_path: Path) -> None:
+async def test_a_slow_reader_gets_the_list_once_they_have_caught_up(tmp_path: Path) -> None:
     limits = Limits(stalled_s=1_000, dead_after_s=1_000)
     async with running(tmp_path, limits) as server:
         slow = await server.raw()
@@ -214,9 +214,7 @@ async def test_a_list_requested_between_two_updates_is_sent_unchanged(
             pass
 
 
-async def test_a_list_is_not_made_anew_as_often_as_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_is_not_rebuilt_for_every_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         server.clock.stand_still()

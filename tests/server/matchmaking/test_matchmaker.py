@@ -66,7 +66,7 @@ async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_pat
         assert (await eve.hear("live"))["count"] == 0
 
 
-async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_only_once(tmp_path: Path) -> None:
+async def test_an_invitation_code_survives_a_restart_and_works_only_once(tmp_path: Path) -> None:
     asked = {
         "game": "connect4",
         "time": {"initial_ms": 60_000},
@@ -238,7 +238,7 @@ async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path
         assert await again.refused("join", code="BCDFGH") == "too_fast"
 
 
-async def test_a_watcher_hears_what_the_players_hear_and_counts(tmp_path: Path) -> None:
+async def test_a_watcher_receives_the_players_events_and_is_counted(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         eve = await server.join("Eve")
@@ -304,7 +304,7 @@ async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
         assert (await ann.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
 
 
-async def test_a_bot_for_people_alone_refuses_bots_for_good(tmp_path: Path) -> None:
+async def test_a_bot_for_people_only_always_rejects_bots(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         await server.join("Rob", bot="alphabeta", places=2, reserved=2)
         other = await server.join("Zed", bot="random")

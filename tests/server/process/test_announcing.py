@@ -38,7 +38,7 @@ def test_the_first_line_is_for_scripts_and_the_rest_for_people() -> None:
     assert "in a web browser:        http://127.0.0.1:7001/" in lines
 
 
-def test_friends_are_told_addresses_at_which_they_can_reach_us(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_friends_get_addresses_at_which_they_can_reach_us(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_net.server.process.announcing.local_addresses", lambda: ["192.0.2.9", "10.1.2.3"])
     lines = greeting(EVERYWHERE)
     assert "play from this machine:  python client.py" in lines

@@ -209,7 +209,7 @@ async def test_three_changes_of_device_shorten_no_grace(tmp_path: Path) -> None:
         assert away["claim_in_ms"] > 55_000
 
 
-async def test_an_adjourned_match_goes_on_once_both_players_are_back(tmp_path: Path) -> None:
+async def test_an_adjourned_match_continues_once_both_players_are_back(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         server.clock.stand_still()
         first, second, match = await server.pair(games=["gomoku"], time=LONG)

@@ -59,7 +59,7 @@ async def test_impossible_messages_are_refused(tmp_path: Path) -> None:
         assert (await first.hear("chat"))["text"] == "x" * 140
 
 
-async def test_one_or_all_can_be_muted_and_heard_again(tmp_path: Path) -> None:
+async def test_one_player_or_all_can_be_muted_and_unmuted(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, _, _, match = await watched(server)
         assert await second.refused("mute", name="Nobody", on=True) == "unknown_player"
@@ -105,7 +105,7 @@ async def test_talking_too_much_is_refused(tmp_path: Path) -> None:
         assert await first.refused("chat", match=match, phrase="hello") == "too_fast"
 
 
-async def test_a_hall_full_of_talk_is_told_to_wait(tmp_path: Path) -> None:
+async def test_a_crowd_of_talkers_is_asked_to_wait(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         server.clock.stand_still()
         first, _, eve, _, match = await watched(server)

@@ -24,7 +24,7 @@ async def against_a_bot(server: Server, game: str = "tictactoe") -> tuple[Peer, 
     return person, bot, match, first is person
 
 
-async def test_a_person_is_told_a_move_and_the_reason_for_it(tmp_path: Path) -> None:
+async def test_a_person_gets_a_move_and_its_reason(tmp_path: Path) -> None:
     async with running(tmp_path, coach=COACH) as server:
         person, bot, match, is_first = await against_a_bot(server)
         assert await bot.refused("hint", match=match) == "no_hints"

@@ -19,7 +19,7 @@ FAST = Limits(messages=Rate(1_000_000))
 TIMED = {"initial_ms": 1_000, "increment_ms": 0}
 
 
-async def test_a_match_is_played_to_its_line_and_both_hear_the_same_facts(tmp_path: Path) -> None:
+async def test_a_match_is_played_to_its_line_and_both_receive_the_same_events(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         for ply, (peer, move) in enumerate([(first, 0), (second, 3), (first, 1), (second, 4), (first, 2)]):
@@ -169,7 +169,7 @@ async def test_a_stranger_may_not_wake_a_match_that_sleeps_in_the_journal(tmp_pa
         assert server.rooms == {}
 
 
-async def test_a_rematch_has_the_sides_swapped_and_is_told_to_both(tmp_path: Path) -> None:
+async def test_a_rematch_swaps_the_sides_and_is_sent_to_both(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         for _ in range(3):
@@ -240,7 +240,7 @@ async def test_no_clock_is_charged_for_a_slow_disk(tmp_path: Path) -> None:
         assert await first.refused("play", match=match, ply=4, move=2) == "match_over"
 
 
-async def test_dropping_and_returning_is_told_to_the_opponent(tmp_path: Path) -> None:
+async def test_the_opponent_is_notified_of_dropping_and_returning(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         second.abort()
@@ -309,7 +309,7 @@ async def test_a_restart_brings_back_seats_board_offers_and_clock(tmp_path: Path
         await second.ok("play", match=match, ply=3, move=1)
 
 
-async def test_a_disk_that_is_full_refuses_moves_and_play_goes_on_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_full_disk_rejects_moves_and_play_continues_when_there_is_room(tmp_path: Path) -> None:
     async with running(tmp_path, FAST) as server:
         first, second, match = await server.pair(games=["mnk:19x19,19"])
         ((pages,),) = await server.execute("PRAGMA page_count")

@@ -77,7 +77,7 @@ def test_each_setting_is_read_from_flag_environment_and_file_alike(one: Setting,
     assert [each.key for each in SETTINGS if value_of(by_flag, each) != each.default] == [one.key]
 
 
-def test_a_password_in_an_address_is_neither_printed_nor_told(tmp_path: Path) -> None:
+def test_a_password_in_an_address_is_neither_printed_nor_sent(tmp_path: Path) -> None:
     servers = "tls://node:SECRET@one:4222,nats://node:SECRET@two"
     printed = as_file(read_order(["--cluster-ledger", servers], {}).configuration)
     assert "# Users and passwords are left out here; add them." in printed

@@ -37,7 +37,7 @@ def handed_over(descriptor: int, count: str = "1") -> str:
     return run.stdout.strip()
 
 
-def test_a_listening_port_is_taken_over_and_no_child_hears_of_it() -> None:
+def test_a_listening_socket_is_inherited_but_not_passed_to_children() -> None:
     with listen("127.0.0.1", 0) as port:
         assert handed_over(port.fileno()) == f"{port.getsockname()[1]} False {{'OTHER': 'stays'}}"
 

@@ -194,7 +194,7 @@ def test_wherever_a_stream_is_cut_the_same_is_heard(messages: list[tuple[bytes, 
     assert hear(chunks) == [payload.decode() for payload, _ in messages]
 
 
-def test_a_text_between_the_pieces_of_another_is_refused_and_not_heard() -> None:
+def test_a_text_between_the_fragments_of_another_is_rejected() -> None:
     first, second = client_frame(TEXT, b'{"type":', fin=False), client_frame(TEXT, b"{}")
     assert hear([first, second, client_frame(CONT, b'"ping"}')]) == []
 

@@ -240,7 +240,7 @@ async def test_the_one_style_sheet_in_the_page_is_the_one_that_its_policy_names(
         assert f"style-src 'self' {sources[0]};" in headers["Content-Security-Policy"]
 
 
-async def test_a_balancer_is_told_on_the_public_port_whether_players_are_to_be_sent_here(tmp_path: Path) -> None:
+async def test_readiness_for_balancers_is_on_the_public_port(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         await until(lambda: server.hub.unready is None)  # bans and mutes are read first
         status, _, body = await answer(server, "/readyz")

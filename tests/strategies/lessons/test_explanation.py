@@ -27,7 +27,7 @@ def test_every_kind_has_words_that_name_what_is_given(kind: ExplanationKind) -> 
         (MarkRow(3, is_run=False, is_open=True), "three in one line that is open on both sides"),
     ],
 )
-def test_a_row_is_told_by_its_marks_gaps_and_ends(row: MarkRow, words: str) -> None:
+def test_a_row_is_described_by_its_marks_gaps_and_ends(row: MarkRow, words: str) -> None:
     told = Explanation(ExplanationKind.UNBLOCKED, ("g8", "k8"), row=row)
     assert told.in_words() == f"you had to block at g8 or k8: they had {words}"
 

@@ -165,7 +165,7 @@ def test_of_a_match_that_was_won_the_losers_mistake_is_told() -> None:
     assert (first.ply, first.side) == (6, 1)
 
 
-def test_a_player_who_resigned_is_told_of_a_mistake_of_theirs() -> None:
+def test_a_player_who_resigned_is_shown_their_mistake() -> None:
     game, moves, _ = played("tictactoe", "b2 b3 a3 a2")
     assert lesson_of(list(glance(game, moves)), winner=0).ply == 4
 
