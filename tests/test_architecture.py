@@ -491,7 +491,7 @@ def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
     }
 
 
-def test_two_modules_alone_know_of_nats() -> None:
+def test_only_two_modules_know_nats() -> None:
     knowing = [module for module, path in modules() if re.search(r"^\s*(from|import) nats\b", path.read_text(), re.M)]
     assert knowing == ["server.cluster.jetstream", "server.cluster.jetstream_connection"]
 
@@ -531,7 +531,7 @@ def test_a_request_touches_the_messages_and_its_service(request_type: str, servi
     assert named - {"server/hub.py"} == {"messages/requests.py", service}
 
 
-def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:
+def test_only_the_room_sends_events_and_only_after_they_are_journaled() -> None:
     """At one keyboard nobody else is told, and no journal waits."""
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
     assert callers == ["client.local.local_matches", "matches.match", "server.rooms.room"]

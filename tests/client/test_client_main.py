@@ -96,7 +96,7 @@ def test_4_when_the_server_says_no(real_server: RealServer, start: Start, way: l
 
 
 @pytest.mark.parametrize("way", [["--json"], ["--bot", "random"]])
-def test_programs_are_told_at_once_that_their_token_is_lost(
+def test_programs_learn_immediately_that_their_token_is_lost(
     real_server: RealServer, start: Start, environment: dict[str, str], tmp_path: Path, way: list[str]
 ) -> None:
     (tmp_path / "file").write_text("")

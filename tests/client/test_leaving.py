@@ -161,7 +161,7 @@ def test_a_match_that_ended_while_the_player_was_away_is_shown_on_return() -> No
     assert "You lost: you left the match." in drawn(controller.display)
 
 
-def test_while_another_match_is_played_the_missed_one_is_told_in_a_sentence() -> None:
+def test_during_another_match_a_missed_one_is_reported_in_a_sentence() -> None:
     controller = ClientController(Link(), SEEK, "localhost", has_lobby=True, unfinished=("m1", "m7"))
     controller.hear(welcome("m7"), 0)
     controller.hear(snapshot(match="m7"), 0)

@@ -99,7 +99,7 @@ def test_lines_say_what_is_played_and_remember_what_was_chosen() -> None:
     assert (place, after) == (Alone(3, "connect4"), LocalChoices(game="connect4", level=3))
 
 
-def test_the_rules_of_a_game_are_told_and_the_question_is_asked_again() -> None:
+def test_the_rules_of_a_game_are_printed_and_the_question_is_repeated() -> None:
     _, _, written = chosen_by(["rules", "rules Qubic", "rules qubick", "4"], FOUR)
     told = "\n".join(written)
     assert "Connect Four. Get four of your marks in a row" in told
@@ -107,7 +107,7 @@ def test_the_rules_of_a_game_are_told_and_the_question_is_asked_again() -> None:
     assert "did you mean qubic?" in told
 
 
-def test_the_puzzle_of_the_day_is_told_and_answered_in_the_menu() -> None:
+def test_the_puzzle_of_the_day_is_shown_and_answered_in_the_menu() -> None:
     _, _, written = chosen_by(["solve b2", "6", "puzzle", "solve zz9", "solve solution", "quit"])
     assert written.count("Type puzzle first.") == 1
     assert sum("Puzzle of 1970-01-01" in line for line in written) == 2

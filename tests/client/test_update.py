@@ -197,7 +197,7 @@ def welcomed() -> tuple[ClientController, list[Request]]:
     return controller, said
 
 
-def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
+def test_watching_ends_on_the_server_when_a_match_of_ours_begins() -> None:
     controller, said = welcomed()
     controller.do(Send(WatchRequest(0, match="m1")))
     controller.hear(snapshot(you=None), 0)
@@ -344,7 +344,7 @@ def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called
         assert "restarts in" not in drawn(over, 9_000)
 
 
-def test_only_what_begins_is_told_to_have_begun() -> None:
+def test_only_a_new_match_is_announced_as_begun() -> None:
     resumed = update(Display(World(address="localhost:8765")), welcome("m1", "m2"), 0)
     for match in (snapshot(), second()):
         resumed = update(resumed, match, 0)

@@ -31,7 +31,7 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
     assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Series X 1.5 : 1 O"
 
 
-def test_where_both_place_either_mark_the_score_is_told_by_names() -> None:
+def test_where_both_place_either_mark_the_score_uses_names() -> None:
     match = structs.replace(snapshot("wild", opponent=BEN), score=(1.0, 0.0))
     assert words.series(match) == "Series Ann 1 : 0 Ben"
 
@@ -119,7 +119,7 @@ def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
     assert words.duration(ms) == said
 
 
-def test_only_who_plays_is_told_that_their_match_stays_as_it_is() -> None:
+def test_only_players_are_told_that_their_match_stays_unchanged() -> None:
     display = knowing(seen(), watching="m9")
     onlooker = update(display, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
     for others in (display, onlooker):

@@ -12,7 +12,7 @@ DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = (FOLDER / "compose.yaml").read_text(encoding="utf-8")
 
 
-def test_the_image_is_made_of_files_that_there_are_and_lets_no_others_in() -> None:
+def test_the_image_contains_existing_files_and_no_others() -> None:
     copied = [
         name for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()
     ]

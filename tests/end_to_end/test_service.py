@@ -79,7 +79,9 @@ async def heard(listening: socket.socket) -> str:
     return (await asyncio.to_thread(listening.recv, 500)).decode()
 
 
-async def test_the_manager_hears_ready_alive_and_stopping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_service_manager_is_notified_of_ready_alive_and_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(tmp_path / "notify"))
         listening.settimeout(PATIENCE_S)

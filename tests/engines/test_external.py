@@ -204,7 +204,7 @@ def test_our_protocol_plays_every_game_to_its_end(name: str, tmp_path: Path) -> 
     assert max(map(len, said(tmp_path))) <= 4000
 
 
-def test_our_protocol_tells_the_position_the_moves_and_the_time(tmp_path: Path) -> None:
+def test_our_protocol_sends_the_position_the_moves_and_the_time(tmp_path: Path) -> None:
     game, engine = find_game("connect4"), line_engine(tmp_path, "'2 loss 3'")
     choice = engine(game, state_after(game, "4 3 4"), Limit(ms=1500, depth=4))
     assert (choice.move, choice.value) == (find_game("connect4").moves_by_name["2"][-1], 3 - WIN)

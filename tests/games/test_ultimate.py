@@ -4,7 +4,7 @@ from ttt_net.games import find_game
 from ttt_net.games.notation import read_move
 
 
-def test_the_small_boards_are_told_as_won_dead_and_open() -> None:
+def test_the_small_boards_are_described_as_won_dead_or_open() -> None:
     game = find_game("ultimate")
     state = game.initial
     assert game.blocks(state) == "........."

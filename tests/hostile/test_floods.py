@@ -265,7 +265,7 @@ async def test_rules_of_large_boards_count_five_times_against_their_address(tmp_
             assert await peer.refused("rules", game="mnk:19x18,5") == "too_fast"
 
 
-async def test_those_of_an_address_hear_so_many_finished_matches_at_a_time(
+async def test_the_finished_matches_followed_per_address_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is kept in memory for as long as it is heard, a long one with 100 KB."""

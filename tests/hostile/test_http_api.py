@@ -75,7 +75,7 @@ async def test_a_request_with_a_body_is_refused(tmp_path: Path) -> None:
         assert status == 413
 
 
-async def test_the_head_alone_is_sent_if_it_is_asked_for(tmp_path: Path, authority: Authority | None) -> None:
+async def test_only_the_head_is_sent_for_head_requests(tmp_path: Path, authority: Authority | None) -> None:
     async with running(tmp_path, authority=authority) as server:
         for path, status in (("/api/games", 200), ("/api/live", 200), ("/api/players/Ann", 404)):
             found, _, body = await server.fetch(path, method="HEAD")
@@ -164,7 +164,7 @@ async def test_bytes_after_a_waiting_request_are_bounded_and_read_later(tmp_path
             await peer.read_json()
 
 
-async def test_nobody_waits_behind_sixty_four_questions_of_one_address(tmp_path: Path) -> None:
+async def test_sixty_four_questions_of_one_address_delay_nobody(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(unmetered=(), api_requests=Limits().messages)) as server:
         with server.busy_reader():
             peers = [await server.raw() for _ in range(66)]

@@ -80,7 +80,7 @@ def test_elo_is_unknown_when_all_games_were_won_or_none() -> None:
     assert elo(Score()) == (None, None)
 
 
-def test_an_arena_that_was_broken_off_goes_on_with_the_same_games(tictactoe: Game[Any]) -> None:
+def test_an_interrupted_arena_continues_with_the_same_games(tictactoe: Game[Any]) -> None:
     def results(played: int) -> list[Result]:
         both = entrants("table", "rules")  # neither leaves anything to chance
         pairings = list(round_robin(tictactoe, 2, rounds=4, opening_plies=2, seed=3))

@@ -43,7 +43,7 @@ def test_the_mark_that_vanishes_next_is_told_once_the_side_to_move_has_three() -
     assert after("vanishing", "a3 c3 b2 b1 a2 c2", is_over=True).vanishing is None, "somebody resigned"
 
 
-def test_the_board_to_play_in_is_told_by_number_and_name() -> None:
+def test_the_board_to_play_in_is_described_by_number_and_name() -> None:
     assert after("ultimate", "").target is None
     assert after("ultimate", "5:c3").target == TargetInfo(3, "top right")
     assert after("ultimate", "5:b2").target == TargetInfo(5, "centre")
@@ -152,7 +152,7 @@ def test_after_the_last_they_begin_again_and_before_the_first_there_are_some() -
     assert puzzle_of(FIRST_DAY - datetime.timedelta(days=1)) == puzzle_of(DAYS[-1])
 
 
-def test_the_solution_is_told_to_one_who_found_it_or_gives_up() -> None:
+def test_the_solution_is_sent_after_finding_it_or_giving_up() -> None:
     puzzle = puzzle_of(NOW)
     asked = describe_puzzle(PuzzleRequest(1), NOW)
     assert (asked.day, asked.right, asked.solution, asked.text) == ("2026-11-22", None, None, "")
@@ -186,7 +186,7 @@ def test_every_puzzle_says_what_its_kind_asks_and_refuses_no_legal_answer() -> N
     assert kinds == {"win", "save"}
 
 
-def test_the_puzzles_of_today_and_of_days_before_are_told() -> None:
+def test_the_puzzles_of_today_and_earlier_days_are_sent() -> None:
     for day in (NOW, NOW - datetime.timedelta(days=1)):
         assert describe_puzzle(PuzzleRequest(1, day=day.isoformat()), NOW).day == day.isoformat()
 

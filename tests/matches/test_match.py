@@ -758,7 +758,7 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
     assert again.offers == match.offers
 
 
-def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
+def test_the_tail_repeats_sent_events_up_to_the_latest() -> None:
     match, told = start("connect4"), []
     for ply, move in enumerate([38, 31, 24]):
         for event in decide(match, ply % 2, wire.PlayRequest(1, "m", ply, move), ply):
@@ -896,7 +896,7 @@ def test_with_time_per_move_the_move_after_a_takeback_has_all_of_it() -> None:
     assert match.clock.read(26 * SECOND) == (30 * SECOND, 30 * SECOND)
 
 
-def test_the_score_of_a_new_series_is_left_out_and_that_of_a_rematch_is_told() -> None:
+def test_the_score_of_a_new_series_is_omitted_and_that_of_a_rematch_is_sent() -> None:
     match = start()
     assert b'"score"' not in wire.encode(match.snapshot(None, (True, True), 0))
     match.evolve(decide(match, 0, wire.ResignRequest(1, "m"), 0)[0])
@@ -1061,7 +1061,7 @@ def test_a_renamed_player_has_the_name_in_the_match_and_in_its_record() -> None:
 
 
 @pytest.mark.parametrize(("ply", "count"), [(ply, count) for ply in range(6) for count in range(6)])
-def test_positions_are_those_that_clients_were_told_one_by_one(ply: int, count: int) -> None:
+def test_positions_equal_those_sent_to_clients_one_by_one(ply: int, count: int) -> None:
     match = start("connect4")
     told, starts = [match.position()], [""]
     starts[0] = write_position(match.game, match.state)
@@ -1145,7 +1145,7 @@ def test_no_match_begins_from_a_position_that_is_decided_or_too_long_to_write(mo
     assert match.starts(0, 5) == [""] * 5
 
 
-def test_the_position_after_a_winning_move_is_decided_before_the_end_is_told() -> None:
+def test_the_position_after_a_winning_move_is_decided_before_the_end_arrives() -> None:
     match, positions = start(), []
     for number, move in enumerate([0, 3, 1, 4, 2]):
         for event in decide(match, number % 2, wire.PlayRequest(1, "m", number, move), 0):

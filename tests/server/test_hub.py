@@ -223,7 +223,7 @@ async def test_the_command_who_lists_bots_as_bots_and_everybodys_activity(tmp_pa
         ]
 
 
-async def test_one_who_asks_too_fast_is_told_so_and_is_then_closed_with_1008(tmp_path: Path) -> None:
+async def test_a_client_that_is_too_fast_is_refused_and_then_closed_with_1008(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(messages=Rate(10, 10.0))) as server:
         server.clock.stand_still()
         peer = await server.raw()
@@ -328,7 +328,7 @@ async def test_clients_that_connect_during_a_drain_are_asked_to_reconnect(tmp_pa
         assert await ann.close_code() == await early.close_code() == 1012
 
 
-async def test_the_rules_of_a_game_are_told_to_who_asks(tmp_path: Path) -> None:
+async def test_the_rules_of_a_game_are_sent_on_request(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         await ann.ok("rules", game="connect4")

@@ -9,7 +9,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.server.settings.configuration import Configuration, Limits
 
 
-async def test_players_and_watchers_hear_what_a_rated_match_did(tmp_path: Path) -> None:
+async def test_players_and_watchers_receive_the_changes_of_ratings(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, cleo = [await server.join(name) for name in ("Ann", "Bob", "Cleo")]
         await rated_match(server, ann, bob, "m")

@@ -50,7 +50,7 @@ def test_the_time_of_play_is_true_as_long_as_the_loop_turns() -> None:
 
 
 @pytest.mark.parametrize("step_ms", [-86_400_000, 86_400_000])
-def test_setting_the_machines_time_changes_the_time_of_day_alone(step_ms: int) -> None:
+def test_setting_the_machines_time_changes_only_the_time_of_day(step_ms: int) -> None:
     machine = Machine()
     clock = machine.clock()
     clock.beat()

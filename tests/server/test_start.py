@@ -131,7 +131,7 @@ def test_errors_of_a_restarting_node_end_it(
 
 @pytest.mark.parametrize("outcome", [True, SilentLogError("nothing comes")])
 @pytest.mark.parametrize("variable", ["NOTIFY_SOCKET", "INVOCATION_ID"])
-def test_a_service_manager_is_asked_to_start_a_node_anew(
+def test_a_service_manager_is_asked_to_restart_a_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, outcome: bool | ConfigurationError
 ) -> None:
     monkeypatch.setenv(variable, "/nowhere")

@@ -75,7 +75,7 @@ def test_forced_wins_in_four_plies_are_found_and_nothing_else_is_claimed(name: s
     assert decided > 0
 
 
-def test_the_magic_cube_tells_exactly_the_49_lines_of_the_cube() -> None:
+def test_the_magic_cube_finds_exactly_the_49_lines_of_the_cube() -> None:
     game = find_game("tictactoe3d")
     lines = {
         1 << a | 1 << b | 1 << c

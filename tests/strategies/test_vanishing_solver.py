@@ -111,7 +111,7 @@ def test_the_strongest_player_never_gives_a_win_away_and_takes_every_one() -> No
         assert game % 2 == 1 or GAME.utility(state, 0) == 1
 
 
-def test_the_analysis_tells_the_truth_of_every_move_and_how_it_goes_on() -> None:
+def test_the_analysis_has_the_true_value_and_continuation_of_every_move() -> None:
     found = analyse(GAME, GAME.initial, Limit(ms=100))
     assert (found.verdict.value, found.verdict.exact, found.best) == (WIN - 13, True, (1, 3, 5, 7))
     assert all(verdict.exact for verdict in found.moves.values())

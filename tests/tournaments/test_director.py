@@ -204,7 +204,7 @@ def test_a_player_who_did_not_appear_is_paired_no_more() -> None:
     assert not evening.now.entrants[board.first].is_here
 
 
-def test_nobody_scores_where_neither_appeared_and_the_tournament_ends_by_itself() -> None:
+def test_nobody_scores_if_neither_appeared_and_the_tournament_ends_by_itself() -> None:
     evening = swiss_of(2)
     evening.next_round()
     evening.end(evening.now.open_boards()[0].matches[-1], None, "forfeit")

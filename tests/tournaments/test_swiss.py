@@ -186,7 +186,7 @@ def test_a_proposal_that_breaks_a_law_is_found() -> None:
     ]
 
 
-def test_one_alone_has_no_round() -> None:
+def test_a_single_player_has_no_round() -> None:
     with pytest.raises(ValueError, match="at least two"):
         pair_round(swiss_players([1], []), library)
 

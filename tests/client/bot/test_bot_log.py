@@ -99,6 +99,6 @@ def test_watchers_get_neutral_sentences_about_both_sides() -> None:
         (LET_IN, None),
     ],
 )
-def test_programs_are_told_of_the_link_as_well(event: ConnectionEvent, line: dict[str, str] | None) -> None:
+def test_programs_get_connection_events_too(event: ConnectionEvent, line: dict[str, str] | None) -> None:
     told = line_of_link(event)
     assert (json.loads(told) if told is not None else None) == line

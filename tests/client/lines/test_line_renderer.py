@@ -64,7 +64,7 @@ def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:
     assert parts["players"] == "Tic-tac-toe: Ann plays X; alphabeta, a bot, plays O."
 
 
-def test_the_board_is_told_row_by_row_from_the_top_or_one_row_alone() -> None:
+def test_the_board_is_described_row_by_row_from_the_top_or_a_single_row() -> None:
     display = seen(moves=[4, 0])
     assert asked("board", display) == "Row 3: O, empty, empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
     assert asked("row 2", display) == "Row 2: empty, X, empty."
@@ -97,7 +97,7 @@ def test_lines_that_lack_one_mark_are_listed() -> None:
     assert asked("lines", seen("ultimate")) == "This game has no list of lines; type board."
 
 
-def test_the_clock_and_the_moves_are_told() -> None:
+def test_the_clock_and_the_moves_are_printed() -> None:
     assert asked("clock", seen()) == "There is no clock."
     display = seen(clock=ClockInfo((178_400, 60_000), 0))
     assert asked("clock", display) == "You have 2 minutes 58 seconds; Ben has 1 minute 0 seconds."

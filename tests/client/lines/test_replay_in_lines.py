@@ -54,7 +54,7 @@ async def comes_in(link: FakeLink, paper: Paper, *features: str) -> None:
     await paper.shows("You won: you completed a line.")
 
 
-async def test_the_lesson_of_a_match_is_told_by_itself_and_a_replay_begins_there() -> None:
+async def test_the_lesson_of_a_match_appears_by_itself_and_a_replay_begins_there() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         hello = await link.hears(HelloRequest)

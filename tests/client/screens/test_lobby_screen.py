@@ -118,7 +118,7 @@ def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
     assert (display.world.watching, keys_of(display)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
 
 
-def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
+def test_v_opens_the_profile_on_every_row_about_a_player() -> None:
     display, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
     assert pressed(display, "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(CHALLENGED), "v")[1] == (ProfileRequest(0, name="Ben"),)

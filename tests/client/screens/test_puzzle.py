@@ -141,7 +141,7 @@ def test_achievements_are_stored_in_a_file_and_a_broken_file_is_empty(
     assert len(many.with_solved("2026-11-22").solved) == MAX_DAYS
 
 
-def test_the_first_win_against_a_level_is_a_best_and_told_once() -> None:
+def test_the_first_win_against_a_level_is_a_record_and_announced_once() -> None:
     moves = [8, 0, 5, 1, 2]
     bot = PlayerInfo("Tom", "alphabeta", 3)
     won = Ended("m1", 7, 0, winner=0, reason="line")
@@ -161,7 +161,7 @@ def test_the_first_win_against_a_level_is_a_best_and_told_once() -> None:
     assert after(hinted).achieved.beaten == {}, "not with a hint"
 
 
-def test_one_s_own_profile_tells_it() -> None:
+def test_our_own_profile_shows_solved_puzzles() -> None:
     achieved = Achievements(("2026-11-21", "2026-11-22"), {"connect4": 5})
     display = done(Display(World(address="here"), achieved=achieved), Open(Page("profile")))[0]
     own = PROFILE.__class__(ANN, 1_760_000_000_000, True, 1, 0, 0, [], None, [])

@@ -407,7 +407,7 @@ def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealS
     ann.comes_to(lambda picture: "1 watching" not in picture, "nobody watching")
 
 
-def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
+def test_people_are_paired_first_and_a_lonely_one_plays_a_bot_with_one_key(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     seated(start, real_server, "random")

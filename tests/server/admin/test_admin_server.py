@@ -140,7 +140,7 @@ async def test_a_drain_that_is_called_off_lets_matches_begin_and_sends_the_idle_
         assert not each.stopped.is_set()
 
 
-async def test_the_countdown_is_told_again_as_it_runs_out(tmp_path: Path) -> None:
+async def test_the_countdown_is_repeated_as_it_runs_out(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         await admin.done("drain", in_s=6)

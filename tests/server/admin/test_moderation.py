@@ -96,7 +96,7 @@ async def test_a_network_is_muted_and_its_players_are_notified(tmp_path: Path) -
         await first.ok("chat", match=match, phrase="hello")
 
 
-async def test_two_who_were_banned_with_one_address_are_let_in_only_when_both_may(tmp_path: Path) -> None:
+async def test_two_players_banned_with_one_address_may_enter_only_when_both_bans_end(tmp_path: Path) -> None:
     async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
         await each.server.join("Ann")
         await each.server.join("Bob")

@@ -316,7 +316,7 @@ async def test_those_who_may_not_come_in_take_nothing_from_the_others() -> None:
         await until(lambda: made.total() == 10)
 
 
-async def test_without_a_free_descriptor_the_server_rests_and_goes_on_when_there_is_one(
+async def test_without_a_free_descriptor_the_server_pauses_and_continues_when_there_is_one(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -30,7 +30,7 @@ class Clock:
 
 @given(RATES, PAUSES_MS)
 @example(Rate(3, 60.0), [0, 0, 1, 1, 52])
-def test_one_who_waits_as_told_is_let_the_next_time(rate: Rate, pauses_ms: list[int]) -> None:
+def test_a_client_that_waits_as_requested_succeeds_next_time(rate: Rate, pauses_ms: list[int]) -> None:
     bucket, now_ms = Bucket(rate, 0), 0
     for pause_ms in pauses_ms:
         now_ms += pause_ms

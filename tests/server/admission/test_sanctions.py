@@ -78,7 +78,7 @@ def test_a_ban_runs_out_and_can_be_lifted() -> None:
     assert sanctions.on("ban", subject(2), "") is None
 
 
-def test_the_one_concerned_is_told_until_when_and_why() -> None:
+def test_sanctioned_players_see_the_end_and_the_reason() -> None:
     assert ban("player:1").sentence() == "you are banned from this server for good: swearing"
     assert ban("player:1", 1_795_254_000_000).sentence().endswith("until 2026-11-21 09:40 UTC: swearing")
 
@@ -121,7 +121,7 @@ def test_sanctions_that_expired_before_a_newer_one_are_dropped_even_if_the_clock
     assert [each.player for each in sanctions.in_force()] == [3, 2]
 
 
-def test_one_who_is_forgotten_is_held_by_their_token_alone_under_no_name() -> None:
+def test_a_deleted_player_is_banned_by_their_token_without_a_name() -> None:
     sanctions = Sanctions(lambda: 0, KEY)
     token_key = sanctions.key_of_token(b"hash")
     sanctions.impose([ban("player:1")])

@@ -25,7 +25,7 @@ def acknowledged(given: dict[str, list[Any]]) -> set[str]:
     return {name for name, answers in given.items() if any(isinstance(each, Player) for each in answers)}
 
 
-async def test_names_are_taken_once_though_the_log_loses_its_leader_and_a_node_comes_back(
+async def test_names_are_taken_once_even_if_the_log_loses_its_leader_and_a_node_returns(
     servers: NatsServers, tmp_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:

@@ -286,7 +286,7 @@ def test_invalid_batches_are_recognized(data: bytes) -> None:
         decode_batch(data)
 
 
-def test_the_running_hash_tells_apart_what_was_applied_and_what_came_of_it() -> None:
+def test_the_running_hash_depends_on_batches_and_results() -> None:
     first = next_state("", b"batch", b"ok")
     assert first == next_state("", b"batch", b"ok")
     assert (

@@ -57,7 +57,7 @@ def test_a_request_that_only_a_newer_release_knows_is_refused_by_the_steward() -
     assert b'"id":7' in answer
 
 
-def test_players_and_watchers_on_other_nodes_hear_what_is_said_unless_they_have_muted_who_says_it() -> None:
+def test_chat_reaches_players_and_watchers_on_other_nodes_unless_muted() -> None:
     evening = Evening("a", "b", "c", "a")
     match = evening.match()
     for watcher in evening.people[2:]:

@@ -236,7 +236,7 @@ def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(caplog: p
     broken.close()
 
 
-async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster, tmp_path: Path) -> None:
+async def test_a_lost_log_is_reseeded_from_the_tables_of_a_node(cluster: Cluster, tmp_path: Path) -> None:
     """The log is another one: what the first held is gone, but for the tables of one node."""
     before = tmp_path / "journal.sqlite"
     lost = await cluster.node()

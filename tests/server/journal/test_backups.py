@@ -57,7 +57,7 @@ async def test_a_restored_backup_continues_where_it_was(tmp_path: Path) -> None:
         assert len((await again.resume(match))["moves"]) == 3
 
 
-async def test_writing_goes_on_while_a_copy_is_made_and_the_copy_is_of_one_moment(tmp_path: Path) -> None:
+async def test_writing_continues_during_a_copy_and_the_copy_is_consistent(tmp_path: Path) -> None:
     """The copying is stopped after every page, and each time a move is made."""
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["mnk:19x19,19"])

@@ -138,7 +138,7 @@ def test_in_memory_there_are_the_same_tables(database: Database) -> None:
     memory.close()
 
 
-def test_the_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_the_files_are_readable_only_by_their_owner(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         with closing(Database(tmp_path / "data" / "journal.sqlite")):

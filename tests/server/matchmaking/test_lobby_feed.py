@@ -119,7 +119,7 @@ def readers(server: Server) -> set[int]:
     return set(board(server).readers)
 
 
-async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(tmp_path: Path) -> None:
+async def test_the_list_of_matches_is_not_rebuilt_for_each_new_watcher(tmp_path: Path) -> None:
     """It is made from all tables: on a full server a few who come and go would keep it busy with nothing else."""
     async with running(tmp_path) as server:
         _, _, match = await server.pair()

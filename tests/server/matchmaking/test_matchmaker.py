@@ -373,7 +373,7 @@ async def test_a_bot_whose_adjourned_match_goes_on_waits_for_nobody_else(tmp_pat
         await cid.ok("unseek")
 
 
-async def test_one_who_waits_alone_is_offered_the_bots_that_play_their_game(tmp_path: Path) -> None:
+async def test_a_lonely_seeker_is_offered_the_bots_that_play_their_game(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for name, bot_fields in {
             "Abe": {"places": 1},

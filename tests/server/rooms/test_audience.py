@@ -44,7 +44,7 @@ def session(number: int) -> tuple[Session, Wire]:
     return Session(cast(Connection, wire), number, PlayerInfo(f"P{number}")), wire
 
 
-async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> None:
+async def test_players_receive_events_immediately_and_a_crowd_of_watchers_in_order() -> None:
     audience = Audience("m", asyncio.get_running_loop())
     player, heard = session(0)
     audience.players[0] = player

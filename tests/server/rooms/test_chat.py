@@ -28,7 +28,7 @@ async def said(peer: Peer) -> list[str]:
     return [message["text"] for message in peer.heard if message["type"] == "chat"]
 
 
-async def test_players_hear_players_and_watchers_hear_watchers(tmp_path: Path) -> None:
+async def test_players_chat_with_players_and_watchers_with_watchers(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, eve, mal, match = await watched(server)
         await first.ok("chat", match=match, text="  gl \x1b[2J\u202e hf ")

@@ -179,7 +179,7 @@ async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None
         assert await second.hear("analysis", exact=True) == analysis
 
 
-async def test_one_who_asks_again_and_again_is_told_once_and_slowed_down(tmp_path: Path) -> None:
+async def test_repeated_requests_are_reported_once_and_slowed_down(tmp_path: Path) -> None:
     async with running(tmp_path, engine=(sys.executable, "-c", PRINTS_AND_HANGS)) as server:
         first, _, match = await finished(server)
         server.clock.stand_still()  # else one of the tries comes back while a loaded machine asks

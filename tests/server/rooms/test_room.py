@@ -256,7 +256,7 @@ async def test_the_opponent_is_notified_of_dropping_and_returning(tmp_path: Path
         assert gone["away"]["on_purpose"] is True
 
 
-async def test_resuming_gives_the_missed_facts_as_they_were_told_and_then_a_snapshot(tmp_path: Path) -> None:
+async def test_resuming_sends_the_missed_events_unchanged_and_then_a_snapshot(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         await first.play(match, (first, 4), (second, 0))
@@ -279,7 +279,7 @@ async def test_resuming_gives_the_missed_facts_as_they_were_told_and_then_a_snap
 
 
 @pytest.mark.parametrize("seq", [0, 4, 5, 1_000_000])
-async def test_resuming_with_nothing_missed_gives_the_snapshot_alone(tmp_path: Path, seq: int) -> None:
+async def test_resuming_without_missed_events_sends_only_the_snapshot(tmp_path: Path, seq: int) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()
         await first.play(match, (first, 4), (second, 0), (first, 8))
@@ -398,7 +398,7 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
         assert (ended["winner"], ended["reason"]) == (1, "time")
 
 
-async def test_seekers_whose_match_cannot_be_written_down_are_told_and_may_come_back(tmp_path: Path) -> None:
+async def test_seekers_whose_match_cannot_be_journaled_are_notified_and_may_seek_again(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peers = [await server.join(name) for name in ("Ann", "Bob")]
         await server.execute("PRAGMA query_only = ON")
@@ -439,7 +439,7 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
         assert server.rooms == {}
 
 
-async def test_an_adjourned_match_goes_on_after_a_restart_with_the_clock_as_it_was(tmp_path: Path) -> None:
+async def test_an_adjourned_match_continues_after_a_restart_with_its_clock(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(games=["gomoku"], time={"initial_ms": 180_000})
         await first.play(match, (first, 3), (second, 4), (first, 5))

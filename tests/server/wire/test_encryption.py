@@ -136,7 +136,7 @@ async def test_connections_count_before_the_handshake_of_tls(tmp_path: Path) -> 
         assert await peers[-1].read_to_end() == b""
 
 
-async def test_plain_http_hears_that_the_port_speaks_tls(tmp_path: Path) -> None:
+async def test_plain_http_is_answered_that_the_port_uses_tls(tmp_path: Path) -> None:
     async with encrypted(tmp_path) as (server, _):
         peer = await server.plain()
         await peer.send(HANDSHAKE)

@@ -186,7 +186,7 @@ MESSAGES = st.one_of(
 
 
 @given(st.lists(MESSAGES), st.data())
-def test_wherever_a_stream_is_cut_the_same_is_heard(messages: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
+def test_a_stream_reads_the_same_wherever_it_is_split(messages: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
     stream = b"".join(frames for _, frames in messages)
     ends = [len(b"".join(frames for _, frames in messages[:count])) for count in range(len(messages) + 1)]
     cuts = data.draw(st.lists(st.one_of(st.sampled_from(ends), st.integers(0, len(stream)))))
@@ -199,7 +199,7 @@ def test_a_text_between_the_fragments_of_another_is_rejected() -> None:
     assert hear([first, second, client_frame(CONT, b'"ping"}')]) == []
 
 
-def test_text_that_is_not_utf8_is_not_heard() -> None:
+def test_text_that_is_not_utf8_is_not_handled() -> None:
     assert hear([client_frame(TEXT, b"\xff"), client_frame(TEXT, b"late")]) == []
 
 
@@ -378,7 +378,7 @@ def _given(listener: BufferListener) -> BufferListener:
     return listener
 
 
-async def test_two_who_share_a_buffer_hear_their_own_bytes_and_keep_them() -> None:
+async def test_connections_that_share_a_buffer_get_and_keep_their_own_bytes() -> None:
     loop, rng = asyncio.get_running_loop(), random.Random(8)
     ends = [socket.socketpair() for _ in range(2)]
     buffer = ReadBuffer()

@@ -32,7 +32,7 @@ def test_a_row_is_described_by_its_marks_gaps_and_ends(row: MarkRow, words: str)
     assert told.in_words() == f"you had to block at g8 or k8: they had {words}"
 
 
-def test_programs_are_told_a_few_of_many_moves_and_nothing_that_is_empty() -> None:
+def test_programs_get_a_few_of_many_moves_and_no_empty_fields() -> None:
     many = tuple(f"a{row}" for row in range(1, 8))
     assert Explanation(ExplanationKind.AVOID, many).as_json() == {
         "kind": "avoid",
