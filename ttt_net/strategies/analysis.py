@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class Verdict(NamedTuple):
-    """A value for the side to move, whether it is exact, and the play that justifies it.
+    """A value for the side to move, whether it is exact, and the line of play that supports it.
 
-    An inexact win or loss is still one, but it may come sooner than the value says.
+    An inexact win or loss is certain too, but it may come sooner than the value says.
     """
 
     value: int
@@ -51,12 +51,15 @@ class Verdict(NamedTuple):
 
     @property
     def plies(self) -> int | None:
-        """In how many plies the win or the loss is complete, or sooner if not exact; None for all else."""
+        """The number of plies until the win or the loss, fewer if not exact; None otherwise."""
         return plies_to_end(self.value) if is_decided(self.value) else None
 
 
 class Analysis(NamedTuple):
-    """A position judged: by itself, and move by move. A finished one has no moves, and its outcome as its verdict."""
+    """The verdicts on a position and on each of its moves.
+
+    A finished position has no moves, and its outcome as the verdict.
+    """
 
     side: Side
     verdict: Verdict
@@ -78,7 +81,7 @@ class Analysis(NamedTuple):
 
 
 SMALL = 12
-"""Boards of so many cells are searched to the end, move by move."""
+"""Boards with at most this many cells are searched to the end, move by move."""
 
 
 def is_solvable(game: Game[Any]) -> bool:
@@ -94,7 +97,7 @@ WHOLE_LINE = 1_000
 class Kept:
     """Results that analyses of one match share from one position to the next.
 
-    No line of play that they tell is longer than `line_plies`, which saves time.
+    Lines of play have at most `line_plies` plies, which saves time.
     """
 
     def __init__(self, line_plies: int = WHOLE_LINE) -> None:
@@ -141,7 +144,7 @@ def analyse(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> 
 
 
 def deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Counts:
-    """Put into `moves` what a deeper and deeper look at those not settled finds; return what that has cost."""
+    """Update `moves` by deeper and deeper searches of the unsettled ones; return the cost."""
     unsettled, found = {move for move in moves if not moves[move].exact}, dict[Move, Verdict]()
     try:
         with search.search.running():
@@ -163,7 +166,7 @@ def deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Coun
 
 
 def _with_swap(found: Analysis, side: Side, swap: Move, *, before: bool) -> Analysis:
-    """Return the analysis of the game beneath as that of the choice to swap, or `before`, of what may be swapped."""
+    """Return the inner game's analysis as that of the choice to swap, or `before` it, of the swappable move."""
     if before:
         moves = {move: _taken_over(verdict, swap) for move, verdict in found.moves.items()}
     else:
@@ -217,7 +220,7 @@ def _solved(game: LineGame, state: LineState, effort: Effort, kept: Kept) -> dic
         line = solver.line(game, game.result(state, best), -scores[best], effort, kept.line_plies)
         verdicts[best] = verdicts[best]._replace(line=(best, *line))
     except Stopped:
-        pass  # the moves not reached are left to a search that can estimate them
+        pass  # the remaining moves are left to a search that can estimate them
     return verdicts
 
 

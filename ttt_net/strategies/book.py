@@ -22,11 +22,11 @@ from ttt_net.games.line import LineGame, LineState
 SHIPPED = Path(__file__).with_name("connect4.book")
 WIDTH, HEIGHT = 7, 6
 DEEPEST = 8
-"""Stones of the fullest positions that a book may have."""
+"""The maximal number of stones in a book's positions."""
 OFFSET = 32
 """The offset added to a score so that it fits an unsigned byte."""
 LARGEST = 21
-"""No score is larger, for either side."""
+"""The maximal score of either side."""
 ENTRY_BYTES = 5
 """The size of an entry before compression: four bytes of key, one of score."""
 
@@ -59,12 +59,12 @@ class Book:
 
 @cache
 def shipped_book() -> Book:
-    """Return the book that comes with the package."""
+    """Return the book of the package."""
     return Book(SHIPPED.read_bytes())
 
 
 def packed(scores: Mapping[int, int]) -> bytes:
-    """Return the file that holds these scores by key."""
+    """Return the content of a file with these scores by key."""
     keys = sorted(scores)
     differences = array("I", (after - before for before, after in pairwise([0, *keys])))
     if sys.byteorder == "big":
@@ -94,7 +94,7 @@ def _written(state: LineState, column: int) -> str:
 def positions(game: LineGame, plies: int) -> list[dict[int, LineState]]:
     """Return for each number of stones up to `plies` the positions that are not over, by key: one of each mirror pair.
 
-    Neighbours in the order of a level have most of their play in common.
+    Neighbours in the order of a level share most of their subtrees.
     """
     levels = [{key_of(game.initial): game.initial}]
     for _ in range(plies):
@@ -118,7 +118,7 @@ def backed_up(game: LineGame, levels: list[dict[int, LineState]], known: Mapping
         for key, state in level.items():
             after = list(followers(game, state))
             if len(after) < len(game.actions(state)):
-                bounds[key] = ((43 - state.ply) // 2,) * 2  # a win at once
+                bounds[key] = ((43 - state.ply) // 2,) * 2  # an immediate win
             elif key in known:
                 bounds[key] = known[key], known[key]
             elif level is levels[-1]:

@@ -1,8 +1,8 @@
-"""Answer questions about positions and matches for a server: a line of JSON in, a line of JSON out, to the end.
+"""Answer a server's questions about positions and matches: read and write one line of JSON each, until the input ends.
 
-`python -m ttt_net.strategies.coaching`. Since it ends with its input, it never outlives the server that started it,
-whatever killed that. A question has a `kind`: `move` and `warning` ask about a position, as the moves that lead to it,
-and are answered with moves and a sentence; `lesson` asks about a record, and is answered with its lesson.
+`python -m ttt_net.strategies.coaching`. The process ends when its input ends, so it never outlives the server that
+started it. A question has a `kind`: `move` and `warning` ask about a position, as the moves that lead to it, and are
+answered with moves and a sentence; `lesson` asks about a record, and is answered with its lesson.
 """
 
 import json
@@ -20,7 +20,7 @@ from ttt_net.strategies.review import Reviewed, glance, lesson_of, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
 
 JUDGE_MS = 300
-"""How long a lesson may take to find out which moves were better, in games where that can be known."""
+"""The time limit for finding the better moves of a lesson, in games that can be solved."""
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _kept(game: str) -> Kept:
-    """Return what earlier questions about a game have found; its tables are large, so two games' are held."""
+    """Return the results of earlier questions about a game; the tables are large, so only two games' are kept."""
     return Kept(line_plies=0)
 
 

@@ -42,21 +42,21 @@ from ttt_net.strategies.strategy import (
 )
 
 MANY_PLIES = 4
-"""A win that comes so much later, or a loss that comes so much sooner, is worth a sign."""
+"""A win that is this much later, or a loss that is this much sooner, gets a sign."""
 FAR = 12
-"""Plies to a loss that no person is blamed for not having seen."""
+"""A loss this many plies away is not blamed on a person."""
 SOON = 8
-"""In a lost position a mistake that costs fewer plies than this is not one that a beginner has to learn from."""
+"""In a lost position, mistakes that cost fewer plies are not a lesson for a beginner."""
 LINE_PLIES = 4
-"""Moves of best play after a best move that a review tells."""
+"""The number of moves of best play to show after a best move."""
 TRUSTED_DEPTH = 4
-"""Plies that a search has to have looked ahead before its estimates say that a move was doubtful."""
+"""The minimal depth of a search for its estimates to make a move doubtful."""
 MOST_CHECKED = 12
-"""Moves against a threat that are searched one by one."""
+"""The maximal number of moves against a threat to search one by one."""
 
 
 class Grade(StrEnum):
-    """The grade of the move, as far as it is proved.
+    """The grade of a move, as far as proved.
 
     Forced: there was no other. Only move: all others would have given something away. Best: none was better. Good: it
     kept a win or a loss, or nothing is known against it. Slower win, sooner loss: the same result, but not so well.
@@ -90,7 +90,7 @@ _SIGNS = {
 class Reviewed(NamedTuple):
     """A move of the match and the best moves; verdicts are from the view of its player.
 
-    `mistake` describes its fault, None if none is known.
+    `mistake` describes what was wrong with it, None if nothing is known.
     """
 
     ply: int
@@ -118,7 +118,7 @@ class Reviewed(NamedTuple):
 
 
 def glance(game: Game[S], moves: Sequence[Move], start: S | None = None) -> Iterator[Reviewed]:
-    """Yield each move judged by what can be seen without a search; milliseconds for a match."""
+    """Yield each move, judged without a search, in milliseconds for a match."""
     state = game.initial if start is None else start
     for ply, move in enumerate(moves, 1):
         sight = look(game, state)
@@ -130,7 +130,7 @@ def glance(game: Game[S], moves: Sequence[Move], start: S | None = None) -> Iter
 def review(
     game: Game[S], moves: Sequence[Move], limit: Limit, start: S | None = None, total: Limit | None = None
 ) -> Iterator[Reviewed]:
-    """Yield each move of a match that began in `start`, judged as well as time allows.
+    """Yield each move of a match from `start`, judged as well as time allows.
 
     `limit` is for each position, `total` for all of them together. A move is yielded once the position after it has
     been judged too, because its proofs apply to the move.
@@ -150,7 +150,7 @@ def review(
 
 
 def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
-    """Return what one of so many positions may cost; what one leaves over is for the others."""
+    """Return the limit of one of the remaining positions; unused time goes to the others."""
     left = effort.seconds_left()
     if left is None:
         return limit
@@ -159,7 +159,7 @@ def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
 
 
 class Made(NamedTuple):
-    """A move of a match, from which position, and what has been found of that."""
+    """A move of a match, its position, and the position's analysis."""
 
     state: Any
     ply: int
@@ -168,17 +168,17 @@ class Made(NamedTuple):
     sight: Sight
 
     def is_proved(self) -> bool:
-        """Tell whether it is known exactly what the move is worth."""
+        """Tell whether the exact value of the move is known."""
         verdict = self.found.moves[self.move]
         return verdict.exact and verdict.result is not None
 
     def confirmed(self, after: Analysis) -> "Made":
-        """Return the same with the proof about the position after the move."""
+        """Return it with the proof about the position after the move."""
         return self._replace(found=_confirmed(self.found, self.move, after))
 
 
 class Reviewer(Generic[S]):
-    """Judges the positions of one match, and keeps results from one to the next."""
+    """Judges the positions of one match, and reuses results from one to the next."""
 
     def __init__(self, game: Game[S]) -> None:
         self.game = game
@@ -186,7 +186,7 @@ class Reviewer(Generic[S]):
         self._threats: ThreatWins | None = None
 
     def judge(self, state: S, move: Move | None, limit: Limit) -> tuple[Analysis, Sight]:
-        """Return what a position and its moves are worth, `move` at least among them, and what can be seen there."""
+        """Return the analysis of a position, including at least `move`, and its visible features."""
         game, sight = self.game, look(self.game, state)
         inner, position = beneath(game, state)
         if is_first(state) or may_swap(state) or is_solvable(inner):
@@ -198,7 +198,7 @@ class Reviewer(Generic[S]):
         return _with_sight(found, sight), sight
 
     def _followed(self, game: LineGame, state: LineState, move: Move, found: Analysis, limit: Limit) -> Analysis:
-        """Return an analysis with what follows a move of Connect Four that loses so soon that it is known at once."""
+        """Return an analysis with the continuation of a quickly losing move of Connect Four."""
         verdict, after = found.moves.get(move), game.result(state, move)
         if verdict is None or verdict.result != -1 or (verdict.plies or 0) > FAR or not verdict.exact:
             return found
@@ -211,7 +211,7 @@ class Reviewer(Generic[S]):
         return found._replace(moves=found.moves | {move: verdict._replace(line=(move, *line))})
 
     def _focused(self, game: Game[S], state: S, move: Move | None, sight: Sight, limit: Limit) -> Analysis:
-        """Search for the best move, then compare the one that was made with it: no time goes to the others."""
+        """Search for the best move, then compare the actual move with it, without spending time on others."""
         best = self._best(game, state, sight, limit)
         counts, moves = best.counts, {best.move: Verdict(best.value or 0, best.exact, best.line)}
         if move is not None and move != best.move:
@@ -229,19 +229,19 @@ class Reviewer(Generic[S]):
         return Analysis(sight.side, best_of(moves, 0), moves, counts)
 
     def _best(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> Choice:
-        """Return the best move by what can be seen, or else by half of what a search may cost."""
+        """Return the best move by visible features, or else by a search with half of the limit."""
         decided = {move: value for move, value in sight.values.items() if value > 0}
         if decided:
             move = max(decided, key=lambda each: decided[each])
             return Choice(move, decided[move], (move,), Effort(limit).counts(), exact=True)
         choice = deepening(game, limit.share(0.5), random.Random(0)).choose(state)
         sound = [move for move in game.actions(state) if sight.value(move) >= 0]
-        if sight.value(choice.move) < 0 and sound:  # there was not even the time to see that
+        if sight.value(choice.move) < 0 and sound:  # there was not enough time even for that
             return Choice(sound[0], 0, (sound[0],), choice.counts)
         return choice
 
     def _refuted(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> dict[Move, Verdict]:
-        """Return the moves against a double threat that lose all the same, by a longer play of threats."""
+        """Return the moves against a double threat that still lose, by a longer sequence of threats."""
         sound = [move for move in game.actions(state) if sight.value(move) >= 0]
         if not sight.their_double_threats or len(sound) > MOST_CHECKED:
             return {}
@@ -253,18 +253,18 @@ class Reviewer(Generic[S]):
                     if line is not None:
                         lost[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
         except Stopped:
-            pass  # the others are held to be sound
+            pass  # the others are assumed to be sound
         return lost if len(lost) < len(sound) else {}
 
 
 def _seen(sight: Sight, moves: tuple[Move, ...]) -> Analysis:
-    """Return the analysis of a position that knows only what can be seen."""
+    """Return the analysis of a position from visible features only."""
     unknown = {move: Verdict(0, exact=False, line=(move,)) for move in moves}
     return _with_sight(Analysis(sight.side, best_of(unknown, 0), unknown, Counts()), sight)
 
 
 def _with_sight(found: Analysis, sight: Sight) -> Analysis:
-    """Return an analysis with what can be seen, which is exact, in place of estimates."""
+    """Return an analysis with exact visible values in place of estimates."""
     seen = {
         move: Verdict(value, exact=True, line=(move, *sight.replies.get(move, ())))
         for move, value in sight.values.items()
@@ -288,7 +288,7 @@ def _confirmed(found: Analysis, move: Move, after: Analysis) -> Analysis:
 
 
 def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
-    """Return a move with its grade and its fault, by the analysis of the position.
+    """Return a move with its grade and its mistake, by the analysis of the position.
 
     `reply` is the next move of the match.
     """
@@ -311,9 +311,9 @@ def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
 
 
 def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None:
-    """Return the fault of a move that has none that can be seen at once, or None if none is known.
+    """Return the mistake of a move without a visible one, or None if none is known.
 
-    An estimate of so short a search that it sees no plan is not held against a move.
+    Estimates of very short searches, which see no plan, do not count against a move.
     """
     state, _, move, found, _ = made
     was, could = found.moves[move], found.verdict
@@ -333,7 +333,7 @@ def _is_lost_anyway(was: Verdict, could: Verdict) -> bool:
 
 
 def _sound(game: Game[S], state: S, found: Analysis, sight: Sight) -> tuple[Move, ...]:
-    """Return the moves that are as good as the best one, as far as that is known."""
+    """Return the moves that are as good as the best one, as far as known."""
     if found.verdict.exact and len(found.moves) == len(game.actions(state)):
         return found.best
     sound = tuple(move for move in game.actions(state) if sight.value(move) >= 0)
@@ -342,7 +342,7 @@ def _sound(game: Game[S], state: S, found: Analysis, sight: Sight) -> tuple[Move
 
 
 def _grade_of_seen(mistake: Mistake, was: Verdict, grade: Grade | None) -> Grade:
-    """Return the grade of a mistake that could have been seen."""
+    """Return the grade of a visible mistake."""
     if grade is Grade.BLUNDER or mistake.kind in (Kind.UNBLOCKED, Kind.GAVE_WIN):
         return Grade.BLUNDER
     if was.result == 1:
@@ -351,9 +351,9 @@ def _grade_of_seen(mistake: Mistake, was: Verdict, grade: Grade | None) -> Grade
 
 
 def grade_of_drop(was: Verdict, could: Verdict) -> Grade:
-    """Return the grade of a move with something wrong, by how much it fell behind the best one.
+    """Return the grade of a bad move, by its difference from the best one.
 
-    A loss or a missed win that is proved is at least doubtful, however bad the best move is thought to be.
+    A proved loss or missed win is at least doubtful, however bad the estimate of the best move.
     """
     drop, is_proved = drop_of(was, could), was.result == -1 or could.result == 1
     if drop >= LARGE_DROP:
@@ -393,15 +393,15 @@ def _grade_of_kept_result(was: Verdict, could: Verdict) -> Grade:
 
 
 MOST_SHOWN = 5
-"""Moves of what follows that a lesson tells."""
+"""The number of moves of the continuation in a lesson."""
 NEVER = 10_000
-"""More plies than any game has."""
+"""More plies than any match has."""
 
 
 class Lesson(NamedTuple):
     """The lesson of a match; `ply` and `side` are None if no move is known to have given anything away.
 
-    `ply` counts from 1 and is that of the move that was wrong; `better` has every move that was as good as the best.
+    `ply` counts from 1 and belongs to the wrong move; `better` has all best moves.
     """
 
     ply: int | None
@@ -409,7 +409,7 @@ class Lesson(NamedTuple):
     better: tuple[Move, ...]
     why: Explanation
     follows: tuple[Move, ...] = ()
-    """The other side's moves and the answers that come after it, in turn, a few."""
+    """The first moves of the continuation: the other side's moves and the answers, in turn."""
 
     def judged(self, game: Game[Any], found: Analysis) -> "Lesson":
         """Return the lesson without better moves that give the result away, by an analysis of the position."""
@@ -417,14 +417,14 @@ class Lesson(NamedTuple):
         return self._replace(better=better, why=self.why._replace(moves=names_of(game, better)))
 
     def in_words(self, game: Game[Any]) -> str:
-        """Return the fault of the move as a sentence, with a short line of what follows."""
+        """Return the mistake of the move as a sentence, with a short continuation."""
         if self.ply is None:
             return self.why.in_words()
         after = f" What follows: {' '.join(names_of(game, self.follows))}." if self.follows else ""
         return f"Move {self.ply}: {self.why.in_words()}.{after}"
 
     def as_json(self, game: Game[Any]) -> dict[str, object]:
-        """Return the object that programs read; the moves are written as people write them."""
+        """Return the object for programs, with moves in notation."""
         return {
             "type": "lesson",
             "ply": self.ply,

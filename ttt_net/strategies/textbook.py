@@ -1,4 +1,4 @@
-"""Play as textbooks do: at random, by a look ahead of some plies, by the whole tree; and draw such a tree.
+"""Play as in textbooks: at random, by looking some plies ahead, or by the whole tree; and draw such a tree.
 
 `RandomMoves` (origin D, the notebook's random player) is the least that a strategy can be.
 
@@ -72,13 +72,13 @@ def line_up_value(game: LineGame, state: LineState, side: Side) -> int:
 
 
 class LookAhead:
-    """Looks n plies ahead and compares line-ups; `Limit.depth` is the n."""
+    """Looks n plies ahead and compares line-ups; `Limit.depth` is n."""
 
     name = "lookahead"
     idea = "compares line-ups a few plies ahead"
 
     def __init__(self, rng: random.Random) -> None:
-        """Take no notice of `rng`: among equal moves the first is played."""
+        """Ignore `rng`: among equal moves, play the first."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays line games only."""
@@ -97,7 +97,7 @@ class LookAhead:
                 children = look(game, state, depth, effort)
                 effort.depth = depth
         except Stopped:
-            pass  # the tree of one ply less has been seen in full
+            pass  # the tree of one ply less was searched completely
         move, value, line = max(children, key=lambda child: child.value)
         return Choice(move, value, (move, *line), effort.counts())
 
@@ -127,7 +127,7 @@ def look(game: LineGame, state: LineState, depth: int, effort: Effort) -> list[C
 
 
 MAX_CELLS = 12
-"""On more cells than this the whole tree is more than anyone will wait for."""
+"""The maximal number of cells for a search of the whole tree."""
 
 
 class Minimax:
@@ -146,7 +146,7 @@ class Minimax:
         return f"minimax looks at the whole tree, and that of {game.title} is too big; alphabeta plays it"
 
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
-        """Return the best move; if the limit ends the search, the best of those that were seen to the end."""
+        """Return the best move; if the limit ends the search, the best of the completely searched ones."""
         require_playable(self, game, state)
         return Tree(game, limit, uses_table=self._uses_table).choose(state)
 
@@ -203,7 +203,7 @@ class Tree(Generic[S]):
 
 
 MAX_NODES = 600_000
-"""The whole tree of tic-tac-toe fits; a larger one is refused rather than grown until the memory is full."""
+"""The whole tree of tic-tac-toe fits; larger trees are rejected, so that they do not fill the memory."""
 
 ORDERS = ("rows", "centre", "random")
 """The orders of moves that have a name: as cells are numbered, through most lines first, and by lot."""

@@ -44,7 +44,7 @@ def number_of(board: str) -> int:
 
 
 class MoveTable:
-    """The table, and what the game's end is worth to the side to move at each number that can come up."""
+    """The table, and the value for the side to move at each reachable number."""
 
     def __init__(self) -> None:
         self.replies = array("H", range(ENTRIES))
@@ -74,18 +74,18 @@ class MoveTable:
 
 @cache
 def move_table() -> MoveTable:
-    """Return the table; made when it is first asked for."""
+    """Return the table; it is computed on first use."""
     return MoveTable()
 
 
 class LookupTable:
-    """Plays tic-tac-toe by looking its reply up: perfect, and the same every time."""
+    """Plays tic-tac-toe by looking up its reply: perfect and deterministic."""
 
     name = "table"
     idea = "looks the reply up in a table of all boards"
 
     def __init__(self, rng: random.Random) -> None:
-        """Take no notice of `rng`: nothing is left to chance."""
+        """Ignore `rng`: the strategy is deterministic."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays tic-tac-toe only."""
@@ -168,7 +168,7 @@ class Rules:
     idea = "a rule for each of the nine moves, and products that tell a threat"
 
     def __init__(self, rng: random.Random) -> None:
-        """Take no notice of `rng`: nothing is left to chance."""
+        """Ignore `rng`: the strategy is deterministic."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays tic-tac-toe only."""
@@ -274,7 +274,7 @@ class Magic:
     idea = "completes pairs by subtraction in a magic square or cube"
 
     def __init__(self, rng: random.Random) -> None:
-        """Take no notice of `rng`: nothing is left to chance."""
+        """Ignore `rng`: the strategy is deterministic."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays on 3×3 and in 3×3×3 only."""
