@@ -49,7 +49,7 @@ def play(board: dict[tuple[int, int], int], width: int, height: int, mode: str, 
     is_first = not tries.exists()
     tries.touch()
     if is_first or not mode.endswith("-once"):
-        fail(mode.removesuffix("-once"))
+        fail(mode.removesuffix("-once"), board)
     cells = [(x, y) for y in range(height) for x in range(width) if (x, y) not in board]
     near = [(x, y) for x, y in cells if any((x + i, y + j) in board for i in (-1, 0, 1) for j in (-1, 0, 1))]
     x, y = near[0] if near else (width // 2, height // 2)
@@ -58,9 +58,9 @@ def play(board: dict[tuple[int, int], int], width: int, height: int, mode: str, 
     say(f"{x},{y}")
 
 
-def fail(mode: str) -> None:
-    """Do what no brain should."""
-    if mode == "crash":
+def fail(mode: str, board: dict[tuple[int, int], int]) -> None:
+    """Do what no brain should; a `second` brain crashes on every board that is not empty."""
+    if mode == "crash" or (mode == "second" and board):
         sys.exit("out of ideas")
     if mode == "hang":
         time.sleep(3600)

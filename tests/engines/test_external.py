@@ -80,7 +80,7 @@ def test_a_brain_is_told_the_board_once_and_then_a_move_at_a_time(tmp_path: Path
         "> START 15",
         "< OK",
         "> INFO timeout_match 0",
-        "> INFO max_memory 1073741824",
+        "> INFO max_memory 644245094",
         "> INFO time_left 2147483647",
         "> INFO game_type 1",
         "> INFO rule 0",

@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -47,8 +48,8 @@ def test_the_same_seed_plays_the_same_arena(tictactoe: Game[Any]) -> None:
 
 def test_a_game_goes_on_from_its_opening_and_the_time_of_each_move_is_kept(tictactoe: Game[Any]) -> None:
     winner, loser = entrants("table", "rules")
-    utility, moves = play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6))
-    assert (utility, len(moves), moves[:5]) == (1, 7, (4, 1, 0, 8, 6))
+    utility, moves, is_forfeited = play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6))
+    assert (utility, len(moves), moves[:5], is_forfeited) == (1, 7, (4, 1, 0, 8, 6), False)
     assert (len(winner.move_ms), len(loser.move_ms)) == (1, 1)
 
 
@@ -67,6 +68,48 @@ def test_standings_count_each_game_from_both_sides(tictactoe: Game[Any]) -> None
     first, second = standings(both, [Result(0, 1, 1, ()), Result(1, 0, 1, ()), Result(1, 0, 0, ())])
     assert first.total == Score(won=1, drawn=1, lost=1)
     assert second.against == (Score(won=1, drawn=1, lost=1), Score())
+
+
+def test_standings_leave_forfeited_games_out(tictactoe: Game[Any]) -> None:
+    both = entrants("random", "table")
+    first, second = standings(both, [Result(0, 1, 1, (), True), Result(1, 0, 0, ())])
+    assert first.total == second.total == Score(drawn=1)
+
+
+BRAIN = Path(__file__).parents[1] / "engines" / "brain.py"
+
+
+def engine_file(folder: Path, mode: str) -> str:
+    """Write engines.toml with a brain that fails as the mode says; return its path."""
+    file = folder / "engines.toml"
+    command = f"{sys.executable} {BRAIN} '{mode}' '{folder}'"
+    file.write_text(f'[[engine]]\nname = "Brain"\ncommand = "{command}"\nprotocol = "piskvork"\nlog = "log"\n')
+    return str(file)
+
+
+def test_games_that_an_engine_forfeits_are_told_and_do_not_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["arena", "Brain", "random", "--engines", engine_file(tmp_path, "second"), "--game", "mnk:9x9,5"]
+    file = tmp_path / "games.jsonl"
+    assert main([*asked, "--rounds", "1", "--seed", "1", "--results", str(file)]) == 0
+    told = capsys.readouterr()
+    assert "0 games; 2 forfeited and not counted" in " ".join(told.out.split())
+    assert "Brain forfeited 2 games: " in told.err
+    assert [json.loads(line)["forfeited"] for line in file.read_text().splitlines()] == [True, True]
+    assert main([*asked, "--rounds", "1", "--seed", "1", "--results", str(file)]) == 0
+    assert "2 forfeited and not counted" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_arena_does_not_begin_with_an_engine_that_sends_no_move(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["arena", "Brain", "random", "--engines", engine_file(tmp_path, "crash"), "--game", "mnk:9x9,5"]
+    assert main(asked) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "no game was played: the engine Brain " in told.err
+    assert "out of ideas" in told.err
 
 
 def test_elo_of_three_points_in_four_is_191_with_its_error() -> None:

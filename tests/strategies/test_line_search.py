@@ -121,7 +121,7 @@ def test_it_beats_tactics_on_qubic_from_random_openings() -> None:
         opening = random_opening(game, 2, rng)
         players = [Entrant(name, find_strategy(name, seed=number)) for name in ("alphabeta", "tactics")]
         for first in (0, 1):
-            utility, moves = play(game, (players[first], players[1 - first]), Limit(nodes=400_000), opening)
+            utility, moves, _ = play(game, (players[first], players[1 - first]), Limit(nodes=400_000), opening)
             assert utility == (-1 if first else 1), moves
 
 

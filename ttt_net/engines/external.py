@@ -168,6 +168,10 @@ def _legal(game: Game[S], state: S, name: str) -> Move:
 _CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})", re.ASCII)
 
 
+_ANNOUNCED_SHARE = 60
+"""The per cent of its memory limit that a brain is told; code, stacks and allocators need the rest of the addresses."""
+
+
 class PiskvorkDialect:
     """The dialect of Gomocup: five or more in a row on a flat board; cells are `x,y` from the upper left, from 0."""
 
@@ -211,7 +215,7 @@ class PiskvorkDialect:
         self._shape, self._board = shape, EMPTY * (width * height)
         for key, value in (
             ("timeout_match", 0),
-            ("max_memory", self._talk.settings.memory_mb << 20),
+            ("max_memory", (self._talk.settings.memory_mb << 20) * _ANNOUNCED_SHARE // 100),
             ("time_left", _NO_LIMIT),
             ("game_type", 1),
             ("rule", 0),

@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from ttt_net.commands.searching import add_limits, limit_of, load_engine, new_table, positive, show_table
-from ttt_net.engines.external import ENGINE, as_word, find_player, settings_of
+from ttt_net.engines.external import ENGINE, ExternalEngine, as_word, find_player, settings_of
 from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.games import Game, Move, Outcome, Reason, find_game
@@ -34,12 +34,16 @@ from ttt_net.text import counted
 
 
 class Result(NamedTuple):
-    """One game of the arena: the numbers of the players of sides 0 and 1, its value for side 0, and its moves."""
+    """One game of the arena: the numbers of the players of sides 0 and 1, its value for side 0, and its moves.
+
+    A game is forfeited if the engine to move sends no move. It says nothing about strength, so no score counts it.
+    """
 
     first: int
     second: int
     utility: int
     moves: tuple[Move, ...]
+    is_forfeited: bool = False
 
 
 @dataclass(slots=True)
@@ -54,10 +58,10 @@ class Entrant:
 
 def play(
     game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[Move] = ()
-) -> tuple[int, tuple[Move, ...]]:
-    """Play one game from an opening; return its value for side 0, and all its moves.
+) -> tuple[int, tuple[Move, ...], bool]:
+    """Play one game from an opening; return its value for side 0, all its moves, and whether it was forfeited.
 
-    An external engine that sends no move loses.
+    An external engine that sends no move forfeits the game.
     """
     state, moves = game.initial, list(opening)
     for move in opening:
@@ -70,11 +74,11 @@ def play(
             move = entrant.strategy(game, state, limit).move
         except EngineError as error:
             entrant.faults.append(str(error))
-            return (1 if side else -1), tuple(moves)
+            return (1 if side else -1), tuple(moves), True
         entrant.move_ms.append(watch.counts().ms)
         moves.append(move)
         state = game.result(state, moves[-1])
-    return game.utility(state, 0), tuple(moves)
+    return game.utility(state, 0), tuple(moves), False
 
 
 def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Move, ...]:
@@ -130,8 +134,7 @@ def play_all(
 ) -> Iterator[Result]:
     """Play the games one by one, and yield each result."""
     for first, second, opening in pairings:
-        utility, moves = play(game, (entrants[first], entrants[second]), limit, opening)
-        yield Result(first, second, utility, moves)
+        yield Result(first, second, *play(game, (entrants[first], entrants[second]), limit, opening))
 
 
 class Score(NamedTuple):
@@ -172,9 +175,11 @@ class Standing(NamedTuple):
 
 
 def standings(entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Standing]:
-    """Return the standings in the order of the entrants."""
+    """Return the standings in the order of the entrants; forfeited games do not count."""
     scores = [[Score() for _ in entrants] for _ in entrants]
-    for first, second, utility, _ in results:
+    for first, second, utility, _, is_forfeited in results:
+        if is_forfeited:
+            continue
         scores[first][second] = scores[first][second].plus(utility)
         scores[second][first] = scores[second][first].plus(-utility)
     table = []
@@ -272,8 +277,8 @@ def _play(task: tuple[str, PlayerWord, PlayerWord, ArenaGame, Limit, int]) -> Pl
         Entrant(each.name, find_player(each.word, seed=seed + side, level=each.level))
         for side, each in enumerate((first, second))
     )
-    utility, moves = play(find_game(name), (sides[0], sides[1]), limit, pairing.opening)
-    result = Result(pairing.first, pairing.second, utility, moves)
+    played = play(find_game(name), (sides[0], sides[1]), limit, pairing.opening)
+    result = Result(pairing.first, pairing.second, *played)
     return PlayedGame(result, (sides[0].move_ms, sides[1].move_ms), (sides[0].faults, sides[1].faults))
 
 
@@ -353,11 +358,19 @@ def run_arena(args: argparse.Namespace) -> int:
 
 
 def entrants_of(args: argparse.Namespace, game: Game[Any], engines: Mapping[str, EngineSettings]) -> list[Entrant]:
-    """Return the players. Raises `ConfigurationError` if one does not play the game."""
+    """Return the players.
+
+    Raises `ConfigurationError` if one does not play the game, or if an external engine sends no first move.
+    """
     entrants = [entrant(text, seed_of(args) + number, engines) for number, text in enumerate(args.strategies)]
     for each in entrants:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
+        if isinstance(each.strategy, ExternalEngine):
+            try:
+                each.strategy(game, game.initial, limit_of(args))
+            except EngineError as error:
+                raise ConfigurationError(f"no game was played: {error}") from None
     return entrants
 
 
@@ -429,16 +442,21 @@ def write_file(path: Path, text: str, mode: str = "w") -> None:
 def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant], results: Sequence[Result]) -> None:
     """Print the cross table, the forfeited games with reasons, and the result of a sequential test."""
     table = standings(entrants, results)
+    forfeited = sum(result.is_forfeited for result in results)
+    title = f"{game.title}, {counted(len(results) - forfeited, 'game')}"
+    if forfeited:
+        title += f"; {forfeited} forfeited and not counted"
     if args.picture:
-        write_file(args.picture, picture(f"{game.title}, {counted(len(results), 'game')}", table))
+        write_file(args.picture, picture(title, table))
     if args.json:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
     else:
-        show_table(Console(), cross_table(f"{game.title}, {counted(len(results), 'game')}", table))
+        show_table(Console(), cross_table(title, table))
     for each in entrants:
         for fault in dict.fromkeys(each.faults):
-            print(f"{each.name} gave {each.faults.count(fault)} games up: {fault}", file=sys.stderr)
+            times = counted(each.faults.count(fault), "game")
+            print(f"{each.name} forfeited {times}: {fault}", file=sys.stderr)
     if args.sprt:
         print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
 
@@ -497,17 +515,19 @@ def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]
             for word in kept["moves"]:
                 moves.append(read_move(game, state, word))
                 state = game.result(state, moves[-1])
+            result = Result(first, second, kept["value"], tuple(moves), kept.get("forfeited", False))
         except (ValueError, KeyError, TypeError, Refusal):
             raise ConfigurationError(f"{path} has games of another arena; name another file") from None
-        results.append(Result(first, second, kept["value"], tuple(moves)))
+        results.append(result)
     return results
 
 
 def score_of_first(results: Sequence[Result]) -> Score:
-    """Return the score of the first of two strategies."""
+    """Return the score of the first of two strategies, without forfeited games."""
     score = Score()
     for result in results:
-        score = score.plus(result.utility if result.first == 0 else -result.utility)
+        if not result.is_forfeited:
+            score = score.plus(result.utility if result.first == 0 else -result.utility)
     return score
 
 
@@ -542,15 +562,19 @@ def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
 def game_as_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
     """Return a game on one line: players, winner and moves."""
     first, second = entrants[result.first].name, entrants[result.second].name
-    ending = ("1/2", "1-0", "0-1")[result.utility]
+    ending = ("1/2", "1-0", "0-1")[result.utility] + " forfeited" * result.is_forfeited
     return f"{first} - {second} {ending} {' '.join(write_move(game, move) for move in result.moves)}"
 
 
 def game_as_json(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
-    """Return a game as an object of JSON; `value` is 1 if the first won, 0 for a draw, -1 if the second won."""
+    """Return a game as an object of JSON; `value` is 1 if the first won, 0 for a draw, -1 if the second won.
+
+    `forfeited` is there, and true, if the loser's engine sent no move.
+    """
     players = [entrants[result.first].name, entrants[result.second].name]
     moves = [write_move(game, move) for move in result.moves]
-    return json.dumps({"players": players, "value": result.utility, "moves": moves})
+    forfeit = {"forfeited": True} if result.is_forfeited else {}
+    return json.dumps({"players": players, "value": result.utility, "moves": moves, **forfeit})
 
 
 def record_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
