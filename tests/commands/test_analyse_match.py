@@ -15,7 +15,7 @@ def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys
     assert main(["analyse", "--match", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "Tic-tac-toe: Ann – Bob" in shown
-    assert "Move 2: a3, c3, a1 or c1 held the draw; after this they win in 6 moves." in shown
+    assert "Move 2: a3, c3, a1 or c1 held the draw; after this they win in 3 moves." in shown
     assert "b3??" in shown
     assert "Move 4" not in shown
 
@@ -73,7 +73,7 @@ def test_the_opening_of_connect_four_is_judged_by_the_book_and_no_engine_is_load
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["text"] == "No move gave anything away that can be seen at a glance."
     assert [each["value"] for each in moves] == [1, -1, 1, -1, 1, -1, -1, 1]
-    assert last["text"] == "Move 7: you had a win with column 2; after this they win in 34 moves."
+    assert last["text"] == "Move 7: you had a win with column 2; after this they win in 17 moves."
     assert loaded == []
 
 

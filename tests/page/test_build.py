@@ -118,7 +118,7 @@ def test_every_language_gives_every_reason_with_what_it_names() -> None:
         console.log(JSON.stringify(found));
     """
     slots = ("moves", "theirs", "row", "plies", "instead", "marks")
-    given = Explanation(ExplanationKind.NOTHING, ("0",), ("1",), MarkRow(3, is_run=True), 3, instead=4)
+    given = Explanation(ExplanationKind.NOTHING, ("0",), ("1",), MarkRow(3, is_run=True), 5, instead=8)
     written = dict(zip(("0", "1", "three in a row", "in 3 moves", "of 4", "of three"), slots, strict=True))
     for name, why in json.loads(node("--input-type=module", "--eval", script).stdout).items():
         assert why["said"].keys() == set(ExplanationKind), name

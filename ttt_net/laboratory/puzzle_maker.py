@@ -17,7 +17,7 @@ from ttt_net.games import Game, Move, find_game
 from ttt_net.games.notation import write_position
 from ttt_net.strategies.analysis import Kept, Verdict, analyse
 from ttt_net.strategies.heuristic import is_line_game
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, in_moves
 from ttt_net.strategies.lessons.hints import hint
 from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.strategy import Limit
@@ -194,7 +194,7 @@ def show_puzzle(console: Console, number: int, puzzle: Puzzle, *, tells_solution
     """Print a puzzle as a board and a question."""
     console.print(f"{number}. {puzzle.game.title}, {GRADES[puzzle.grade]}")
     show_position(console, puzzle.game, puzzle.state)
-    question = f"Win in {puzzle.plies}." if puzzle.is_win else "Find the one move that does not lose."
+    question = f"Win {in_moves(puzzle.plies)}." if puzzle.is_win else "Find the one move that does not lose."
     console.print(question)
     if tells_solution:
         console.print(f"{puzzle.game.move_names[puzzle.solution]}: {puzzle.why.in_words()}")

@@ -406,7 +406,8 @@ class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
     `kind` names the sentence; show the text if you do not know the kind. `moves` are moves of the addressed player (to
     make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's moves.
     Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks they have in a
-    line. The game ends after `plies` moves (`at_most`: or fewer); otherwise it would end after `instead`.
+    line. The game ends after `plies` plies (`at_most`: or fewer), the move in question included; otherwise it would end
+    after `instead`. Sentences name the moves of the winner: half of the plies, rounded up.
     """
 
     kind: str

@@ -118,7 +118,7 @@ def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
     [
         ("XX./OO./...", (2,), "You can win at once with c3."),
         ("XX./.O./...", (2,), "You have to play c3: they have two in a row."),
-        ("X../.../..O", None, "you can win with it, in 3 moves of yours."),
+        ("X../.../..O", None, "you can win with it, in 3 moves."),
         ("XOX/.O./.X.", None, "Try "),
         (".../.../...", (4,), "Try b2: many lines go through it."),
         ("X.X/O../XO.", None, "They can win whatever you do"),
@@ -158,7 +158,7 @@ def test_no_hint_in_a_solved_game_names_a_move_that_gives_the_result_away(name: 
         assert found is not None
         assert {truth.moves[move].result for move in found.moves} == {truth.verdict.result}, found.text
         if found.why.plies is not None:
-            assert found.why.plies == ((truth.verdict.plies or 0) + 1) // 2
+            assert found.why.plies == truth.verdict.plies
 
 
 pytest.importorskip("numba")
@@ -246,9 +246,9 @@ def test_a_lesson_tells_of_a_win_by_threats_that_was_missed_and_then_allowed() -
     missed, allowed = moves[8:]
     assert missed.mistake is not None
     assert missed.sign == "?"
-    assert missed.mistake.reason == "you had a win in at most 7 moves with g5"
+    assert missed.mistake.reason == "you had a win in at most 4 moves with g5"
     assert allowed.mistake is not None
-    assert allowed.mistake.reason.startswith("after this they win in at most 8 moves; ")
+    assert allowed.mistake.reason.startswith("after this they win in at most 4 moves; ")
     assert allowed.sign == "?"
     better = game.result(after_names(line_game("gomoku"), MISSED[:-4]), allowed.mistake.better[0])
     assert ThreatWins(line_game("gomoku")).win(better) == ()
@@ -262,7 +262,7 @@ def test_a_hint_plays_a_win_by_threats_and_a_warning_tells_of_theirs() -> None:
     before = after_names(game, MISSED[:-8])
     hint = advise(game, before, Limit(nodes=300))
     assert hint is not None
-    assert hint.text == "Play g5: you can win with it, in at most 4 moves of yours."
+    assert hint.text == "Play g5: you can win with it, in at most 4 moves."
     found = warning(game, after_names(game, MISSED[:-4]), 1)
     assert found is not None
     assert found.text == "They threaten to win with g5."

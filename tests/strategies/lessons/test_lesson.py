@@ -88,7 +88,7 @@ def test_the_continuation_begins_as_the_match_continued(reply: str) -> None:
 def test_the_continuation_of_a_deep_loss_in_connect_four_is_shown() -> None:
     game, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
     assert (
-        last.in_words(game) == "Move 15: column 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
+        last.in_words(game) == "Move 15: column 5 held the draw; after this they win in 4 moves. What follows: 6 3 5 4."
     )
 
 
@@ -106,7 +106,7 @@ def test_a_faster_loss_than_necessary_is_reported() -> None:
     _, _, _, reviewed = lessons("gomoku", "h8 a1 i8 o1 h10 a15 i10 o15 j8 e1", nodes=6000)
     assert reviewed[9].grade is Grade.SOONER_LOSS
     assert reviewed[9].mistake is not None
-    assert reviewed[9].mistake.reason == "they win in 4 moves instead of 6: g8 or k8 held out longer"
+    assert reviewed[9].mistake.reason == "they win in 2 moves instead of 3: g8 or k8 held out longer"
     assert reviewed[7].grade is Grade.LOST
     assert reviewed[7].mistake is None
 
@@ -143,7 +143,7 @@ def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> No
     reviewed = [made(2, 34, 36), made(8, 30, 30), made(10, 4, 28), made(12, 2, 2)]
     lesson = lesson_of(reviewed, winner=0)
     assert (lesson.ply, lesson.side, lesson.better) == (10, 1, (38,))
-    assert lesson.in_words(game) == "Move 10: they win in 4 moves instead of 28: column 4 held out longer."
+    assert lesson.in_words(game) == "Move 10: they win in 2 moves instead of 14: column 4 held out longer."
     assert [each.sign for each in reviewed] == ["", "", "?!", ""]
 
 

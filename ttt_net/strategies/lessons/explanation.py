@@ -104,7 +104,7 @@ _WORDS = {
     _Kind.LETS_TWO_THREATS: "{moves} lets them make two threats at once with {theirs}.",
     _Kind.LOSING: "They can win whatever you do; {moves} holds out longest.",
     _Kind.WINNING: "Play {moves}: you can win with it.",
-    _Kind.WINNING_IN: "Play {moves}: you can win with it, {plies} of yours.",
+    _Kind.WINNING_IN: "Play {moves}: you can win with it, {plies}.",
     _Kind.TRY_EVEN: "Try {moves}: it leaves both of you about the same chances.",
     _Kind.TRY_THREAT: "Try {moves}: then you threaten to win with {theirs}.",
     _Kind.TRY_BLOCK: "Try {moves}: it stands in the way of their marks.",
@@ -175,11 +175,11 @@ class Explanation(NamedTuple):
     row: MarkRow | None = None
     """The marks they have in a line."""
     plies: int | None = None
-    """After how many moves the game ends."""
+    """The plies to the end of the game, the move in question included; sentences name the winner's moves among them."""
     is_bound: bool = False
     """Whether `plies` is only an upper bound."""
     instead: int | None = None
-    """The number of moves after which it would have ended otherwise."""
+    """The plies to the end otherwise."""
 
     def in_words(self) -> str:
         """Return the sentence or clause of its kind in English."""
@@ -190,7 +190,7 @@ class Explanation(NamedTuple):
             places=listed(self.moves),
             row=self.row.in_words() if self.row else f"a win with {theirs}",
             plies="" if self.plies is None else in_moves(self.plies, is_bound=self.is_bound),
-            instead=self.instead,
+            instead="" if self.instead is None else winners_moves(self.instead),
             marks=number(self.row.marks) if self.row else "",
         )
         return f"C{words[1:]}" if words.startswith("column ") and words.endswith(".") else words
@@ -230,9 +230,15 @@ def number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
+def winners_moves(plies: int) -> int:
+    """Return how many of the plies to the end are the winner's, who makes the last one."""
+    return (plies + 1) // 2
+
+
 def in_moves(plies: int, *, is_bound: bool = False) -> str:
-    """Return after how many moves something comes: `in at most 3 moves`."""
-    return f"in {'at most ' if is_bound else ''}{plies} move{'s' * (plies != 1)}"
+    """Return when a side wins, in moves of its own: `in at most 3 moves`."""
+    moves = winners_moves(plies)
+    return f"in {'at most ' if is_bound else ''}{moves} move{'s' * (moves != 1)}"
 
 
 def names_of(game: Game[Any], moves: Sequence[Move]) -> tuple[str, ...]:

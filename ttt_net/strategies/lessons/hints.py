@@ -287,8 +287,7 @@ def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
         return Explanation(ExplanationKind.TWO_THREATS, names)
     if plies_to_end(value) > MOST_PLIES:
         return Explanation(ExplanationKind.WINNING, names)
-    plies = (plies_to_end(value) + 1) // 2
-    return Explanation(ExplanationKind.WINNING_IN, names, plies=plies, is_bound=not choice.exact)
+    return Explanation(ExplanationKind.WINNING_IN, names, plies=plies_to_end(value), is_bound=not choice.exact)
 
 
 def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:

@@ -54,8 +54,9 @@ export function reasonOf(why: ExplanationInfo | null | undefined, text: string):
   const { moves = [], more = 0, theirs = [], more_theirs: moreTheirs = 0, row, plies } = why;
   const names = (all: string[], left: number) => either(left ? [...all, f(others!, left)] : all);
   const has = row ? f(rows![row.marks < 2 ? 4 : (row.run ? 0 : 1) + (row.open ? 2 : 0)]!, row.marks) : f(winWith!, names(theirs, moreTheirs));
-  const end = many(w.moveCount, plies ?? 0);
-  return f(sentence, moves.length ? names(moves, more) : another!, names(theirs, moreTheirs), has, why.at_most ? f(atMost!, end) : end, why.instead ?? "", row?.marks ?? "");
+  const movesOfWinner = (all: number) => Math.ceil(all / 2); // the winner makes the last ply
+  const end = many(w.moveCount, movesOfWinner(plies ?? 0));
+  return f(sentence, moves.length ? names(moves, more) : another!, names(theirs, moreTheirs), has, why.at_most ? f(atMost!, end) : end, why.instead ? movesOfWinner(why.instead) : "", row?.marks ?? "");
 }
 
 /**
