@@ -62,13 +62,19 @@ class ForkedInTerminal(ptyprocess.PtyProcess):  # type: ignore[misc]
 class Spawn(pexpect.spawn):  # type: ignore[misc]
     """A client that pexpect controls, forked where that can be done."""
 
+    found: list[Any]
+    """The terminal before the client took it. A forked client takes it within milliseconds."""
+
     def _spawnpty(self, args: list[bytes | str], **options: Any) -> Any:
         command = list(map(os.fsdecode, args))
         is_ours = command[: len(CLIENT)] == CLIENT and sys.platform == "linux"
         if not is_ours or any(options["env"].get(key) != os.environ.get(key) for key in READ_AT_START):
-            return super()._spawnpty(args, **options)
+            process = super()._spawnpty(args, **options)
+            self.found = termios.tcgetattr(process.fd)
+            return process
         ours, theirs = os.openpty()
         termios.tcsetwinsize(theirs, options["dimensions"])
+        self.found = termios.tcgetattr(theirs)
         ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
         process = forked.start("client.py", *command[len(CLIENT) :], env=options["env"], start_new_session=True, **ends)
         os.close(theirs)
@@ -97,7 +103,7 @@ class Terminal:
             timeout=PATIENCE_S,
         )
         self.child.delaybeforesend = None
-        self.before = termios.tcgetattr(self.child.child_fd)
+        self.before = self.child.found
 
     @property
     def picture(self) -> str:
