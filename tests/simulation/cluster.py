@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import Any, cast
 
 from tests.server.journal.walk import canonical
-from tests.simulation import invariants
+from tests.simulation import invariants, tournaments
 from tests.simulation.log import SimulatedLog, SimulatedStream, Weather
 from tests.simulation.network import Link
 from tests.simulation.node_server import KNOWN_S, NEWER, OF_NEWER, NodeServer, NodeView
@@ -163,7 +163,7 @@ class ClusterWorld(Stage):
         self.trace(None, f"node {server.name} has missed what was trimmed, and begins anew")
         self.begun_anew += 1
         if self.servers[server.name] is server:
-            self._crash(server)
+            self.crash(server)
 
     # What goes wrong with nodes and their log.
 
@@ -217,9 +217,9 @@ class ClusterWorld(Stage):
 
     def _fault_crash(self, peer: Peer) -> None:
         for server in self._any_node():
-            self._crash(server)
+            self.crash(server)
 
-    def _crash(self, server: NodeServer) -> None:
+    def crash(self, server: NodeServer) -> None:
         server.die()
         self._let_write(server.replica)
         self.servers[server.name] = None
@@ -228,7 +228,7 @@ class ClusterWorld(Stage):
     def _fault_power_cut(self, peer: Peer) -> None:
         """Let a node lose what it has applied last: its tables are behind what it said, and behind the log."""
         for server in self._any_node():
-            self._crash(server)
+            self.crash(server)
             if self.images[server.name]:
                 server.replica.read_from(BytesIO(self.rng.choice(self.images[server.name])))
                 self.images[server.name].clear()
@@ -258,12 +258,12 @@ class ClusterWorld(Stage):
 
     def _end_drain(self, server: NodeServer) -> None:
         if self.servers[server.name] is server:
-            self._crash(server)
+            self.crash(server)
 
     def _fault_upgrade(self, peer: Peer) -> None:
         """Let a node come back whose tables are those of the release before: they become what they were."""
         for server in self._any_node():
-            self._crash(server)
+            self.crash(server)
             replica = server.replica
             before = contents(replica)
             reopen(of_release_before(replica.database.connection), replica)
@@ -272,7 +272,7 @@ class ClusterWorld(Stage):
     def _fault_new_disk(self, peer: Peer) -> None:
         """Let a node begin anew from the snapshot of another, which may be one of the release before."""
         for server in self._any_node():
-            self._crash(server)
+            self.crash(server)
             source = self.replicas[self.rng.choice([name for name in self.replicas if name != server.name])]
             image = BytesIO()
             source.write_to(image)
@@ -297,7 +297,7 @@ class ClusterWorld(Stage):
 
     def _renew(self, server: NodeServer, form: int) -> None:
         self.trace(None, f"node {server.name} becomes one of form {form}")
-        self._crash(server)
+        self.crash(server)
         server.replica.form = form
 
     def _fault_late(self, peer: Peer) -> None:
@@ -328,6 +328,8 @@ class ClusterWorld(Stage):
         """Check what holds at every moment."""
         self._ask_the_oracle()
         self.chatter.note_mutes()
+        if self.swarm.has_tournaments:
+            tournaments.check(self)
         if "roll" in self.swarm.faults:
             self._forms_are_known()
         for name, replica in self.replicas.items():
@@ -403,6 +405,7 @@ class ClusterWorld(Stage):
             self.claim(tables == said, f"node {server.name} has not what the log says")
             view = cast(Any, NodeView(self, server))
             invariants.check_server_at_rest(view, server)
+            tournaments.check_at_rest(view, server)
             invariants.results_and_ratings_agree(view)
             invariants.time_never_goes_back(view)
             invariants.clocks_sum_up(view)

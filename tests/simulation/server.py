@@ -111,7 +111,7 @@ class SimulatedServer:
     def _tick(self) -> None:
         services = self.hub.services
         self.hub.tick(self.stage.loop.time())
-        if services.membership is None or services.membership.keeps_lobby:
+        if services.keeps_lobby:
             for name, tick in self._jobs.items():
                 services.guard.attempt(name, tick)
         self.stage.loop.call_later(TICK_S, self._tick)

@@ -301,7 +301,7 @@ def test_no_round_begins_before_all_of_the_last_is_settled_nor_while_paused() ->
     first, second = evening.now.open_boards()
     evening.end(first.matches[-1], 0)
     assert director.due(evening.now, 0, 3_600_000) is None
-    refused(Code.MATCH_NOT_OVER, lambda: director.must_be_ready(evening.now))
+    refused(Code.MATCH_NOT_OVER, lambda: director.want_round(evening.now, 0))
     evening.end(second.matches[-1], 0)
     assert director.due(evening.now, 0, 14_999) is None
     assert director.due(evening.now, 0, 15_000) == "pair"
@@ -309,6 +309,12 @@ def test_no_round_begins_before_all_of_the_last_is_settled_nor_while_paused() ->
     assert director.due(evening.now, 0, 3_600_000) is None
     evening.write(director.resume(evening.now, 0))
     assert director.due(evening.now, 0, 15_000) == "pair"
+    evening.write(director.pause(evening.now, 0))
+    evening.write(director.want_round(evening.now, 0))
+    assert director.want_round(evening.now, 0) == []
+    assert director.due(evening.now, 0, 0) == "pair"
+    evening.next_round()
+    assert not evening.now.is_round_wanted
 
 
 def test_a_tournament_begins_when_it_is_full_or_at_its_time() -> None:

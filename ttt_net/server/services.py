@@ -72,6 +72,11 @@ class Services:
     membership: Membership | None
     """Reports this node's players to the cluster; None for a single server."""
 
+    @property
+    def keeps_lobby(self) -> bool:
+        """Whether this server pairs the players and directs tournaments: alone, or as the steward of its cluster."""
+        return self.membership is None or self.membership.keeps_lobby
+
 
 def build_services(
     configuration: Configuration,

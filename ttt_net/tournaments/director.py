@@ -26,6 +26,7 @@ from ttt_net.tournaments.tournament import (
     EntrantReturned,
     Opened,
     Player,
+    RoundWanted,
     Terms,
     Tournament,
     TournamentPaused,
@@ -144,14 +145,15 @@ def resume(tournament: Tournament, at_ms: int) -> list[AnyFact]:
     return [TournamentResumed(at_ms)] if tournament.is_paused else []
 
 
-def must_be_ready(tournament: Tournament) -> None:
-    """Check that the organiser may begin the next round now. Raises `Refusal` if not."""
+def want_round(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Let the next round begin now, even if the tournament is paused. Raises `Refusal` if it cannot begin."""
     _must_be_open(tournament)
     if not tournament.is_begun:
         raise Refusal(Code.BAD_TOURNAMENT, "the tournament has not begun; start it")
     if not tournament.is_between_rounds:
         count = len(tournament.open_boards())
         raise Refusal(Code.MATCH_NOT_OVER, f"{count} {'board is' if count == 1 else 'boards are'} still being played")
+    return [] if tournament.is_round_wanted else [RoundWanted(at_ms)]
 
 
 def correct(tournament: Tournament, round_number: int, board: int, result: str, note: str, at_ms: int) -> list[AnyFact]:
@@ -207,6 +209,8 @@ def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
         return "replay" if tournament.replays() else None
     if is_finished(tournament) or len(tournament.present) < 2:
         return "close"
+    if tournament.is_round_wanted:
+        return "pair"
     if tournament.is_paused or (terms.pause_s is None and tournament.rounds):
         return "close" if at_ms - tournament.changed_ms >= STALE_MS and rested_ms >= STALE_MS else None
     return "pair" if not tournament.rounds or rested_ms >= 1000 * (terms.pause_s or 0) else None

@@ -142,6 +142,10 @@ class TournamentResumed(TournamentFact, frozen=True, tag="resumed"):
     """Rounds begin again."""
 
 
+class RoundWanted(TournamentFact, frozen=True, tag="wanted"):
+    """The organiser wants the next round immediately, even if the tournament is paused."""
+
+
 class Closed(TournamentFact, frozen=True, tag="closed"):
     """The tournament is over."""
 
@@ -158,6 +162,7 @@ AnyFact = (
     | Corrected
     | TournamentPaused
     | TournamentResumed
+    | RoundWanted
     | Closed
 )
 
@@ -229,6 +234,8 @@ class Tournament:
         """The boards of each round, by number."""
         self.is_begun = False
         self.is_paused = False
+        self.is_round_wanted = False
+        """Whether the organiser wants the next round immediately."""
         self.closed: CloseReason | None = None
         self._numbers: dict[Player, Entrant] = {}
         self._boards: dict[str, tuple[int, BoardState]] = {}
@@ -306,14 +313,17 @@ class Tournament:
                 self.is_begun = True
                 self.seeds = self.present
             case BoardsBegan():
+                self.is_round_wanted = False
                 self._begin(fact)
             case Corrected():
                 board = self.rounds[fact.round - 1][fact.board]
                 board.points, board.is_corrected = fact.points, True
             case TournamentPaused():
-                self.is_paused = True
+                self.is_paused, self.is_round_wanted = True, False
             case TournamentResumed():
                 self.is_paused = False
+            case RoundWanted():
+                self.is_paused, self.is_round_wanted = False, True
             case Closed():
                 self.closed = fact.why
             case _:

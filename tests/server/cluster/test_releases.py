@@ -17,17 +17,23 @@ from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream, as_
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.journal.entries import AppendEvents, AuditNote, CloseReports, FileReport, SetBlock
+from ttt_net.server.journal.entries import AppendEvents, AuditNote, BeginBoards, CloseReports, FileReport, SetBlock
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
+from ttt_net.tournaments.tournament import BoardsBegan
 
-SHAPES = {1: ("5a09dab1f549f5d6", 9), 2: ("dbe721e6321e631e", 10), 3: ("677423c235a06ce5", 11)}
+SHAPES = {
+    1: ("5a09dab1f549f5d6", 9),
+    2: ("dbe721e6321e631e", 10),
+    3: ("677423c235a06ce5", 11),
+    4: ("6208e1ac28071503", 11),
+}
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 UPGRADING = "the servers are being renewed, and cannot do that yet; try again later"
 
 
-MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd", 3: "490767aba7428dbd"}
+MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd", 3: "490767aba7428dbd", 4: "490767aba7428dbd"}
 """The hash of the schema of messages beside the log, for each form so far."""
 
 
@@ -75,6 +81,10 @@ def test_new_entries_are_refused_or_written_in_the_old_form_until_the_new_form_i
     for form in (1, 2):
         assert as_of_form(beginning, form) == AppendEvents((replace(started, rules=1),), (1, 2))
     assert as_of_form(beginning, 3) is beginning
+    boards = BeginBoards("BCDFG", 2, BoardsBegan(0, 1, ()), (beginning,))
+    with pytest.raises(Refusal, match=UPGRADING):
+        as_of_form(boards, 3)
+    assert as_of_form(boards, 4) is boards
     nodes = Nodes("a", "c", forms=(1, 1))
     newer = nodes.start("b", 2)
     for name in ("ann", "bob"):

@@ -272,7 +272,7 @@ class SessionService:
             "puzzle": True,
             "seats": True,
             "blocks": True,
-            "tournaments": self._tournaments.is_open,
+            "tournaments": True,
             "or_casual": True,  # an older node does not know the field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]

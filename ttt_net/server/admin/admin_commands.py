@@ -164,7 +164,7 @@ class AdminCommands:
 
     def _create_tournament(self, asked: protocol.CreateTournament, answer: ReplyTo) -> None:
         tournaments = self._hub.tournaments
-        tournaments.must_be_open()
+        tournaments.must_be_read()
         terms = Terms(
             name=asked.name,
             kind=asked.kind,

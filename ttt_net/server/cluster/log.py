@@ -59,7 +59,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer if no node answers the subject; real answers are not empty."""
-FORM = 3
+FORM = 4
 """The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
 A release that adds an entry or a field, or applies one differently, increases it. That release still applies older
@@ -364,8 +364,7 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
 
     Raises `Refusal` if the form lacks the entry, until all nodes run a release that has it.
     """
-    unknown = _SINCE_3 if form == 2 else (*_SINCE_2, *_SINCE_3)
-    if form < FORM and isinstance(entry, unknown):
+    if isinstance(entry, _SINCE_4 if form >= 2 else (*_SINCE_2, *_SINCE_4)) and form < FORM:
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
     if form < 3 and isinstance(entry, AppendEvents) and not entry.is_plain:
         older = (restruct(event, rules=1) if isinstance(event, Started) else event for event in entry.events)
@@ -373,8 +372,8 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
     return restruct(entry, network=None) if form < 2 and isinstance(entry, FileReport) else entry
 
 
-_SINCE_2, _SINCE_3 = (SetBlock, CloseReports), (AppendTournament, BeginBoards)
-"""The first form that has each entry."""
+_SINCE_2, _SINCE_4 = (SetBlock, CloseReports), (AppendTournament, BeginBoards)
+"""The first form that has each entry. Nodes of form 3 apply those about tournaments, but seat nobody."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -539,7 +538,8 @@ class Outbox:
             waiting = self._gathered.popleft()
             if not waiting.is_given_up:
                 bite.append(waiting)
-                size += len(msgspec.json.encode(waiting.entry)) if len(self._gathered) > MAX_ENTRIES else 1_024
+                is_large = len(self._gathered) > MAX_ENTRIES or isinstance(waiting.entry, BeginBoards)
+                size += len(msgspec.json.encode(waiting.entry)) if is_large else 1_024
         return bite
 
     def publish(self, number: int, data: bytes, bite: list[Waiting]) -> None:

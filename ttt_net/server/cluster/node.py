@@ -103,6 +103,11 @@ class ClusterNode:
                 self._hub.registry.hear(entry, outcome.names, outcome.result)
                 for player in entry.seats or ():
                     self._lobby.forget_seek(player)
+            case entries.AppendTournament() | entries.BeginBoards():
+                self._hub.tournaments.hear(entry, outcome.names)
+                for start in entry.starts if isinstance(entry, entries.BeginBoards) else ():
+                    for player in start.seats or ():
+                        self._lobby.forget_seek(player)
             case Came() | Sat() | Went():
                 self._heard_of_player(entry, outcome, author)
             case BeginEpoch() | DeclareLost():
@@ -175,10 +180,10 @@ class ClusterNode:
         for match_id in session.rooms:
             room = self._hub.registry.rooms.get(match_id)
             match = room.match if room else None
-            if room is not None and match is not None and match.clock is not None:
-                side = room.seats.side_of(session.player)
-                if side is not None and match.clock.running == side:
-                    match.count_from(now_ms)
+            if room is None or match is None or match.is_over:
+                continue
+            if match.game.to_move(match.state) == room.seats.side_of(session.player):
+                match.count_from(now_ms)
 
     def _refused(self, entry: AnyLoggedEntry) -> None:
         """Handle an entry of ours with an unknown outcome that did not happen after all."""

@@ -9,11 +9,12 @@ loop.
 import io
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import groupby
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, assert_never, cast
 
 import msgspec
@@ -39,10 +40,11 @@ from ttt_net.server.cluster.log import (
 from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.journal.entries import AppendEvents, AppendTournament, BeginBoards
 from ttt_net.server.journal.queries import AnyQuery, answer, blocks_of, ratings_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.players import Player, PlayerId
+from ttt_net.tournaments.tournament import Entered, Opened
 
 log = logging.getLogger(__name__)
 
@@ -96,8 +98,8 @@ class EntryOutcome(NamedTuple):
     entry: AnyLoggedEntry
     result: Any
     """The return value of `apply`, or the `Refusal`."""
-    names: tuple[str, str] | None = None
-    """The names of the players of a started match, by side."""
+    names: Mapping[PlayerId, str] = MappingProxyType({})
+    """The names of the players of started matches, and of those who entered or made a tournament."""
 
 
 def is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:
@@ -138,7 +140,9 @@ def carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome
                 for entry, result in zip(appends, results, strict=True)
             ]
         else:
-            outcomes += [EntryOutcome(entry, _apply(connection, entry, batch.author)) for entry in group]
+            for entry in group:
+                result = _apply(connection, entry, batch.author)
+                outcomes.append(EntryOutcome(entry, result, _names(connection, entry)))
     return outcomes
 
 
@@ -160,13 +164,20 @@ def carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[E
     return outcomes
 
 
-def _names(connection: sqlite3.Connection, entry: AnyLoggedEntry) -> tuple[str, str] | None:
-    if not isinstance(entry, AppendEvents) or entry.seats is None:
-        return None
-    first, second = (
-        connection.execute("SELECT name FROM players WHERE id = ?", (player,)).fetchone() for player in entry.seats
-    )
-    return first[0], second[0]
+def _names(connection: sqlite3.Connection, entry: AnyLoggedEntry) -> dict[PlayerId, str]:
+    """Return the names of the players whom a node has to show because of this entry."""
+    match entry:
+        case AppendEvents():
+            players: list[PlayerId] = list(entry.seats or ())
+        case BeginBoards():
+            players = [player for start in entry.starts for player in start.seats or ()]
+        case AppendTournament():
+            players = [fact.player for fact in entry.facts if isinstance(fact, Entered)]
+            players += [fact.organiser for fact in entry.facts if isinstance(fact, Opened) and fact.organiser]
+        case _:
+            return {}
+    query = "SELECT name FROM players WHERE id = ?"
+    return {player: connection.execute(query, (player,)).fetchone()[0] for player in players}
 
 
 def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
@@ -188,19 +199,23 @@ def digest(outcome: EntryOutcome) -> object:
 def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
     """Reject the start of a match other than a rematch unless the author keeps the lobby."""
     if any(isinstance(event, Started) and event.previous is None for event in entry.events):
-        steward = connection.execute(
-            "SELECT node, epoch FROM nodes WHERE NOT is_lost ORDER BY since LIMIT 1"
-        ).fetchone()
-        if steward != author:
-            raise Refusal(Code.RESTARTING, "the lobby is kept by another node now; ask again", 100)
+        _must_be_steward(connection, author)
         for player in entry.seats or ():
             if connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone() == (None,):
                 raise Refusal(Code.UNKNOWN_PLAYER, "one of them was forgotten here")
 
 
+def _must_be_steward(connection: sqlite3.Connection, author: Author) -> None:
+    steward = connection.execute("SELECT node, epoch FROM nodes WHERE NOT is_lost ORDER BY since LIMIT 1").fetchone()
+    if steward != author:
+        raise Refusal(Code.RESTARTING, "the lobby is kept by another node now; ask again", 100)
+
+
 def _apply(connection: sqlite3.Connection, entry: AnyLoggedEntry, author: Author) -> object:
     if isinstance(entry, ClusterEntry):
         return _apply_own(connection, entry, author)
+    if isinstance(entry, BeginBoards):
+        _must_be_steward(connection, author)
     return apply(connection, entry)
 
 

@@ -99,6 +99,8 @@ class SharedLobby:
         self._hub.lobby.count_on(self._told_seeks.last_number)
         self._steward = steward
         self._services.feed.changed("seeks")
+        if steward == own:
+            self._hub.tournaments.take_over()
         if steward is None:
             return  # every node was declared lost: the seeks wait for the first to return
         seeks, self._seeks = self._seeks, {}

@@ -1,9 +1,9 @@
 """Start matches and keep their rooms: seat the players, and handle the consequences of a match's end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -23,6 +23,10 @@ from ttt_net.server.services import Services
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 """The letters of match ids, without easily confused ones."""
 _ID_LENGTH = 8
+_OPENED_AT_ONCE = 20
+"""The number of matches to open in one iteration of the event loop: a room takes about 40 us."""
+Start = tuple[wire.Started, tuple[PlayerId, PlayerId]]
+"""The start of a match, with its players by side."""
 
 
 class MatchRegistry:
@@ -36,11 +40,13 @@ class MatchRegistry:
         self._beginning: list[Session] = []
         """The players whose match is about to start; some may have left or reconnected meanwhile."""
         self.on_ended: Callable[[str, wire.Ended], None] = lambda match, ended: None
-        """Called with the end of each tournament match, once it is journaled."""
+        """Called with the end of each tournament match, and of others that are not in memory, once it is journaled."""
         self.on_renamed: Callable[[PlayerId, str], None] = lambda player, name: None
         """Called with the new name of a player."""
         self._unseated: dict[str, MatchRoom] = {}
         """Rooms whose players are unknown until their match is read."""
+        self._unopened: dict[str, tuple[Start | None, int]] = {}
+        """Tournament matches to open soon, or to read if they began before, each with the time for its first moves."""
         self._rooms_of: dict[PlayerId, dict[str, MatchRoom]] = {}
         """The rooms of each player's matches."""
         self._hooks = RoomHooks(
@@ -99,31 +105,62 @@ class MatchRegistry:
 
         services.journal.append([started], done, refused, players)
 
-    def begin_board(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int) -> None:
-        """Seat the players of a journaled tournament match, and keep its room until it is over."""
-        self._seat(started, players, begin_ms)
+    def begin_boards(self, starts: Sequence[Start], begin_ms: int) -> None:
+        """Seat the players of journaled tournament matches, and keep the rooms until they are over.
+
+        A few open immediately, and the others in further iterations of the event loop, or when somebody needs them.
+        """
+        self._open_soon({start[0].match: (start, begin_ms) for start in starts})
+
+    def hold_boards(self, matches: Iterable[str], begin_ms: int) -> None:
+        """Keep the rooms of tournament matches until they are over; the time for first moves begins again."""
+        self._open_soon({match: (None, begin_ms) for match in matches if match not in self._unopened})
+
+    def _open_soon(self, boards: Mapping[str, tuple[Start | None, int]]) -> None:
+        is_opening = bool(self._unopened)
+        self._unopened.update(boards)
+        if not is_opening:
+            self._open_some()
+
+    def _open_some(self) -> None:
+        for match in list(islice(self._unopened, _OPENED_AT_ONCE)):
+            self._open(match)
+        if self._unopened:
+            self._services.turns.join(self._open_some, "tournaments")
+
+    def _open(self, match: str) -> None:
+        start, begin_ms = self._unopened.pop(match)
+        if start is None:
+            self.room(match).hold(begin_ms)
+        else:
+            self._seat(*start, begin_ms)
 
     def new_id(self) -> str:
         """Return an id for a new match."""
         return "".join(self._services.rng.choices(_ID_LETTERS, k=_ID_LENGTH))
 
-    def hear(self, entry: AppendEvents, names: tuple[str, str] | None, ratings: Changes | None) -> None:
-        """Apply entries about matches from another node of the cluster to memory."""
+    def hear(self, entry: AppendEvents, names: Mapping[PlayerId, str], ratings: Changes | None) -> None:
+        """Apply entries about matches from another node of the cluster to memory.
+
+        `names` has those of the players of a match that starts.
+        """
         for match_id, group in groupby(entry.events, key=lambda event: event.match):
             events = list(group)
             first = events[0]
             if isinstance(first, wire.Started):
                 assert entry.seats is not None, "a match starts with its seats"
-                assert names is not None, "a match starts with its players"
                 if first.code is not None:
                     self._lobby.spent(first.code)
-                self._seat(with_names(first, *names), entry.seats)
+                self._seat(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
                 continue
+            if match_id in self._unopened:
+                self._open(match_id)
             room = self.rooms.get(match_id)
             if room is not None and room.match is not None:
                 room.hear(events, ratings)
             elif isinstance(events[-1], wire.Ended):
                 self._ended_unread(match_id, ratings)
+                self.on_ended(match_id, events[-1])
 
     def refused(self, entry: AppendEvents) -> None:
         """Make invitations valid again whose matches, with an unknown outcome, did not begin after all."""
@@ -187,6 +224,8 @@ class MatchRegistry:
 
     def room(self, match_id: str) -> MatchRoom:
         """Return the room of a match, creating it if necessary."""
+        if match_id in self._unopened:
+            self._open(match_id)
         room = self.rooms.get(match_id)
         if room is None:
             room = self.rooms[match_id] = MatchRoom(match_id, self._services, self._hooks)

@@ -2,15 +2,18 @@
 
 A round begins with one entry, and a result counts in the transaction of its match's end. So the whole state can be read
 again from the journal at any time. Deadlines and pauses use the monotonic clock, and start again after a restart.
+
+In a cluster every node has all tournaments in memory, and evolves them by the entries of all nodes. A request is
+decided on the node of its player, and again if another node wrote first. Only the steward takes the next step.
 """
 
 import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Overtaken, Refusal
@@ -19,10 +22,11 @@ from ttt_net.messages import PlayerInfo, TournamentPlace
 from ttt_net.pairing.lobby import CODE_LETTERS
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
-from ttt_net.server.journal.queries import StoredTournament
+from ttt_net.server.journal.entries import AppendTournament, BeginBoards
+from ttt_net.server.journal.queries import StoredTournament, with_names
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
-from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.matchmaking.match_registry import MatchRegistry, Start
 from ttt_net.server.players import FORGOTTEN, PlayerId
 from ttt_net.server.rooms.coach import answer_of
 from ttt_net.server.services import Services
@@ -63,8 +67,6 @@ MAX_QUEUED = 1_000
 MAX_ROWS = 50
 PAGE_ROWS = 100
 """The rows of standings, and the boards, on one page."""
-_SEATED_AT_ONCE = 20
-"""The number of matches to seat in one iteration of the event loop: a room takes about 40 us."""
 INLINE = 40
 """The maximal size of a Swiss round to pair on the event loop, in about 5 ms; larger rounds use a process."""
 _PAIRING_S, _PAIRING_NICE = 30.0, 10
@@ -80,6 +82,14 @@ _RESULT_WORDS: dict[tuple[int, int], wire.TournamentResult] = {
 _Decide = Callable[[], list[AnyFact]]
 
 
+class _Asked(NamedTuple):
+    """A request that waits for its turn."""
+
+    decide: _Decide
+    done: Callable[[], None]
+    failed: Callable[[Refusal], None]
+
+
 class Tournaments:
     """All unfinished and recently ended tournaments, by code."""
 
@@ -93,15 +103,11 @@ class Tournaments:
         self._list = LobbyFeed(services.loop, services.now_ms, services.guard)
         self._list.publish({"tournaments": self.listed})
         self._is_read = False
-        self.is_open = services.membership is None
-        """Whether this server supports tournaments: nodes of a cluster do not yet."""
         registry.on_ended = self._match_ended
         registry.on_renamed = self._renamed
 
     def recall(self) -> None:
         """Read the unfinished tournaments, and keep the rooms of their matches; retry until it succeeds."""
-        if not self.is_open:
-            return
 
         def done(stored: list[StoredTournament]) -> None:
             for each in stored:
@@ -116,6 +122,25 @@ class Tournaments:
             self._services.loop.call_later(RETRY_S, self.recall)
 
         self._services.journal.tournaments(None, done, failed)
+
+    def hear(self, entry: AppendTournament | BeginBoards, names: Mapping[PlayerId, str]) -> None:
+        """Apply an entry of another node of the cluster, or one of this node whose outcome was unknown.
+
+        `names` has the names of the players in it. Entries that arrive while the journal is being read are in what is
+        read.
+        """
+        desk = self.desks.get(entry.tournament)
+        if desk is not None:
+            desk.hear(entry, names)
+        elif self._is_read and isinstance(entry, AppendTournament) and isinstance(entry.facts[0], Opened):
+            now = Tournament(entry.tournament, entry.facts[0])
+            self.desks[entry.tournament] = self._desk_of(now, dict(names))
+            self._list_changed()
+
+    def take_over(self) -> None:
+        """Go on with all tournaments as the new steward; deadlines of absent players begin again."""
+        for desk in self.desks.values():
+            desk.take_up()
 
     def _desk(self, stored: StoredTournament) -> "TournamentDesk":
         now = Tournament.from_facts(stored.code, stored.facts, stored.ends)
@@ -152,7 +177,7 @@ class Tournaments:
 
     def act(self, session: Session, request: TournamentRequest) -> None:
         """Carry out one request, which gets one answer. Raises `Refusal` if it is not allowed."""
-        self.must_be_open()
+        self.must_be_read()
         match request:
             case wire.OrganiseRequest():
                 self._organise(session, request)
@@ -188,10 +213,8 @@ class Tournaments:
         else:
             self._list.unsubscribe(session)
 
-    def must_be_open(self) -> None:
-        """Raise `Refusal` if this server does not support tournaments, or has not read them yet."""
-        if not self.is_open:
-            raise Refusal(Code.NO_TOURNAMENTS, "this server is one of several, and they hold no tournaments yet")
+    def must_be_read(self) -> None:
+        """Raise `Refusal` if this server has not read its tournaments yet."""
         if not self._is_read:
             raise Refusal(Code.RESTARTING, "the server has just started; try again in a moment", 1_000)
 
@@ -337,9 +360,7 @@ class Tournaments:
             case "end":
                 desk.ask(self._at(partial(director.end, now)), done, failed)
             case "next":
-                director.must_be_ready(now)
-                desk.is_next_wanted = True
-                desk.ask(self._at(partial(director.resume, now)), done, failed)
+                desk.ask(self._at(partial(director.want_round, now)), done, failed)
             case "correct":
                 if asked.round is None or asked.board is None or asked.result is None:
                     raise Refusal(Code.BAD_TOURNAMENT, "name the round, the board and the result")
@@ -451,13 +472,11 @@ class TournamentDesk:
         self.now = now
         self.names = names
         """The current names of the players."""
-        self.is_next_wanted = False
-        """Whether the organiser wants the next round immediately."""
         self._services = services
         self._registry = registry
         self._eligibility = eligibility
         self._on_changed = on_changed
-        self._queue: deque[tuple[_Decide, Callable[[], None], Callable[[Refusal], None]]] = deque()
+        self._queue: deque[_Asked] = deque()
         self._is_busy = False
         self._pairing: asyncio.Task[None] | None = None
         self._tries = 0
@@ -467,14 +486,30 @@ class TournamentDesk:
         """The standings and their `seq`; all pages and viewers share them."""
 
     def take_up(self) -> None:
-        """Keep the rooms of the open matches of a tournament that was read."""
-        self._hold([board.matches[-1] for board in self.now.open_boards() if board.awaits is None])
+        """Keep the rooms of the open matches; the time for first moves begins again."""
+        matches = [board.matches[-1] for board in self.now.open_boards() if board.awaits is None]
+        self._registry.hold_boards(matches, 1_000 * self.now.terms.begin_s)
 
-    def _hold(self, matches: Sequence[str]) -> None:
-        for match in matches[:_SEATED_AT_ONCE]:
-            self._registry.room(match).hold(1_000 * self.now.terms.begin_s)
-        if matches[_SEATED_AT_ONCE:]:
-            self._services.turns.join(partial(self._hold, matches[_SEATED_AT_ONCE:]), "tournaments")
+    def hear(self, entry: AppendTournament | BeginBoards, names: Mapping[PlayerId, str]) -> None:
+        """Apply an entry that was written elsewhere, unless it is known already."""
+        if entry.seq <= self.now.seq:
+            return
+        self.names.update(names)
+        match entry:
+            case AppendTournament():
+                for fact in entry.facts:
+                    self.now.evolve(fact)
+            case BeginBoards():
+                starts = []
+                for start in entry.starts:
+                    (started,) = start.events
+                    assert isinstance(started, wire.Started), "a board begins with the start of its match"
+                    assert start.seats is not None, "a match starts with its seats"
+                    starts.append((with_names(started, *(names[player] for player in start.seats)), start.seats))
+                self._begun(entry.began, starts)
+            case _:
+                assert_never(entry)
+        self._went_on()
 
     # Writing.
 
@@ -482,37 +517,50 @@ class TournamentDesk:
         """Decide and journal facts in turn; call `done`, or `failed` if they are not allowed."""
         if len(self._queue) >= MAX_QUEUED:
             raise Refusal(Code.TOO_FAST, f"{len(self._queue)} requests wait for that tournament; try again", 1_000)
-        self._queue.append((decide, done, failed))
+        self._queue.append(_Asked(decide, done, failed))
         self._serve()
 
     def _serve(self) -> None:
         while self._queue and not self._is_busy:
-            decide, done, failed = self._queue.popleft()
+            asked = self._queue.popleft()
             try:
-                facts = decide()
+                facts = asked.decide()
             except Refusal as refusal:
-                failed(refusal)
+                asked.failed(refusal)
                 continue
             if facts:
-                self._write(facts, done, failed)
+                self._write(facts, asked)
             else:
-                done()
+                asked.done()
 
-    def _write(self, facts: list[AnyFact], done: Callable[[], None], failed: Callable[[Refusal], None]) -> None:
+    def _write(self, facts: list[AnyFact], asked: _Asked | None = None) -> None:
+        """Journal facts and apply them; `asked` is the request that they carry out, if any."""
         self._is_busy = True
 
         def written() -> None:
             self._is_busy = False
             for fact in facts:
                 self.now.evolve(fact)
-            done()
+            if asked is not None:
+                asked.done()
             self._went_on()
 
-        self._services.journal.direct(self.now.id, self.now.seq + 1, facts, written, partial(self._failed, failed))
+        failed = partial(self._failed, self.now.seq, asked)
+        self._services.journal.direct(self.now.id, self.now.seq + 1, facts, written, failed)
 
-    def _failed(self, failed: Callable[[Refusal], None], refusal: Refusal) -> None:
+    def _failed(self, seq: int, asked: _Asked | None, refusal: Refusal) -> None:
+        """Decide again if another node has written first; each time, that one's request was carried out instead."""
         self._is_busy = False
-        failed(refusal)
+        if isinstance(refusal, Overtaken) and self.now.seq > seq:
+            if asked is not None:
+                self._queue.appendleft(asked)
+            self._serve()
+            self._services.guard.attempt("a tournament", self.look)
+            return
+        if asked is not None:
+            asked.failed(refusal)
+        else:
+            log.warning("tournament %s will try again: %s", self.now.id, refusal)
         self._serve()
 
     def _went_on(self) -> None:
@@ -526,6 +574,8 @@ class TournamentDesk:
             self._rests_since_ms = self._services.now_ms()
         at_ms = self._services.wall_ms()
         self.changed()
+        if not self._services.keeps_lobby:
+            return
         with contextlib.suppress(Refusal):  # too many requests wait; an absent player is paired once more
             self.ask(
                 lambda: director.absent(self.now, match, ended.winner, ended.reason, at_ms),
@@ -538,17 +588,16 @@ class TournamentDesk:
     # The next step.
 
     def look(self) -> None:
-        """Take the next step, if one is due and no write is pending."""
+        """Take the next step, if one is due, no write is pending, and this server directs tournaments."""
         for feed in self._feeds.values():
             feed.tick()
         services, now = self._services, self.now
         if self._is_busy or self._queue or self._pairing is not None or not services.shutdown.lets_begin:
             return
+        if not services.keeps_lobby:
+            return
         at_ms, rested_ms = services.wall_ms(), services.now_ms() - self._rests_since_ms
         due = director.due(now, at_ms, rested_ms)
-        is_ready = now.is_begun and now.is_between_rounds and not now.is_paused and not now.is_over
-        if due is None and self.is_next_wanted and is_ready:
-            due = "pair"
         try:
             services.disk.may_write()
         except Refusal:
@@ -557,18 +606,15 @@ class TournamentDesk:
             case None:
                 pass
             case "begin":
-                self._write(director.start(now, at_ms), _nothing, self._gave_up)
+                self._write(director.start(now, at_ms))
             case "close":
-                self._write(director.closed(now, at_ms), _nothing, self._gave_up)
+                self._write(director.closed(now, at_ms))
             case "replay":
                 self._begin(director.replay_of(now, self._registry.new_id, at_ms))
             case "pair":
                 self._pair()
             case _:
                 assert_never(due)
-
-    def _gave_up(self, refusal: Refusal) -> None:
-        log.warning("tournament %s will try again: %s", self.now.id, refusal)
 
     def _pair(self) -> None:
         now = self.now
@@ -613,20 +659,19 @@ class TournamentDesk:
 
         def written() -> None:
             self._is_busy = False
-            self.is_next_wanted = False
-            self._rests_since_ms = self._services.now_ms()
-            self.now.evolve(began)
-            self._seat(starts)
+            self._begun(began, starts)
             self._went_on()
 
-        def failed(refusal: Refusal) -> None:
-            if isinstance(refusal, Overtaken):
-                log.error("tournament %s: round %d does not fit what is written", self.now.id, began.round)
-            self._failed(self._gave_up, refusal)
-
+        failed = partial(self._failed, self.now.seq, None)
         self._services.journal.begin_boards(self.now.id, self.now.seq + 1, began, starts, written, failed)
 
-    def _starts(self, began: BoardsBegan) -> Iterable[tuple[wire.Started, tuple[PlayerId, PlayerId]]]:
+    def _begun(self, began: BoardsBegan, starts: Sequence[Start]) -> None:
+        """Apply a round that was journaled, and seat its players."""
+        self._rests_since_ms = self._services.now_ms()
+        self.now.evolve(began)
+        self._registry.begin_boards(starts, 1_000 * self.now.terms.begin_s)
+
+    def _starts(self, began: BoardsBegan) -> Iterable[Start]:
         terms, entrants = self.now.terms, self.now.entrants
         for board in began.boards:
             if board.match is None or board.second is None:
@@ -659,12 +704,6 @@ class TournamentDesk:
         if first is None or second is None:
             return False
         return self._eligibility.may_be_rated((first, second), (self.now.terms.game,))
-
-    def _seat(self, starts: Sequence[tuple[wire.Started, tuple[PlayerId, PlayerId]]]) -> None:
-        for started, seats in starts[:_SEATED_AT_ONCE]:
-            self._registry.begin_board(started, seats, 1_000 * self.now.terms.begin_s)
-        if starts[_SEATED_AT_ONCE:]:
-            self._services.turns.join(partial(self._seat, starts[_SEATED_AT_ONCE:]), "tournaments")
 
     # Sending.
 
@@ -801,7 +840,3 @@ class TournamentDesk:
             corrected=board.is_corrected,
             forfeit=board.is_settled and board.second is not None and not board.is_played,
         )
-
-
-def _nothing() -> None:
-    """Do nothing: nobody waits for the answer."""

@@ -222,24 +222,31 @@ class Seats:
     def lets_flag_fall(self, match: Match) -> bool:
         """Tell whether this node decides that the running side's time has run out.
 
-        It is the node of the player to move, because their time counts from their notification to their request. If
-        they are not connected, it is the opponent's node, except while the player is moving between nodes.
+        See `watches_time`.
         """
-        if self.players is None or match.clock is None or match.clock.running is None:
+        if match.clock is None or match.clock.running is None:
             return False
-        if match.tournament is not None and self._services.membership is None:
-            return True
-        mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
+        return self.watches_time(match, match.clock.running)
+
+    def watches_time(self, match: Match, side: int) -> bool:
+        """Tell whether this node decides that the time of a side is over.
+
+        It is the node of that player, because their time counts from their notification to their request. If they are
+        not connected, it is the opponent's node, or the steward in a tournament, except while the player is moving
+        between nodes.
+        """
+        if self.players is None:
+            return False
+        mover, other = self.players[side], self.players[1 - side]
         here, elsewhere = self._audience.players, self._audience.elsewhere
         if mover in here:
             return True
-        return other in here and mover not in elsewhere and not self._is_mover_arriving(match)
-
-    def _is_mover_arriving(self, match: Match) -> bool:
-        """Return whether the player to move has just reached another node and has not resumed the match there yet."""
-        if self.players is None or match.clock is None or match.clock.running is None:
+        if mover in elsewhere or self._is_arriving(mover):
             return False
-        mover = self.players[match.clock.running]
+        return other in here if match.tournament is None else self._services.keeps_lobby
+
+    def _is_arriving(self, mover: PlayerId) -> bool:
+        """Return whether a player has just reached another node and has not resumed the match there yet."""
         session = self._services.players.get(mover)
         if session is None or not session.is_elsewhere or mover in self._audience.elsewhere:
             return False
@@ -289,14 +296,16 @@ class Seats:
 
     def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
         """Yield the times at which an event may be due without a request; None: never."""
+        assert self.players is not None
+        mover = match.game.to_move(match.state)
         flag_ms = match.clock.flag_at_ms() if match.clock else None
-        if flag_ms is not None and self.lets_flag_fall(match):
-            yield flag_ms
-        elif flag_ms is not None and self._is_mover_arriving(match):
+        timed_ms = [each for each in (flag_ms, match.first_move_due_ms) if each is not None]
+        if timed_ms and self.watches_time(match, mover):
+            yield min(timed_ms)
+        elif timed_ms and self._is_arriving(self.players[mover]):
             yield now_ms + _ARRIVES_MS
         if match.absences and not self.is_abandoned:
             yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
-        yield match.first_move_due_ms
         if self.frees_seat(match):
             yield referee.forsaken_at_ms(match)
 

@@ -504,7 +504,8 @@ class MatchRoom:
             events = referee.flag_fall(self.match, now_ms, at_ms)
         if not events and self.seats.frees_seat(self.match):
             events = referee.forsaken(self.match, now_ms, at_ms)
-        events = events or referee.no_show(self.match, now_ms, at_ms)
+        if not events and self.seats.watches_time(self.match, self.match.game.to_move(self.match.state)):
+            events = referee.no_show(self.match, now_ms, at_ms)
         if events:
             self._commit(self.match, events, None)
         else:
