@@ -5,6 +5,7 @@ BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,cluster,test
 FUZZ_S ?= 60
 LOCK := docs/hosting/requirements.lock
+SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto --dist loadfile --no-loadscope-reorder)
 SEEDS ?= 1000
 CUTS ?= 500
 
@@ -35,7 +36,7 @@ demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
 test: install ## run all tests except those marked long
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
+	$(BIN)/python -m pytest $(SPREAD) --durations=10
 
 proofs: install ## run the long tests that `make test` omits
 	$(BIN)/python -m pytest -m long --numprocesses 2 --dist load --durations=0

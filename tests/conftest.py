@@ -13,6 +13,8 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
+from tests.forks import pytest_addoption as pytest_addoption
+from tests.forks import pytest_configure as pytest_configure
 from tests.games.added import examples as examples
 from tests.games.added import install as install
 
