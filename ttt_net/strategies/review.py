@@ -8,9 +8,10 @@ from typing import Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened, is_solvable
-from ttt_net.strategies.engine import is_connect4, is_large
+from ttt_net.strategies.engine import EXPLORATION, is_connect4, is_large, playout_tree
 from ttt_net.strategies.lessons.explanation import (
     LARGE_DROP,
     SMALL_DROP,
@@ -21,12 +22,14 @@ from ttt_net.strategies.lessons.explanation import (
     allowed_fork,
     as_played,
     drop_of,
+    estimate_of,
     names_of,
     searched_mistake,
     seen_mistake,
 )
 from ttt_net.strategies.lessons.hints import ThreatWins
 from ttt_net.strategies.lessons.sight import Sight, look
+from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.strategy import (
     WIN,
     Choice,
@@ -37,6 +40,7 @@ from ttt_net.strategies.strategy import (
     Stopped,
     beneath,
     from_above,
+    is_decided,
     is_first,
     may_swap,
 )
@@ -53,6 +57,10 @@ TRUSTED_DEPTH = 4
 """The minimal depth of a search for its estimates to make a move doubtful."""
 MOST_CHECKED = 12
 """The maximal number of moves against a threat to search one by one."""
+LEAST_PLAYOUTS = 4_000
+"""The number of playouts of each of two moves below which their difference may be chance."""
+MOST_CERTAIN = 0.98
+"""The largest mean result of playouts, from -1 to 1, that an estimate can hold."""
 
 
 class Grade(StrEnum):
@@ -193,6 +201,8 @@ class Reviewer(Generic[S]):
             found = analyse(game, state, limit, self._kept)
             if is_connect4(inner) and isinstance(position, LineState) and move is not None:
                 found = self._followed(inner, position, move, found, limit)
+        elif isinstance(inner, UltimateGame) and isinstance(position, UltimateState):
+            found = self._played_out(inner, position, move, limit)
         else:
             found = self._focused(inner, position, move, sight, limit)
         return _with_sight(found, sight), sight
@@ -228,6 +238,30 @@ class Reviewer(Generic[S]):
             moves |= self._threats.judge(state, move, moves, limit.share(0.2))
         return Analysis(sight.side, best_of(moves, 0), moves, counts)
 
+    def _played_out(self, game: UltimateGame, state: UltimateState, move: Move | None, limit: Limit) -> Analysis:
+        """Compare the actual move with the best one by playouts, as no estimate of ultimate can be trusted.
+
+        Without enough playouts of both, nothing is known of the move unless they proved it.
+        """
+        first, second = Effort(limit.share(0.5)), Effort(limit.share(0.5))
+        tree = playout_tree(game, random.Random(0), first)
+        if tree is None:
+            return _unknown(game.to_move(state), tuple(game.actions(state)))
+        best = tree.choose(state, EXPLORATION, first)
+        moves = {best.move: _verdict_of_playouts(best, best.line)}
+        if move is not None and move != best.move:
+            after = game.result(state, move)
+            if game.is_terminal(after):
+                moves[move] = Verdict(game.utility(after, game.to_move(state)) * (WIN - 1), exact=True, line=(move,))
+            else:
+                reply = tree.choose(after, EXPLORATION, second)
+                answered = _verdict_of_playouts(reply, (move, *reply.line))
+                moves[move] = answered._replace(value=from_above(-answered.value, 1))
+                if moves[move].result is None and min(first.nodes, second.nodes) < LEAST_PLAYOUTS:
+                    moves[move] = moves[move]._replace(value=moves[best.move].value)
+        counts = first.counts().and_then(second.counts())._replace(depth=first.depth)
+        return Analysis(game.to_move(state), best_of(moves, 0), moves, counts)
+
     def _best(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> Choice:
         """Return the best move by visible features, or else by a search with half of the limit."""
         decided = {move: value for move, value in sight.values.items() if value > 0}
@@ -257,10 +291,24 @@ class Reviewer(Generic[S]):
         return lost if len(lost) < len(sound) else {}
 
 
+def _verdict_of_playouts(choice: Choice, line: tuple[Move, ...]) -> Verdict:
+    """Return the verdict of playouts: a proof, or the estimate that `scaled` turns into their mean result."""
+    value = choice.value or 0
+    if choice.exact or is_decided(value):
+        return Verdict(value, choice.exact, line)
+    mean = max(-MOST_CERTAIN, min(MOST_CERTAIN, value / CERTAIN))
+    return Verdict(estimate_of(mean), exact=False, line=line)
+
+
 def _seen(sight: Sight, moves: tuple[Move, ...]) -> Analysis:
     """Return the analysis of a position from visible features only."""
+    return _with_sight(_unknown(sight.side, moves), sight)
+
+
+def _unknown(side: Side, moves: tuple[Move, ...]) -> Analysis:
+    """Return the analysis of a position of which nothing is known."""
     unknown = {move: Verdict(0, exact=False, line=(move,)) for move in moves}
-    return _with_sight(Analysis(sight.side, best_of(unknown, 0), unknown, Counts()), sight)
+    return Analysis(side, best_of(unknown, 0), unknown, Counts())
 
 
 def _with_sight(found: Analysis, sight: Sight) -> Analysis:

@@ -1,14 +1,18 @@
 """The lesson of a match is the mistake that decided it, in plain words."""
 
+import random
 from typing import Any
 
 import pytest
 
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move
+from ttt_net.laboratory.strategy_arena import random_opening
 from ttt_net.strategies import Limit
+from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, searched_mistake
+from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.review import Grade, Lesson, Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import WIN
 
@@ -204,3 +208,27 @@ def test_completing_a_line_in_misere_is_answered_with_a_safe_move() -> None:
     assert at_sight.in_words(game) == "Move 7: you completed a line, and that loses; b3 or a2 did not."
     told = "Move 7: you completed a line, and that loses; b3 did not."
     assert searched.in_words(game) == told, "a2 would have lost later"
+
+
+def test_moves_of_ultimate_are_doubted_only_if_longer_playouts_agree() -> None:
+    pytest.importorskip("numba")
+    game, marked = find_game("ultimate"), 0
+    moves = random_opening(game, 24, random.Random(2))
+    state = game.initial
+    for each in review(game, moves, Limit(nodes=20_000)):
+        before, state = state, game.result(state, each.move)
+        if each.mistake is None or each.mistake.why.kind is not ExplanationKind.LOOKED_WORSE:
+            continue
+        best, answer = (AlphaBeta(random.Random(9))(game, at, Limit(nodes=60_000)) for at in (before, state))
+        assert best.value is not None
+        assert answer.value is not None
+        assert best.value + answer.value > 0.15 * CERTAIN
+        marked += 1
+    assert marked > 2
+
+
+def test_too_few_playouts_doubt_no_move_of_ultimate() -> None:
+    pytest.importorskip("numba")
+    game = find_game("ultimate")
+    moves = random_opening(game, 24, random.Random(2))
+    assert not [each for each in review(game, moves, Limit(nodes=2_000)) if each.sign and not each.was.exact]

@@ -491,6 +491,11 @@ def scaled(verdict: Verdict) -> float:
     return float(verdict.result) if verdict.result is not None else verdict.value / (abs(verdict.value) + _EVEN)
 
 
+def estimate_of(mean: float) -> int:
+    """Return the estimate that `scaled` turns into a number between -1 and 1, both excluded."""
+    return round(_EVEN * mean / (1 - abs(mean)))
+
+
 def drop_of(was: Verdict, could: Verdict) -> float:
     """Return the difference between a move and the best one."""
     return scaled(could) - scaled(was)
