@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,6 +123,8 @@ class Node:
     links: list[Link]
     authority: Path | None = None
     """The certificate that vouches for the servers of NATS; None if there are none."""
+    settings: Sequence[str] = ()
+    """More options of its server."""
     process: asyncio.subprocess.Process | None = None
 
     @property
@@ -146,7 +148,7 @@ class Node:
         with (self.folder / "server.log").open("ab") as output:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "server.py", "--host", "127.0.0.1", "--port", str(self.port), "--data", self.folder,
-                "--no-house-bots", "--no-announce", *LIMITS, *cluster, cwd=ROOT, env=environment,
+                "--no-house-bots", "--no-announce", *LIMITS, *self.settings, *cluster, cwd=ROOT, env=environment,
                 stdout=output, stderr=output,
             )  # fmt: skip
 
@@ -335,7 +337,9 @@ class Cluster:
 
 
 @asynccontextmanager
-async def running(folder: Path, nodes: int, rng: random.Random, *, is_alone: bool) -> AsyncIterator[Cluster]:
+async def running(
+    folder: Path, nodes: int, rng: random.Random, settings: Sequence[str] = (), *, is_alone: bool = False
+) -> AsyncIterator[Cluster]:
     """Run a cluster within the block, and leave no process of it behind."""
     async with AsyncExitStack() as stack:
         servers = None
@@ -354,7 +358,7 @@ async def running(folder: Path, nodes: int, rng: random.Random, *, is_alone: boo
             place = folder / f"node{number}"
             place.mkdir()
             authority = servers.authority if servers else None
-            made.append(Node("abcdefgh"[number], bound.getsockname()[1], place, links, authority))
+            made.append(Node("abcdefgh"[number], bound.getsockname()[1], place, links, authority, settings))
         cluster = Cluster(made, servers, rng)
         try:
             for node in made:

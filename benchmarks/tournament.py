@@ -3,7 +3,8 @@
 `python -m benchmarks.tournament --players 24 --rounds 5 --kills 2` takes about half a minute. The server is a process
 that is killed with SIGKILL; the players come back by their tokens and resume. Everything is counted from their
 messages: the matches that began, the results in their histories, and the final standings. The exit code is 1 if a
-result was lost or counted twice, or if the standings are not what the results say.
+result was lost or counted twice, or if the standings are not what the results say. With `--nodes 3` there are three
+servers of a cluster, and the one that directs the tournament is killed.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +23,7 @@ from typing import Any, NamedTuple
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
+from benchmarks.cluster import differing_tables, running
 from benchmarks.soak import serving
 
 Message = dict[str, Any]
@@ -95,11 +98,11 @@ class Book:
 class Person:
     """One player, who thinks a while about each move, and comes back after each loss of the connection."""
 
-    def __init__(self, name: str, port: int, book: Book, course: Course) -> None:
+    def __init__(self, name: str, urls: Sequence[str], book: Book, course: Course) -> None:
         self.name = name
         self.token = ""
         self.socket: ClientConnection | None = None
-        self._port, self._book, self._course = port, book, course
+        self._urls, self._book, self._course = urls, book, course
         self._rng = random.Random(name)
         self._id = 0
         self._waiting: dict[int, asyncio.Future[Message]] = {}
@@ -113,10 +116,9 @@ class Person:
         """Play until cancelled."""
         while True:
             with suppress(*_LOST):
-                async with connect(f"ws://127.0.0.1:{self._port}/", proxy=None, compression=None) as socket:
-                    self.socket = socket
+                async with connect(self._rng.choice(self._urls), proxy=None, compression=None) as socket:
                     try:
-                        await self._enter()
+                        await self._enter(socket)
                         async for frame in socket:
                             await self._hear(json.loads(frame))
                     finally:
@@ -146,14 +148,15 @@ class Person:
                 raise asyncio.CancelledError
             await asyncio.sleep(_RETRY_S)
 
-    async def _enter(self) -> None:
+    async def _enter(self, socket: ClientConnection) -> None:
         who = {"token": self.token} if self.token else {"name": self.name}
-        await self.say("hello", protocols=[1], **who)
-        assert self.socket is not None
-        while (told := json.loads(await self.socket.recv()))["type"] != "welcome":
+        self._id += 1
+        await socket.send(json.dumps({"type": "hello", "id": self._id, "protocols": [1], **who}))
+        while (told := json.loads(await socket.recv()))["type"] != "welcome":
             if told["type"] == "refused":
                 raise EOFError(told["message"])
         self.token = told.get("token", self.token)
+        self.socket = socket
         if self._book.code.done():
             is_teacher = self.name == TEACHER
             await self.say("attend" if is_teacher else "enter", tournament=self._book.code.result())
@@ -250,43 +253,73 @@ def judge(book: Book, results: dict[str, tuple[int | None, str]], names: list[st
     return Verdict(len(book.places), len(lost), twice + extra, faults)
 
 
+class Evening:
+    """A tournament with its people, who connect to any of some addresses."""
+
+    def __init__(self, course: Course, urls: Sequence[str], tasks: asyncio.TaskGroup) -> None:
+        self.course, self.book, self.killed = course, Book(), 0
+        self._names = [f"Player {number}" for number in range(1, course.players + 1)]
+        self._kills = {round(1 + (each + 1) * course.rounds / (course.kills + 1)) for each in range(course.kills)}
+        teacher = Person(TEACHER, urls, self.book, course)
+        self._people = [Person(name, urls, self.book, course) for name in self._names]
+        self._living = [tasks.create_task(each.live()) for each in (teacher, *self._people)]
+        tasks.create_task(_open(teacher, self._people, course, self.book))
+
+    async def is_to_be_killed(self) -> bool:
+        """Wait until a server is to be killed in mid-round; return False once the tournament is over."""
+        book, players = self.book, self.course.players
+        while book.last.get("state") != "over":
+            await book.something.wait()
+            book.something.clear()
+            newest = max(book.ended, default=0)
+            if newest in self._kills and players // 6 <= book.ended[newest] < players // 2:
+                self._kills.discard(newest)
+                self.killed += 1
+                print(f"killed in round {newest} with {book.ended[newest]} boards ended", flush=True)
+                return True
+        return False
+
+    async def verdict(self) -> Verdict:
+        """Let everybody tell their results, and leave; judge the tournament."""
+        results: dict[str, tuple[int | None, str]] = {}
+        for person in self._people:
+            results |= await person.history()
+        for task in self._living:
+            task.cancel()
+        verdict = judge(self.book, results, self._names, self.course)
+        if self.killed != self.course.kills:
+            verdict.faults.append(f"the server was killed {self.killed} times")
+        return verdict
+
+
 async def play(course: Course, folder: Path) -> Verdict:
-    """Run the tournament, with its kills, and judge it."""
-    book = Book()
-    names = [f"Player {number}" for number in range(1, course.players + 1)]
-    killed_in = {round(1 + (each + 1) * course.rounds / (course.kills + 1)) for each in range(course.kills)}
+    """Run the tournament on one server, with its kills, and judge it."""
     async with asyncio.timeout(_PATIENCE_S), asyncio.TaskGroup() as tasks:
-        port, teacher, people = 0, None, list[Person]()
-        living: list[asyncio.Task[None]] = []
-        killed = 0
+        port, evening = 0, None
         while True:
             async with serving(folder, *_SETTINGS, port=port) as (process, port):
-                if teacher is None:
-                    teacher = Person(TEACHER, port, book, course)
-                    people = [Person(name, port, book, course) for name in names]
-                    living = [tasks.create_task(each.live()) for each in (teacher, *people)]
-                    tasks.create_task(_open(teacher, people, course, book))
-                while book.last.get("state") != "over":
-                    await book.something.wait()
-                    book.something.clear()
-                    ended = book.ended[max(book.ended, default=0)]
-                    is_mid_round = 0 < ended < course.players // 2 and max(book.ended) in killed_in
-                    if is_mid_round and ended >= course.players // 6:
-                        killed_in.discard(max(book.ended))
-                        killed += 1
-                        print(f"killed in round {max(book.ended)} with {ended} boards ended", flush=True)
-                        process.send_signal(signal.SIGKILL)
-                        break
-                else:
-                    results: dict[str, tuple[int | None, str]] = {}
-                    for person in people:
-                        results |= await person.history()
-                    for task in living:
-                        task.cancel()
-                    verdict = judge(book, results, names, course)
-                    if killed != course.kills:
-                        verdict.faults.append(f"the server was killed {killed} times")
-                    return verdict
+                evening = evening or Evening(course, [f"ws://127.0.0.1:{port}/"], tasks)
+                if not await evening.is_to_be_killed():
+                    return await evening.verdict()
+                process.send_signal(signal.SIGKILL)
+
+
+async def play_on_nodes(course: Course, folder: Path, nodes: int) -> Verdict:
+    """Run the tournament on a cluster whose stewards are killed, and judge it; all nodes must end with equal tables."""
+    async with asyncio.timeout(_PATIENCE_S), running(folder, nodes, random.Random(1), _SETTINGS) as cluster:
+        async with asyncio.TaskGroup() as tasks:
+            evening = Evening(course, [node.url for node in cluster.nodes], tasks)
+            while await evening.is_to_be_killed():
+                steward = cluster.nodes[(evening.killed - 1) % nodes]  # the next is the oldest that runs
+                await steward.end()
+                await steward.start()
+                await steward.wait_ready()
+            verdict = await evening.verdict()
+        for node in cluster.nodes:
+            await node.end(signal.SIGTERM)
+        differing = differing_tables([node.journal for node in cluster.nodes])
+        verdict.faults.extend(f"the nodes differ in {name}" for name in differing)
+        return verdict
 
 
 async def _open(teacher: Person, people: list[Person], course: Course, book: Book) -> None:
@@ -310,10 +343,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--kills", type=int, default=2, help="how often the server is killed in mid-round")
     parser.add_argument("--thought", type=float, default=0.15, metavar="S", help="mean time of a move")
+    parser.add_argument("--nodes", type=int, default=1, help="servers of a cluster, of which the stewards are killed")
     args = parser.parse_args()
     course = Course(args.players, args.rounds, args.kills, args.thought)
     with tempfile.TemporaryDirectory() as folder:
-        verdict = asyncio.run(play(course, Path(folder)))
+        place = Path(folder)
+        verdict = asyncio.run(play(course, place) if args.nodes == 1 else play_on_nodes(course, place, args.nodes))
     for fault in verdict.faults:
         print(fault)
     is_right = not verdict.faults and not verdict.lost and not verdict.twice
