@@ -1,8 +1,11 @@
 """Tournaments of a cluster: three whole servers, on a log that works."""
 
 import io
+from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+import pytest
 
 from tests.server.cluster.evening import Evening
 from tests.simulation import tournaments
@@ -215,3 +218,22 @@ def test_a_node_that_begins_anew_from_a_snapshot_holds_the_running_tournaments()
     evening.move(here, 0, 1)
     assert state(evening, 0, code) == state(evening, 2, code)
     assert seats(evening).keys() == {1, 2}
+
+
+@pytest.mark.parametrize(
+    "request_of", [lambda code: wire.EnterRequest(0, code), lambda code: wire.JoinRequest(0, code)]
+)
+def test_a_code_is_good_on_a_node_that_has_not_heard_of_its_tournament_yet(
+    request_of: Callable[[str], wire.Request],
+) -> None:
+    evening = Evening("a", "b")
+    there = evening.node("b")
+    there.log.is_cut_off = True
+    code = organised(evening)
+    evening.people[1].say(request_of(code))
+    evening.go(0.2)
+    assert code not in there.hub.tournaments.desks
+    there.log.is_cut_off = False
+    there.log.deliver()
+    evening.go(2.0)
+    assert [row["player"] for row in state(evening, 1, code)["standings"]] == [evening.people[1].name]

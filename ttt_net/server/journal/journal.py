@@ -87,6 +87,10 @@ class Journal:
         entry = entries.BeginBoards(tournament, seq, began, appends)
         self._ledger.append(entry, lambda _: done(), failed)
 
+    def catch_up(self, done: Callable[[], None], failed: Failed) -> None:
+        """Call `done` once everything that was written before, also by other nodes, is applied here."""
+        self._ledger.append(entries.Probe(), lambda _: done(), failed)
+
     def tournaments(self, code: str | None, done: Callable[[list[StoredTournament]], None], failed: Failed) -> None:
         """Read the unfinished tournaments, or the one with a code."""
         self._ledger.ask(queries.TournamentsQuery(code), done, failed)

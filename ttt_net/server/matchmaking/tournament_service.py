@@ -171,13 +171,40 @@ class Tournaments:
                 desk.unsubscribe(session, page)
 
     def has(self, code: str) -> bool:
-        """Tell whether an unfinished tournament has a code."""
-        desk = self.desks.get(code.strip().upper())
-        return desk is not None and not desk.now.is_over
+        """Tell whether an unfinished tournament has a code, or, in a cluster, a new one may have it."""
+        code = code.strip().upper()
+        if self._may_miss(code):
+            return len(code) == CODE_LENGTH
+        return code in self.desks and not self.desks[code].now.is_over
 
     def act(self, session: Session, request: TournamentRequest) -> None:
         """Carry out one request, which gets one answer. Raises `Refusal` if it is not allowed."""
         self.must_be_read()
+        if isinstance(request, wire.OrganiseRequest | wire.TournamentsRequest) or not self._may_miss(
+            request.tournament
+        ):
+            self._act(session, request)
+        else:
+            self._act_later(session, request.id, partial(self._act, session, request))
+
+    def _may_miss(self, code: str) -> bool:
+        """Tell whether a tournament may have been made on another node a moment ago."""
+        return self._services.membership is not None and code.strip().upper() not in self.desks
+
+    def _act_later(self, session: Session, request: int, act: Callable[[], None]) -> None:
+        """Carry out a request about an unknown code once this node knows everything that was in the log."""
+        self._spend(session, is_look=True)
+        self._services.rate_limiter.check("codes", session.player)
+
+        def known() -> None:
+            try:
+                act()
+            except Refusal as refusal:
+                session.refuse(request, refusal)
+
+        self._services.journal.catch_up(known, partial(session.refuse, request))
+
+    def _act(self, session: Session, request: TournamentRequest) -> None:
         match request:
             case wire.OrganiseRequest():
                 self._organise(session, request)
@@ -320,7 +347,11 @@ class Tournaments:
 
     def join(self, session: Session, request: int, code: str) -> None:
         """Enter a player who typed a code without knowing whose it is, and tell them the tournament."""
-        self.enter(session, request, code, lambda: session.tell(self.find(code).message(1)))
+        enter = partial(self.enter, session, request, code, lambda: session.tell(self.find(code).message(1)))
+        if self._may_miss(code):
+            self._act_later(session, request, enter)
+        else:
+            enter()
 
     def enter(self, session: Session, request: int, code: str, entered: Callable[[], None] = lambda: None) -> None:
         """Let a player enter by the code, and then call `entered`. Raises `Refusal` if they may not."""
