@@ -185,3 +185,9 @@ def test_a_mistake_is_answered_with_what_to_do(typed: tuple[str, ...], sentence:
     with pytest.raises(ConfigurationError) as error:
         parse(list(typed))
     assert str(error.value) == sentence
+
+
+@pytest.mark.usefixtures("examples")
+@pytest.mark.parametrize(("word", "game"), [("othello", "othello"), ("Hex 7×7", "hex"), ("hex+swap", "hex+swap")])
+def test_a_game_of_another_package_is_named_like_any_other(word: str, game: str) -> None:
+    assert parse([word]).game == game

@@ -94,6 +94,16 @@ def test_a_file_that_is_no_record_is_refused_with_its_name(
     assert str(record) in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("examples")
+def test_games_of_other_packages_are_listed_with_the_pie_rule_where_they_have_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["games"]) == 0
+    shown = capsys.readouterr().out
+    assert "\nhex          7×7" in shown
+    assert "scorefour, hex, hex11, pente, pente19.\n" in shown
+
+
 def test_replay_prints_one_position(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", str(record), "--at", "3"]) == 0
     shown = capsys.readouterr().out

@@ -16,6 +16,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, catalogue, find_game, game_name, outside
 from ttt_net.games.game import Annotations, Counter, Face, Note
+from ttt_net.games.notation import draw_diagram
 from ttt_net.games.outside import OutsideGame
 from ttt_net.games.records import read_record, write_record
 from ttt_net.games.rules import find_rules
@@ -65,6 +66,15 @@ def test_a_game_of_another_package_explains_itself() -> None:
         [(0, y, y, 7) for y in range(7)], "hexagon", 2, {"top": "X", "bottom": "X", "left": "O", "right": "O"}
     )
     assert info.endings == {"connection": "{winner} connected both edges"}
+
+
+@pytest.mark.usefixtures("examples")
+def test_a_diagram_names_rows_as_the_moves_do() -> None:
+    hex_game, othello = find_game("hex"), find_game("othello")
+    rows = draw_diagram(hex_game, hex_game.advance(hex_game.initial, hex_game.move_names.index("a1")))
+    assert [row.split()[0] for row in rows[:-1]] == list("1234567")
+    assert rows[0].split()[1] == "X"
+    assert [row.split()[0] for row in draw_diagram(othello, othello.initial)[:-1]] == list("87654321")
 
 
 @pytest.mark.usefixtures("examples")

@@ -11,7 +11,7 @@ from ttt_net.client.address import CODE, COMPUTER, ENGINE_NAME, ENGINE_PREFIX, E
 from ttt_net.client.remembered import read_names
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.games.catalogue import NAMES
+from ttt_net.games.catalogue import NAMES, outside
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.text import clean
 
@@ -51,7 +51,7 @@ def game_meant(word: str) -> str | None:
         return word.lower()
     if _HOST.search(word):
         return None
-    return _games().get(_folded(word))
+    return _games().get(_folded(word)) or _added_games().get(_folded(word))
 
 
 def checked_game(typed: str) -> str:
@@ -86,6 +86,11 @@ def _near(word: str) -> str | None:
 def _games() -> dict[str, str]:
     """Return the names of the games by all spellings of names and titles."""
     return {_folded(called): name for name in NAMES for called in (find_game(name).title, name)}
+
+
+def _added_games() -> dict[str, str]:
+    """Return the names of games of other packages by all spellings; these are looked up only for unknown words."""
+    return {_folded(called): name for name, game in outside().items() for called in (game.title, name)}
 
 
 def _is_known(name: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ttt_net.games.catalogue import MAX_SIDE, SWAPPABLE, find_game, names
+from ttt_net.games.catalogue import MAX_SIDE, find_game, names, swappable
 from ttt_net.games.game import Game
 from ttt_net.games.values import known_value
 
@@ -38,7 +38,7 @@ def run_games(args: argparse.Namespace) -> int:
     if not args.names:
         console.print(
             f"\nAlso mnk:WxH,K (K in a row on W×H) and connect:WxH,K (with gravity), W and H up to {MAX_SIDE}."
-            f"\n+swap after a name plays with the pie rule: {', '.join(SWAPPABLE)}.",
+            f"\n+swap after a name plays with the pie rule: {', '.join(swappable())}.",
             soft_wrap=not console.is_terminal,
             markup=False,
         )

@@ -63,6 +63,11 @@ def may_swap(name: str) -> bool:
     return name in SWAPPABLE or (name not in _BY_NAME and name + SWAP in outside())
 
 
+def swappable() -> tuple[str, ...]:
+    """Return the names and forms of names of all games that may be played with the pie rule."""
+    return (*SWAPPABLE, *(name.removesuffix(SWAP) for name in outside() if name.endswith(SWAP)))
+
+
 def outside() -> Mapping[str, Game[Any]]:
     """Return the games of other packages by name; the first call looks for them, which takes 16 to 130 ms."""
     from ttt_net.games.outside import outside_games

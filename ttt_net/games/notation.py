@@ -12,8 +12,10 @@ documentation.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.game import EMPTY, Game, Move
@@ -31,6 +33,8 @@ _NAME = re.compile(r"(?:([0-9]{1,2}):)?([a-z])([0-9]{1,2})", re.ASCII)
 _COUNTED = re.compile(r"[0-9]{1,4}", re.ASCII)
 _COORDINATES = re.compile(r"\(?([0-9]{1,2}(?:,[0-9]{1,2}){1,2})\)?", re.ASCII)
 _BOARD_AND_CELL = re.compile(r"([1-9]):([1-9])", re.ASCII)
+_PLACE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$", re.ASCII)
+"""A cell in the name of a move: the layer, the column and the row."""
 _DETAILS = re.compile(r"\b(?:swapped|next|after)\b.*", re.DOTALL)
 _EMPTY = str.maketrans("-_", "..")
 
@@ -166,6 +170,77 @@ def _read_board(shape: tuple[int, ...], text: str) -> str:
     return board
 
 
+class Named(Protocol):
+    """A board with names of moves: a `Game`, or its description on the wire."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """See `Game.shape`."""
+
+    @property
+    def gravity(self) -> bool:
+        """See `Game.gravity`."""
+
+    @property
+    def move_cells(self) -> Sequence[int]:
+        """See `Game.move_cells`."""
+
+    @property
+    def move_names(self) -> Sequence[str]:
+        """See `Game.move_names`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLabels:
+    """The labels beside a board; empty where the names of the moves do not determine them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    """From the top."""
+    layers: tuple[str, ...]
+
+    def row_names(self, height: int) -> tuple[str, ...]:
+        """Return the names of the rows from the top; numbers from below if the moves do not name them."""
+        return self.rows or tuple(str(height - y) for y in range(height))
+
+
+def labels_of(game: Named) -> BoardLabels:
+    """Return the labels on which the names of the moves agree: column heads, row numbers and layer names."""
+    height, width = game.shape[-2:]
+    layers = game.shape[0] if len(game.shape) == 3 else 1
+    columns: dict[int, set[str]] = {}
+    rows: dict[int, set[str]] = {}
+    tiers: dict[int, set[str]] = {}
+    for cell, name in zip(game.move_cells, game.move_names, strict=True):
+        if cell < 0:
+            continue
+        z, rest = divmod(cell, width * height)
+        y, x = divmod(rest, width)
+        found = _PLACE.search(name)
+        if found is not None:
+            tiers.setdefault(z, set()).add(found[1] or "")
+            columns.setdefault(x, set()).add(found[2])
+            rows.setdefault(y, set()).add(found[3])
+        elif game.gravity and name.isascii() and name.isprintable():
+            columns.setdefault(x, set()).add(name)
+    named = _agreed(tiers, layers)
+    return BoardLabels(
+        columns=_agreed(columns, width),
+        rows=_agreed(rows, height),
+        layers=named if any(named) else tuple(str(z + 1) for z in range(layers)),
+    )
+
+
+def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
+    """Return the labels by place if each place has exactly one."""
+    labels = [found.get(place, set()) for place in range(size)]
+    if any(len(names) != 1 for names in labels):
+        return ()
+    return tuple(next(iter(names))[:_MOST_LABEL] for names in labels)
+
+
+_MOST_LABEL = 3
+"""The width of the longest label."""
 _CROP_FROM = 10
 """Boards this wide or high can be drawn without the empty rows and columns around their marks."""
 _MARGIN = 1
@@ -205,11 +280,16 @@ def _draw_layer(game: Game[Any], state: Any, start: int, rows: range, columns: r
     height, width = game.shape[-2:]
     block_height, block_width = game.block or (height, width)
     board, line = game.board(state), set(game.line(state))
+    labels = labels_of(game)
+    if game.block is None:
+        row_names = labels.row_names(height)
+    else:
+        row_names = tuple(str(block_height - y % block_height) for y in range(height))
     drawn = []
     for y in rows:
         if y and y % block_height == 0:
             drawn.append("   " + "+".join(["---" * block_width] * (width // block_width)))
-        row = f"{block_height - y % block_height:>2} "
+        row = f"{row_names[y]:>2} "
         for x in columns:
             cell = start + y * width + x
             row += "|" if x and x % block_width == 0 else ""
@@ -218,7 +298,7 @@ def _draw_layer(game: Game[Any], state: Any, start: int, rows: range, columns: r
     names = ""
     for x in columns:
         names += " " if x and x % block_width == 0 else ""
-        names += f"{_column_name(game, x % block_width):^3}"
+        names += f"{labels.columns[x] if labels.columns else _column_name(game, x % block_width):^3}"
     return [*drawn, f"   {names}"]
 
 

@@ -13,6 +13,7 @@ from ttt_net.client.display import Point
 from ttt_net.client.drawing.board import place_of
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
+from ttt_net.client.lines.line_renderer import ScreenReader
 from ttt_net.games import find_game
 from ttt_net.games.rules import find_rules
 from ttt_net.messages import NoteInfo, OutcomeInfo, Snapshot
@@ -94,3 +95,18 @@ def test_a_sentence_of_a_stranger_is_no_format_string() -> None:
     match = played("hex", *find_rules("hex").example.split())
     game = structs.replace(match.game, endings={"connection": "{winner.__class__} \x1b[2J{0} won"})
     assert words.result(structs.replace(match, game=game)) == "You won: {winner.__class__} [2J{0} won."
+
+
+def test_rows_are_read_aloud_by_the_names_of_the_moves() -> None:
+    told = ScreenReader().answer("board", seen(played("hex", "a1", "b2", "d7")), 0)
+    assert told is not None
+    rows = told.split("\n")
+    assert rows[0] == "Row 1: X, empty, empty, empty, empty, empty, empty."
+    assert rows[6] == "Row 7: empty, empty, empty, X, empty, empty, empty."
+    assert ScreenReader().answer("row 2", seen(played("hex", "a1", "b2")), 0) == (
+        "Row 2: empty, O, empty, empty, empty, empty, empty."
+    )
+    assert ScreenReader().answer("row 8", seen(played("hex")), 0) == (
+        "There is no row 8; rows are 1, at the top, to 7, at the bottom."
+    )
+    assert ScreenReader().answer("board", seen(played("pente", "g7", "h7")), 0) == "Row 7: X at g, O at h."

@@ -15,7 +15,7 @@ from tests.client.pressing import SEEK, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
-from ttt_net.client.drawing.board import labels_of, target_at, without_targets
+from ttt_net.client.drawing.board import target_at, without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.kit import aim, large_clock
@@ -23,6 +23,7 @@ from ttt_net.client.drawing.themes import DARK
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
+from ttt_net.games.notation import labels_of
 from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 from ttt_net.sdk.received import Tally
 
@@ -187,6 +188,8 @@ def test_labels_are_what_the_names_of_the_moves_agree_on() -> None:
     assert labels_of(layered().game).layers == ("1", "2", "3")
     unnamed = structs.replace(snapshot().game, move_names=[f"m{n}!" for n in range(9)])
     assert (labels_of(unnamed).columns, labels_of(unnamed).rows) == ((), ())
+    hostile = structs.replace(snapshot("connect4").game, move_names=["\x1b[2J"] * 42)
+    assert labels_of(hostile).columns == ()
 
 
 def test_a_clock_ticks_down_to_tenths() -> None:

@@ -68,7 +68,7 @@ def test_the_board_is_described_row_by_row_from_the_top_or_a_single_row() -> Non
     display = seen(moves=[4, 0])
     assert asked("board", display) == "Row 3: O, empty, empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
     assert asked("row 2", display) == "Row 2: empty, X, empty."
-    assert asked("row 4", display) == "There is no row 4; rows are 1, at the bottom, to 3."
+    assert asked("row 4", display) == "There is no row 4; rows are 3, at the top, to 1, at the bottom."
 
 
 def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:

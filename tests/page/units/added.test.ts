@@ -48,6 +48,15 @@ test("each edge has the colour of the player who owns it, and rows and columns h
   assert.equal([...document.querySelectorAll(".around text")].map((each) => each.textContent).join(""), "123abc");
 });
 
+test("cells are told by the names of their moves, and rows that count from the top are named so", async () => {
+  const page = await ann();
+  await page.says(snapshot({ game: HEX }));
+  const spoken = (cell: number): string => document.querySelector(`#cell-${cell}`)!.getAttribute("aria-label")!.split(",")[0]!;
+  assert.deepEqual([spoken(0), spoken(5)], ["a1", "c2"]);
+  await page.says(snapshot({ game: { ...PENTE, geometry: undefined, move_names: HEX.move_names } }));
+  assert.deepEqual([...document.querySelectorAll(".rows span")].map((each) => each.textContent), ["1", "2", "3"]);
+});
+
 test("a tap on a hexagon plays it", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));

@@ -12,7 +12,6 @@ target is stored in the style of a span, so that it moves with the text; it is r
 terminal.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -28,6 +27,7 @@ from ttt_net.client.drawing.themes import blended
 from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves
 from ttt_net.client.words import mark_of
+from ttt_net.games.notation import labels_of
 from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean
 
@@ -56,9 +56,6 @@ def without_targets(page: Text) -> Text:
     copied = page.copy()
     copied.spans = [span for span in page.spans if not isinstance(span.style, Style)]
     return copied
-
-
-_COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
 
 
 NOBODY = "="
@@ -93,50 +90,6 @@ class Look:
     """Whether the hint deserves more than a quiet colour: a mark may be placed here, but not everywhere."""
     part: float = 1.0
     """The part of the mark that is already drawn, from 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoardLabels:
-    """The labels beside a board; a label is empty where the names of the moves do not determine it."""
-
-    columns: tuple[str, ...]
-    rows: tuple[str, ...]
-    layers: tuple[str, ...]
-
-
-def labels_of(game: GameInfo) -> BoardLabels:
-    """Return the labels on which the names of the moves agree: column heads, row numbers and layer names."""
-    height, width = game.shape[-2:]
-    layers = game.shape[0] if len(game.shape) == 3 else 1
-    columns: dict[int, set[str]] = {}
-    rows: dict[int, set[str]] = {}
-    tiers: dict[int, set[str]] = {}
-    for cell, name in zip(game.move_cells, game.move_names, strict=True):
-        if cell < 0:
-            continue
-        z, rest = divmod(cell, width * height)
-        y, x = divmod(rest, width)
-        found = _COORDINATE.search(name)
-        if found is not None:
-            tiers.setdefault(z, set()).add(found[1] or "")
-            columns.setdefault(x, set()).add(found[2])
-            rows.setdefault(y, set()).add(found[3])
-        elif game.gravity:
-            columns.setdefault(x, set()).add(name)
-    named = _agreed(tiers, layers)
-    return BoardLabels(
-        columns=_agreed(columns, width),
-        rows=_agreed(rows, height),
-        layers=named if any(named) else tuple(str(z + 1) for z in range(layers)),
-    )
-
-
-def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
-    """Return the labels by place if each place has exactly one."""
-    labels = [found.get(place, set()) for place in range(size)]
-    if any(len(names) != 1 for names in labels):
-        return ()
-    return tuple(clean(next(iter(names)), 3) for names in labels)
 
 
 def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:

@@ -29,6 +29,7 @@ from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.geometry import cell_name, cells_of
 from ttt_net.games.line import LineGame
+from ttt_net.games.notation import labels_of
 from ttt_net.messages import (
     Challenged,
     HintReply,
@@ -430,10 +431,10 @@ def _small_boards(match: Snapshot, height: int, width: int) -> list[str]:
 
 
 def _row(match: Snapshot, number: int) -> str:
-    height = match.game.shape[-2]
-    if not 1 <= number <= height:
-        return f"There is no row {number}; rows are 1, at the bottom, to {height}."
-    return "\n".join(_row_in_words(match, z, height - number) for z in range(layers_of(match)))
+    names = labels_of(match.game).row_names(match.game.shape[-2])
+    if str(number) not in names:
+        return f"There is no row {number}; rows are {names[0]}, at the top, to {names[-1]}, at the bottom."
+    return "\n".join(_row_in_words(match, z, names.index(str(number))) for z in range(layers_of(match)))
 
 
 def _cells(match: Snapshot, z: int, y: int) -> str:
@@ -444,15 +445,18 @@ def _cells(match: Snapshot, z: int, y: int) -> str:
 
 def _row_in_words(match: Snapshot, z: int, y: int) -> str:
     height, width = match.game.shape[-2:]
-    layer = f"Layer {z + 1}, row" if layers_of(match) > 1 else "Row"
+    row = f"Layer {z + 1}, row" if layers_of(match) > 1 else "Row"
+    labels = labels_of(match.game)
+    row += f" {labels.row_names(height)[y]}"
     cells = _cells(match, z, y)
     if set(cells) == {"."}:
-        return f"{layer} {height - y} is empty."
+        return f"{row} is empty."
     if width <= _SPELLED_COLUMNS:
         said = ["empty" if cell == "." else clean(cell, 1) for cell in cells]
     else:
-        said = [f"{clean(cell, 1)} at {_column(match, x)}" for x, cell in enumerate(cells) if cell != "."]
-    return f"{layer} {height - y}: {', '.join(said)}."
+        columns = labels.columns or tuple(_column(match, x) for x in range(width))
+        said = [f"{clean(cell, 1)} at {columns[x]}" for x, cell in enumerate(cells) if cell != "."]
+    return f"{row}: {', '.join(said)}."
 
 
 def _column(match: Snapshot, x: int) -> str:
