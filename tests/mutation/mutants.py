@@ -2,7 +2,7 @@
 
 A mutant is named by file, function, operator and text, not by line, so that a ledger of accepted mutants outlives other
 edits. The operators are those that find gaps in tests: conditions, filters, comparisons, arithmetic and statements.
-Texts, numbers (but 0 and 1 in a comparison), annotations, defaults and assertions stay as they are.
+Texts, numbers (but 0 and 1 in a comparison), annotations, defaults, assertions and lines of the log stay as they are.
 """
 
 import ast
@@ -108,6 +108,15 @@ def _lines(node: ast.AST) -> tuple[int, int]:
     line: int = placed.lineno  # type: ignore[attr-defined]
     end: int | None = placed.end_lineno  # type: ignore[attr-defined]
     return line, end or line
+
+
+def _is_arid(value: ast.expr) -> bool:
+    """Tell whether a statement is a line of the log, or an assertion that a `match` is complete."""
+    if not isinstance(value, ast.Call):
+        return False
+    called = value.func
+    is_log = isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "log"
+    return is_log or (isinstance(called, ast.Name) and called.id == "assert_never")
 
 
 class _Replacer(ast.NodeTransformer):
@@ -228,7 +237,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant | ast.Yield | ast.YieldFrom):
+        if isinstance(node.value, ast.Constant | ast.Yield | ast.YieldFrom) or _is_arid(node.value):
             return
         self._statement(node)
 

@@ -3,7 +3,8 @@
 In the child every living function of the changed file gets its new code, so that whoever has imported or decorated it
 has the mutant. The child runs the tests that reach the changed lines, and stops at the first that fails: it begins with
 those that killed mutants of the same function, and goes on with the fastest. Limits are in CPU seconds, so that load on
-the machine decides nothing; a child that waits and uses hardly any CPU hangs. Nothing is written to the tree.
+the machine decides nothing; a child that waits and uses hardly any CPU hangs. Several children run at once, because
+those that hang use no CPU. Each has a temporary folder that is removed with it. Nothing is written to the tree.
 
 A mutant is *killed* if a test fails, hangs or uses up its limit, a *survivor* if all tests pass, and *unreached* if no
 test runs its lines. Before any verdict the unchanged code has to pass in the same kind of child (the control).
@@ -11,17 +12,20 @@ test runs its lines. Before any verdict the unchanged code has to pass in the sa
 
 import contextlib
 import gc
+import importlib
 import json
-import math
 import os
 import resource
 import select
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
@@ -32,9 +36,14 @@ from _pytest.runner import runtestprotocol
 from tests.mutation.mutants import Mutant
 
 BASE_CPU_S, TIMES = 2.0, 4.0
-"""The limit of a mutant: so much, and so many times the CPU time of its tests without it."""
-IDLE_S, LEAST_CPU_S = 15.0, 0.1
-"""A child hangs that uses less CPU time than the second within the first, whatever else the machine does."""
+"""The limit of each test of a mutant: so much, and so many times its CPU time without the mutant."""
+IDLE_S, LEAST_CPU_S = 10.0, 0.1
+"""A child hangs that, with its descendants, waits all of the first and uses less CPU time than the second in it."""
+LOOK_S = 0.5
+"""How often the runner looks whether children hang."""
+MOST_BUSY, MOST_AT_ONCE = os.cpu_count() or 1, 40
+"""Children that compute, and children in all, at once."""
+TELL_EVERY = 100
 MOST_FIRST = 4
 """Tests that a mutant is tried against first because they killed its neighbours."""
 MOST_BYTES = 8 << 30
@@ -89,6 +98,8 @@ class Runner:
         gc.unfreeze()
         gc.collect()
         files = {str(Path(mutant.path).resolve()) for mutant in self._mutants}
+        for path in {mutant.path for mutant in self._mutants}:  # some modules are imported only when they are needed
+            importlib.import_module(".".join(Path(path).with_suffix("").parts).removesuffix(".__init__"))
         reach = _reach(session.items, files)
         self.failing = reach.failing
         items = [item for item in session.items if item.nodeid not in reach.failing]
@@ -96,23 +107,60 @@ class Runner:
         gc.freeze()
         total = sum(reach.cpu_s.values())
         self._tell(f"{len(items)} tests, {total:.1f} s of CPU; {len(self._mutants)} mutants")
-        self.is_sound = _verdict_of(items, BASE_CPU_S + TIMES * total, lambda: True) == ("survivor", "")
-        for mutant in self._mutants if self.is_sound else ():
-            verdict = self._verdict(mutant, items, reach, functions)
-            self.verdicts.append(verdict)
-            if verdict.fate != "killed":
-                self._tell(f"{len(self.verdicts)}: {verdict.fate}: {mutant.key}")
+        control = _Trial(items, reach.cpu_s, lambda: True)
+        while not control.is_over:
+            _wait_for([control])
+        self.is_sound = (control.fate, control.killer) == ("survivor", "")
+        if self.is_sound:
+            self._try_all(items, reach, functions)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         self._tell(f"{used.ru_utime + used.ru_stime:.0f} s of CPU")
         return True
 
-    def _verdict(
+    def _try_all(
+        self,
+        items: Sequence[pytest.Item],
+        reach: Reach,
+        functions: Mapping[str, Mapping[tuple[str, int], list[FunctionType]]],
+    ) -> None:
+        """Try every mutant, several at once, and keep the verdicts in the order of the mutants."""
+        found: dict[int, Verdict] = {}
+        running: dict[int, _Trial] = {}
+        waiting = iter(enumerate(self._mutants))
+        while True:
+            while _have_room([*running.values()]) and (following := next(waiting, None)):
+                number, mutant = following
+                trial = self._trial(mutant, items, reach, functions)
+                if trial is None:
+                    found[number] = Verdict(mutant, "unreached", "")
+                    self._tell(f"{number + 1}: unreached: {mutant.key}")
+                else:
+                    running[number] = trial
+            if not running:
+                break
+            _wait_for([*running.values()])
+            for number, trial in [*running.items()]:
+                if trial.is_over:
+                    mutant = self._mutants[number]
+                    found[number] = Verdict(mutant, trial.fate, trial.killer)
+                    del running[number]
+                    killers = self._killers[mutant.path, mutant.function]
+                    if trial.killer and trial.killer not in killers:
+                        killers.append(trial.killer)
+                    if len(found) % TELL_EVERY == 0:
+                        self._tell(f"{len(found)} tried")
+                    if trial.fate != "killed":
+                        self._tell(f"{number + 1}: {trial.fate}: {mutant.key}")
+        self.verdicts = [found[number] for number in sorted(found)]
+
+    def _trial(
         self,
         mutant: Mutant,
         items: Sequence[pytest.Item],
         reach: Reach,
         functions: Mapping[str, Mapping[tuple[str, int], list[FunctionType]]],
-    ) -> Verdict:
+    ) -> "_Trial | None":
+        """Begin to try a mutant; return None if no test reaches it."""
         path = str(Path(mutant.path).resolve())
         touched = {(path, line) for line in range(mutant.line, mutant.end + 1)}
         killers = self._killers[mutant.path, mutant.function]
@@ -121,66 +169,121 @@ class Runner:
             key=lambda item: (item.nodeid not in killers[-MOST_FIRST:], reach.cpu_s[item.nodeid]),
         )
         if not tests:
-            return Verdict(mutant, "unreached", "")
-        limit_s = BASE_CPU_S + TIMES * sum(reach.cpu_s[item.nodeid] for item in tests)
-        fate, killer = _verdict_of(tests, limit_s, lambda: _install(mutant.code(), functions[path]))
-        if killer and killer not in killers:
-            killers.append(killer)
-        return Verdict(mutant, fate, killer)
+            return None
+        return _Trial(tests, reach.cpu_s, lambda: _install(mutant.code(), functions[path]))
 
 
-def _verdict_of(tests: Sequence[pytest.Item], limit_s: float, prepare: Callable[[], bool]) -> tuple[str, str]:
-    """Return the fate of what `prepare` does in a child that then runs the tests, and the test that failed."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        os.setpgid(0, 0)
-        _be_quiet()
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, limit_s)
-        status = 1
-        try:
-            status = 0 if not prepare() or _all_pass(tests, writer) else 1
-        finally:
-            os._exit(status)
-    os.close(writer)
-    killer = _read(reader, child)
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # what its tests have started and left
-    return ("survivor" if status == 0 else "killed"), killer
+class _Trial:
+    """A child that runs tests after `prepare` has changed something."""
+
+    def __init__(self, tests: Sequence[pytest.Item], cpu_s: Mapping[str, float], prepare: Callable[[], bool]) -> None:
+        self.is_over = False
+        self.fate = ""
+        """`killed` or `survivor`, once it is over."""
+        self.killer = ""
+        """The test that failed, if any."""
+        self._folder = _new_folder()
+        self.looked_s = self._since_s = time.monotonic()
+        self._used_s = self._before_s = 0.0
+        self.is_waiting = False
+        """Whether the child and its descendants waited when the runner last looked."""
+        self._reader, writer = os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            os.close(self._reader)
+            os.setpgid(0, 0)
+            _be_quiet()
+            _use_folder(tests, self._folder)
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            status = 1
+            try:
+                status = 0 if not prepare() or _all_pass(tests, cpu_s, writer) else 1
+            finally:
+                os._exit(status)
+        with contextlib.suppress(PermissionError, ProcessLookupError):
+            os.setpgid(self._child, self._child)  # whichever of us is first
+        os.close(writer)
+
+    def fileno(self) -> int:
+        """Return the end of the pipe that the child writes to."""
+        return self._reader
+
+    def read(self) -> None:
+        """Read what the child has written; at its end, note the verdict and remove what the child has left."""
+        text = os.read(self._reader, 4_096)
+        self.killer += text.decode()
+        if not text:
+            os.close(self._reader)
+            _, status = os.waitpid(self._child, 0)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._child, signal.SIGKILL)  # what its tests have started and left
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self.fate, self.is_over = ("survivor" if status == 0 else "killed"), True
+
+    def end_if_it_hangs(self, groups: Mapping[int, "_Group"], now_s: float) -> None:
+        """Kill the child and its descendants if all of them only wait."""
+        self.looked_s, group = now_s, groups.get(self._child, _Group())
+        self.is_waiting = not group.is_running and group.cpu_s == self._before_s
+        self._before_s = group.cpu_s
+        if group.is_running or group.cpu_s - self._used_s >= LEAST_CPU_S:
+            self._used_s, self._since_s = group.cpu_s, now_s
+        elif now_s - self._since_s >= IDLE_S:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._child, signal.SIGKILL)
 
 
-def _read(reader: int, child: int) -> str:
-    """Return what a child writes until it ends; end one that hangs."""
-    text, used_s, since_s = b"", 0.0, time.monotonic()
-    while True:
-        if select.select([reader], [], [], 1.0)[0]:
-            more = os.read(reader, 4_096)
-            if not more:
-                os.close(reader)
-                return text.decode()
-            text += more
-        elif time.monotonic() - since_s >= IDLE_S:
-            now_s = _cpu_s(child)
-            if now_s - used_s < LEAST_CPU_S:
-                os.killpg(child, signal.SIGKILL)
-            used_s, since_s = now_s, time.monotonic()
+@dataclass
+class _Group:
+    """What the processes of a group do."""
+
+    cpu_s: float = 0.0
+    is_running: bool = False
+    """Whether one of them runs, or would run on a machine that is less busy."""
 
 
-def _cpu_s(process: int) -> float:
-    """Return the CPU time of a process in seconds; infinite where the system does not say."""
-    try:
-        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
-    except OSError:
-        return math.inf
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+def _have_room(trials: Sequence[_Trial]) -> bool:
+    """Tell whether one more child may begin beside these."""
+    return len(trials) < MOST_AT_ONCE and sum(not trial.is_waiting for trial in trials) < MOST_BUSY
 
 
-def _all_pass(tests: Iterable[pytest.Item], writer: int) -> bool:
+def _wait_for(trials: Sequence[_Trial]) -> None:
+    """Read what the next of these children writes, and end those that hang; return after a second at most."""
+    ready: Sequence[_Trial] = select.select(trials, [], [], LOOK_S)[0]
+    for trial in ready:
+        trial.read()
+    now_s = time.monotonic()
+    due = [trial for trial in trials if not trial.is_over and now_s - trial.looked_s >= LOOK_S]
+    groups = _groups() if due else {}
+    for trial in due:
+        trial.end_if_it_hangs(groups, now_s)
+
+
+def _groups() -> dict[int, _Group]:
+    """Return what the processes of each group do; nothing where the system does not say."""
+    found: defaultdict[int, _Group] = defaultdict(_Group)
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            state, _, group, *fields = file.read_text().rpartition(")")[2].split()
+            each = found[int(group)]
+            each.cpu_s += sum(map(int, fields[8:12])) / os.sysconf("SC_CLK_TCK")
+            each.is_running = each.is_running or state in "RD"
+    return found
+
+
+def _new_folder() -> Path:
+    """Make a folder for the temporary files of a child; its path is short, for the names of sockets."""
+    return Path(tempfile.mkdtemp(prefix="m", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+
+
+def _use_folder(tests: Sequence[pytest.Item], folder: Path) -> None:
+    for item in tests[:1]:
+        item.config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
+
+
+def _all_pass(tests: Iterable[pytest.Item], cpu_s: Mapping[str, float], writer: int) -> bool:
     for item in tests:
+        signal.setitimer(signal.ITIMER_PROF, BASE_CPU_S + TIMES * cpu_s[item.nodeid])
         if not _passes(item):
             os.write(writer, item.nodeid.encode())
             return False
@@ -229,10 +332,19 @@ def _reach(items: Sequence[pytest.Item], files: set[str]) -> Reach:
     """Run every test twice in children: for the lines that it reaches, each in a fork of its own, and for its time."""
     lines = {}
     for item in items:
-        traced = in_child(lambda item=item: _traced(item, files))  # type: ignore[misc]
+        traced = _in_folder([item], lambda item=item: _traced(item, files))  # type: ignore[misc]
         lines[item.nodeid] = {(str(path), int(line)) for path, line in traced}
-    cpu_s, failing = in_child(lambda: _timed(items))
+    cpu_s, failing = _in_folder(items, lambda: _timed(items))
     return Reach(lines, cpu_s, set(failing))
+
+
+def _in_folder(items: Sequence[pytest.Item], work: Callable[[], Any]) -> Any:
+    """Return the result of a function that runs tests in a child with a temporary folder."""
+    folder = _new_folder()
+    try:
+        return in_child(lambda: (_use_folder(items, folder), work())[1])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _traced(item: pytest.Item, files: set[str]) -> list[tuple[str, int]]:

@@ -12,6 +12,11 @@ from tests.mutation.runner import Verdict
 from tests.patience import PATIENCE_S
 
 TOY = """
+import logging
+
+log = logging.getLogger("toy")
+
+
 def clamp(value, low, high):
     if value < low:
         return low
@@ -34,6 +39,7 @@ class Counter:
     def add(self, items):
         self.count += sum(1 for item in items if item)
         assert self.count >= 0
+        log.info("counted")
         return self.count
 
 
@@ -94,6 +100,7 @@ def test_mutants_are_killed_survive_or_are_unreached(tmp_path: Path) -> None:
     assert '["survivor", "Counter.add no-filter: for item in items if item -> for item in items", ""]' in told
     assert '["unreached", "unused arithmetic: value + 1 -> value - 1", ""]' in told
     assert "assert" not in told.replace("test_", ""), "assertions are not mutated"
+    assert "log" not in told, "nor is the log"
 
 
 def test_the_ledger_names_mutants_that_exist_and_a_kind_for_each() -> None:
