@@ -1,16 +1,31 @@
-"""Sanctions beside a plain list of them: any sequence of decisions holds the same people for the same time."""
+"""Sanctions beside a plain list of them: any sequence of decisions holds the same people for the same time.
+
+The journal gets the same decisions, and sanctions that are read from it are the same again.
+"""
 
 from ipaddress import ip_address, ip_network
-from typing import get_args
+from typing import Any, get_args
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, Subject, network_to_ban
+from tests.server.journal.jobs import committed, register
+from ttt_net.server.admission.sanctions import HOST, Act, Sanction, Sanctions, Subject, network_to_ban, of_player
+from ttt_net.server.journal import Database
+from ttt_net.server.journal.entries import (
+    AnyEntry,
+    AuditNote,
+    ForgetPlayer,
+    ForgetSanctions,
+    ImposeSanction,
+    LiftSanction,
+    RenamePlayer,
+)
+from ttt_net.server.journal.queries import read_sanctions
 
 KEY = b"k"
-PLAYERS = range(4)
+PLAYERS = range(1, 5)
 ADDRESSES = ("192.0.2.7", "192.0.2.200", "198.51.100.1", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1", "unknown")
 NETWORKS = ("192.0.2.7", "192.0.2.0/24", "2001:db8::1", "2001:db8::/48", "198.51.100.0/24")
 EVERY_ACT, EVERY_PLAYER, EVERY_ADDRESS = (
@@ -34,6 +49,18 @@ class Decisions(RuleBasedStateMachine):
         self.real = Sanctions(lambda: self.now_ms, KEY)
         self.model: list[Decided] = []
         self.gone: set[int] = set()
+        self.names = {player: f"P{player}" for player in PLAYERS}
+        self.journal = Database(None)
+        for player in PLAYERS:
+            self.write(register(self.names[player]))
+
+    def write(self, entry: AnyEntry) -> Any:
+        (answer,) = committed(self.journal, entry)
+        assert not isinstance(answer, Exception), answer
+        return answer
+
+    def teardown(self) -> None:
+        self.journal.close()
 
     def token(self, player: int) -> str:
         return self.real.key_of_token(b"%d" % player)
@@ -44,17 +71,24 @@ class Decisions(RuleBasedStateMachine):
             self.model = [each for each in self.model if (each[0].act, each[0].whom, each[0].player) != key]
             self.model.append((new, at))
 
+    def note(self) -> AuditNote:
+        return AuditNote(self.now_ms, "note", "")
+
     def until_ms(self, lasts_ms: int | None) -> int | None:
         return None if lasts_ms is None else self.now_ms + lasts_ms
 
     @rule(act=EVERY_ACT, player=EVERY_PLAYER, address=st.none() | EVERY_ADDRESS, lasts_ms=LENGTHS)
     def impose(self, act: Act, player: int, address: str | None, lasts_ms: int | None) -> None:
-        whom = self.token(player) if player in self.gone else f"player:{player}"
-        first = Sanction(act, whom, "P", "", self.now_ms, self.until_ms(lasts_ms), player)
+        if player in self.gone:
+            return  # the journal refuses it
+        first = Sanction(
+            act, of_player(player), self.names[player], "", self.now_ms, self.until_ms(lasts_ms), player, HOST
+        )
         news: list[Decided] = [(first, None)]
         key = self.real.key_of_address(address) if address else None
         if key:
             news.append((first._replace(whom=key), address))
+        self.write(ImposeSanction(tuple(new for new, _ in news), self.note()))
         self.real.impose(new for new, _ in news)
         self.model = [each for each in self.model if (each[0].act, each[0].player) != (act, player)]
         self.put(news)
@@ -63,11 +97,13 @@ class Decisions(RuleBasedStateMachine):
     def impose_on_network(self, act: Act, text: str, lasts_ms: int | None) -> None:
         whom = network_to_ban(text)
         assert whom is not None
-        new = Sanction(act, whom, whom, "", self.now_ms, self.until_ms(lasts_ms))
+        new = Sanction(act, whom, whom, "", self.now_ms, self.until_ms(lasts_ms), None, HOST)
+        self.write(ImposeSanction((new,), self.note()))
         self.real.impose([new])
         self.put([(new, None)])
 
     def lift_all(self, was: list[Sanction], act: Act, whom: str, player: int | None) -> None:
+        self.write(LiftSanction(act, whom, player, self.note()))
         assert self.real.lift(act, whom, player) == bool(was)
         self.model = [each for each in self.model if each[0] not in was]
 
@@ -86,6 +122,10 @@ class Decisions(RuleBasedStateMachine):
 
     @rule(player=EVERY_PLAYER, name=st.sampled_from(["A", "B"]))
     def rename(self, player: int, name: str) -> None:
+        if player in self.gone:
+            return
+        name = self.names[player] = f"{name}{player}"
+        self.write(RenamePlayer(player, name, name.lower(), (name.lower(),)))
         self.real.renamed(player, name)
         self.model = [(each._replace(shown=name) if each.player == player else each, at) for each, at in self.model]
 
@@ -95,10 +135,27 @@ class Decisions(RuleBasedStateMachine):
             return
         self.gone.add(player)
         own = [each for each in self.model if each[0].whom == f"player:{player}"]
-        self.real.forgotten(player, self.token(player) if is_known else None)
+        token = self.token(player) if is_known else None
+        self.write(ForgetPlayer(player, token))
+        self.real.forgotten(player, token)
         self.model = [each for each in self.model if each not in own]
         if is_known:
             self.put([(each._replace(whom=self.token(player)), None) for each, _ in own])
+
+    @rule(most=st.integers(1, 3))
+    def drop_expired(self, most: int) -> None:
+        """Delete a few expired sanctions from the journal, as maintenance does."""
+        for act, whom, player in self.write(ForgetSanctions(self.now_ms, most)):
+            self.real.ran_out(act, whom, player)
+
+    @rule()
+    def restart(self) -> None:
+        """Read the journal: what is in force does not change."""
+        self.real = Sanctions(lambda: self.now_ms, KEY)
+        self.real.add(read_sanctions(self.journal.connection))
+        for player in self.gone:
+            self.real.renamed(player, self.names[player])  # else the name is that of a deleted player
+        self.list_them()
 
     @rule(by_ms=st.integers(0, 3))
     def time_passes(self, by_ms: int) -> None:
