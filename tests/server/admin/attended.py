@@ -51,15 +51,20 @@ class Attended:
 
     async def http(self, path: str, *headers: str) -> tuple[int, str]:
         """Ask a plain question; return status and body."""
+        head, _, body = await self.asked(path, *headers)
+        return int(head.split()[1]), body
+
+    async def asked(self, path: str, *headers: str) -> tuple[str, str, str]:
+        """Ask a plain question; return the head of the answer, the empty line, and the body."""
         if "/" in self.listener.address:
             reader, writer = await asyncio.open_unix_connection(self.listener.address)
         else:
             reader, writer = await asyncio.open_connection(*self.listener.address.rsplit(":", 1))
         lines = (f"GET {path} HTTP/1.1", "Host: admin", *headers, "", "")
         writer.write("\r\n".join(lines).encode())
-        head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+        answer = (await reader.read()).decode()
         writer.close()
-        return int(head.split()[1]), body
+        return answer.partition("\r\n\r\n")
 
     @property
     def authorization(self) -> str:

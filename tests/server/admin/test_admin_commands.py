@@ -1,6 +1,8 @@
 """Roles of requests, bans, mutes, backups, and the audit log."""
 
 import sqlite3
+import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import get_args
@@ -10,13 +12,14 @@ import pytest
 from websockets.asyncio.client import unix_connect
 from websockets.exceptions import InvalidStatus
 
+from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.server.admin import moderation as commands
 from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal import queries
+from ttt_net.server.journal import Journal, queries
 from ttt_net.server.journal.backups import verify
 from ttt_net.server.settings.configuration import Configuration
 
@@ -255,6 +258,32 @@ async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:
         assert "never written over" in await admin.failed("backup", file=str(copy))
         assert "must be a whole one" in await admin.failed("backup", file="copy")
         assert [act["act"] for act in (await admin.ask("audit"))["acts"]] == ["backup"]
+
+
+async def test_one_backup_is_made_at_a_time_and_is_given_up_when_the_server_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, begun, wanted = threading.Event(), [0], list[bool]()
+
+    def snapshot(journal: Journal, file: Path, is_wanted: Callable[[], bool]) -> int:
+        begun[0] += 1
+        release.wait(PATIENCE_S)
+        wanted.append(is_wanted())
+        return 1
+
+    monkeypatch.setattr(Journal, "snapshot", snapshot)
+    async with attended(tmp_path) as each, each.admin() as admin:
+        for _ in range(2):
+            await admin.socket.send('{"ask":"backup","file":"/copy"}')
+        assert "another backup is under way" in str(await admin.socket.recv())
+        release.set()
+        assert "/copy: 1 bytes" in str(await admin.socket.recv())
+        release.clear()
+        await admin.socket.send('{"ask":"backup","file":"/copy"}')
+        await until(lambda: begun[0] == 2)
+    release.set()
+    await until(lambda: len(wanted) == 2)
+    assert wanted == [True, False]
 
 
 async def test_without_a_disk_a_ban_is_refused_but_a_kick_is_not(tmp_path: Path) -> None:

@@ -1,22 +1,28 @@
 """Admins may do this, and nobody else may."""
 
-import asyncio
 import errno
+import json
 import os
 import re
 import socket
 import stat
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect, unix_connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
 from tests.server.running import until
-from ttt_net.errors import Code, ConfigurationError
+from ttt_net.errors import Closing, Code, ConfigurationError
+from ttt_net.server.admin import admin_server, exposition
+from ttt_net.server.admin.admin_commands import AdminCommands
 from ttt_net.server.admin.admin_server import (
     ADDRESS_FILE,
+    LIMITS,
     METRICS_TOKEN_FILE,
     SOCKET_FILE,
     TOKEN_FILE,
@@ -24,6 +30,7 @@ from ttt_net.server.admin.admin_server import (
     open_listener,
 )
 from ttt_net.server.metrics import ENDINGS
+from ttt_net.server.readiness import DiskUsage
 
 
 @pytest.fixture(params=["", "127.0.0.1:0"], ids=["unix", "loopback"])
@@ -38,10 +45,14 @@ async def test_the_figures_are_those_of_the_moment(tmp_path: Path, wanted: str) 
         first, second, match = await each.server.pair()
         await each.server.join("Deep", bot="alphabeta")
         await first.play(match, (first, 0), (second, 1))
+        each.server.hub.services.disk.usage = DiskUsage(70, 30)
         after = await admin.ask("stats")
+        assert (after["free_bytes"], after["journal_bytes"]) == (70, 30)
         assert (after["people"], after["bots"], after["connections"], after["live"]) == (2, 1, 3, 1)
         assert (after["moves"], sum(after["move_s"]["counts"]), after["matches"]) == (2, 2, 1)
-        assert after["up_s"] >= before["up_s"]
+        each.server.clock.offset_ms += 3_600_000
+        assert 3_600 <= (await admin.ask("stats"))["up_s"] - before["up_s"] < 7_200
+        assert AdminCommands(each.server.hub, each.stopped.set, lambda key: 0).report().up_s < 3_600
 
 
 async def test_players_and_matches_are_listed_private_ones_too(tmp_path: Path) -> None:
@@ -56,10 +67,15 @@ async def test_players_and_matches_are_listed_private_ones_too(tmp_path: Path) -
         assert players["players"][0]["matches"] == [match]
         (row,) = (await admin.ask("matches"))["matches"]
         assert (row["match"], row["is_private"], row["present"]) == (match, True, [True, True])
+        assert 0 <= players["players"][0]["connected_s"] < PATIENCE_S
         bob.abort()
         await until(lambda: len(each.server.sessions) == 1)
         (row,) = (await admin.ask("matches"))["matches"]
         assert sorted(row["present"]) == [False, True]
+        each.server.hub.registry.room("unread")
+        await ann.ok("resign", match=match)
+        assert set(each.server.rooms) == {match, "unread"}
+        assert await admin.ask("matches") == {"answer": "matchrows", "count": 0, "matches": []}
 
 
 async def test_a_player_is_kicked_with_a_reason_and_asked_not_to_reconnect(tmp_path: Path) -> None:
@@ -93,7 +109,9 @@ async def test_a_drain_counts_down_begins_no_match_and_ends_the_server(tmp_path:
         late = await each.server.join("Late")
         assert (await late.hear("notice"))["restart_in_ms"] <= 1000
         assert await late.refused("seek") == "restarting"
-        assert (await admin.ask("stats"))["unready"] == "the server is about to restart"
+        figures = await admin.ask("stats")
+        assert figures["unready"] == "the server is about to restart"
+        assert 0 <= figures["restart_in_s"] <= 1
         assert (await each.http("/readyz"))[0] == 503
         await second.hear("played", match=match)
         await each.stopped.wait()
@@ -209,6 +227,7 @@ async def test_browsers_pages_are_rejected_even_with_the_token(tmp_path: Path) -
     async with attended(tmp_path) as each:
         assert (await each.http("/metrics", each.authorization, "Origin: http://localhost"))[0] == 401
         assert (await each.http("/metrics", each.authorization, each.authorization))[0] == 401
+        assert (await each.http("/metrics", f"Authorization: {each.listener.token}"))[0] == 401
         assert (await each.http("/nonsense", each.authorization))[0] == 404
 
 
@@ -273,6 +292,20 @@ async def test_labelled_counters_start_at_zero(tmp_path: Path) -> None:
     )
 
 
+async def test_metrics_say_their_type_and_without_the_library_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = pytest.importorskip("prometheus_client")
+    async with attended(tmp_path) as each:
+        head, _, _ = await each.asked("/metrics", each.authorization)
+        assert [line for line in head.splitlines() if line.lower().startswith("content-type:")] == [
+            f"Content-Type: {library.CONTENT_TYPE_LATEST}"
+        ]
+        monkeypatch.setattr(exposition, "CollectorRegistry", None)
+        status, text = await each.http("/metrics", each.authorization)
+        assert (status, "ttt_net[metrics]" in text) == (501, True)
+
+
 async def test_no_reply_to_an_admin_contains_a_token(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         first, second, _ = await each.server.pair()
@@ -318,11 +351,47 @@ async def test_an_admin_who_does_not_read_holds_up_neither_the_end_nor_the_other
 
 
 async def test_more_admins_than_there_is_room_for_are_turned_away(tmp_path: Path) -> None:
-    async with attended(tmp_path) as each:
-        idle = [await asyncio.open_unix_connection(each.listener.address) for _ in range(17)]
-        assert await idle[-1][0].read() == b""
-        for _, writer in idle:
-            writer.close()
+    async with attended(tmp_path) as each, AsyncExitStack() as stack:
+        admins = [await stack.enter_async_context(each.admin()) for _ in range(LIMITS.max_connections)]
+        with pytest.raises((InvalidHandshake, OSError)):
+            await stack.enter_async_context(each.admin())
+        for admin in admins:
+            assert (await admin.ask("moderators"))["moderators"] == []
+        await admins[0].socket.close()
+        await stack.enter_async_context(each.admin())
+
+
+async def test_an_admin_who_sends_too_much_is_refused(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        each.server.clock.stand_still()
+        for _ in range(LIMITS.messages.count + 1):
+            await admin.socket.send('{"ask":"moderators"}')
+        answers = [json.loads(await admin.socket.recv()) for _ in range(LIMITS.messages.count + 1)]
+        assert [number for number, answer in enumerate(answers) if answer.get("text") == "too fast"] == [
+            LIMITS.messages.count
+        ]
+
+
+async def test_an_admin_who_asks_for_nothing_is_disconnected_and_one_who_has_asked_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admin_server, "_TICK_S", 0.01)
+    monkeypatch.setattr(admin_server, "LIMITS", replace(LIMITS, hello_s=0.2))
+    async with attended(tmp_path) as each, each.admin() as busy:
+        assert (await busy.ask("moderators"))["moderators"] == []
+        async with each.admin() as idle:
+            with pytest.raises(ConnectionClosed):
+                await idle.socket.recv()
+        assert (await busy.ask("moderators"))["moderators"] == []
+
+
+async def test_admins_learn_that_the_server_ends(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        async with attended(tmp_path) as each:
+            admin = await stack.enter_async_context(each.admin())
+            await admin.ask("moderators")
+        await admin.socket.wait_closed()
+        assert admin.socket.close_code == Closing.RESTART
 
 
 def opened(wanted: str, folder: Path) -> AdminListener:
@@ -337,7 +406,7 @@ def test_by_default_it_is_a_socket_in_the_folder_for_its_owner_alone(tmp_path: P
     try:
         listener = opened("", tmp_path)
     finally:
-        os.umask(before)
+        assert os.umask(before) == 0
     assert listener.address == str(tmp_path / SOCKET_FILE)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
     assert modes == {SOCKET_FILE: 0o600, ADDRESS_FILE: 0o600, TOKEN_FILE: 0o600, METRICS_TOKEN_FILE: 0o600}
@@ -347,6 +416,13 @@ def test_the_token_stays_the_same_and_is_long(tmp_path: Path) -> None:
     tokens = {opened("", tmp_path).token for _ in range(3)}
     assert len(tokens) == 1
     assert len(tokens.pop()) == 43
+
+
+def test_an_admin_may_connect_as_soon_as_the_address_is_written(tmp_path: Path) -> None:
+    listener = open_listener("", tmp_path)
+    assert listener is not None
+    with listener.listening, socket.socket(socket.AF_UNIX) as admin:
+        admin.connect(listener.address)
 
 
 def test_a_socket_that_a_killed_server_left_is_no_hindrance(tmp_path: Path) -> None:

@@ -223,9 +223,9 @@ class AdminServer:
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain request; accept a handshake with the token."""
         is_plain = "Upgrade" not in request.headers
-        if is_plain and request.path == "/healthz":
+        if request.path == "/healthz":
             return protocol.reject(200, "ok\n")
-        if is_plain and request.path == "/readyz":
+        if request.path == "/readyz":
             unready = self._hub.unready
             return protocol.reject(503, f"{unready}\n") if unready else protocol.reject(200, "ready\n")
         token = _token_of(request)
