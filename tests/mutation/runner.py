@@ -35,7 +35,7 @@ from _pytest.runner import runtestprotocol
 
 from tests.mutation.mutants import Mutant
 
-BASE_CPU_S, TIMES = 2.0, 4.0
+BASE_CPU_S, TIMES = 1.0, 4.0
 """The limit of each test of a mutant: so much, and so many times its CPU time without the mutant."""
 IDLE_S, LEAST_CPU_S = 10.0, 0.1
 """A child hangs that, with its descendants, waits all of the first and uses less CPU time than the second in it."""
