@@ -1,7 +1,8 @@
 """Run mutants: `python -m tests.mutation [--since COMMIT] [--every N [--from K]] [PATH ...]`.
 
 Without arguments it takes every file of `TESTS`; with `--since` only the lines that changed since a commit. A survivor
-that `accepted.txt` does not name fails the run, and so does an entry whose mutant is gone or killed by now.
+that `accepted.txt` does not name fails the run, and so does an entry whose mutant is gone or killed by now. With
+`--since`, so does a package that has more entries than at that commit.
 """
 
 import argparse
@@ -107,6 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problems = judge(
         verdicts, read_ledger(ACCEPTED), is_whole=not (args.paths or args.since or args.every > 1 or args.first)
     )
+    if args.since is not None:
+        problems += grown(ledger_at(args.since), ACCEPTED.read_text(encoding="utf-8"))
     killed = sum(verdict.fate == "killed" for verdict in verdicts)
     print("\n".join(problems))
     print(f"{len(verdicts)} mutants, {killed} killed, {len(problems)} to look at")
@@ -181,6 +184,36 @@ def read_ledger(path: Path) -> dict[str, str]:
             raise ValueError(f"{path.name}: {line!r} needs `KEY | KIND: reason`, with a kind of {', '.join(KINDS)}")
         ledger[key] = reason
     return ledger
+
+
+def sections(text: str) -> dict[str, int]:
+    """Return the packages of a ledger, which its headings name, each with the number of its accepted mutants."""
+    found: dict[str, int] = {}
+    for line in text.splitlines():
+        if line.startswith("## "):
+            package = line.removeprefix("## ")
+            found[package] = 0
+        elif line and not line.startswith("#") and found:
+            found[package] += 1
+    return found
+
+
+def ledger_at(commit: str) -> str:
+    """Return the ledger as it was at a commit; empty if there was none."""
+    path = ACCEPTED.relative_to(ROOT).as_posix()
+    shown = subprocess.run(["git", "show", f"{commit}:{path}"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return shown.stdout
+
+
+def grown(before: str, now: str) -> list[str]:
+    """Return a line for each package with more accepted mutants than before; a new package may have any number."""
+    then = sections(before)
+    return [
+        f"the ledger only shrinks, but {package} has {count} accepted mutants, which were {then[package]}: "
+        "kill one more, or write the code without it"
+        for package, count in sections(now).items()
+        if count > then.get(package, count)
+    ]
 
 
 def judge(verdicts: Iterable[Verdict], ledger: dict[str, str], *, is_whole: bool) -> list[str]:

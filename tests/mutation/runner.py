@@ -276,9 +276,10 @@ def _new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="m", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
 
 
-def _use_folder(tests: Sequence[pytest.Item], folder: Path) -> None:
+def _use_folder(tests: Sequence[pytest.Item], folder: Path) -> bool:
     for item in tests[:1]:
         item.config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
+    return True
 
 
 def _all_pass(tests: Iterable[pytest.Item], cpu_s: Mapping[str, float], writer: int) -> bool:
@@ -342,7 +343,7 @@ def _in_folder(items: Sequence[pytest.Item], work: Callable[[], Any]) -> Any:
     """Return the result of a function that runs tests in a child with a temporary folder."""
     folder = _new_folder()
     try:
-        return in_child(lambda: (_use_folder(items, folder), work())[1])
+        return in_child(lambda: work() if _use_folder(items, folder) else None)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

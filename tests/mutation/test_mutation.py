@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.__main__ import ACCEPTED, ROOT, TESTS, files_of, is_touched, judge, read_ledger
+from tests.mutation.__main__ import (
+    ACCEPTED,
+    ROOT,
+    TESTS,
+    files_of,
+    grown,
+    is_touched,
+    judge,
+    read_ledger,
+    sections,
+)
 from tests.mutation.mutants import mutants_of
 from tests.mutation.runner import Verdict
 from tests.patience import PATIENCE_S
@@ -114,6 +124,28 @@ def test_the_ledger_names_mutants_that_exist_and_a_kind_for_each() -> None:
 def test_fewer_than_a_tenth_of_the_mutants_of_a_package_are_accepted(package: str) -> None:
     mutants = [mutant.key for path in files_of(package) for mutant in mutants_of(path)]
     assert 10 * len(set(mutants) & set(read_ledger(ACCEPTED))) < len(mutants)
+
+
+def test_the_ledger_has_a_section_for_each_gated_package_with_its_own_entries_only() -> None:
+    text = ACCEPTED.read_text(encoding="utf-8")
+    assert list(sections(text)) == list(TESTS)
+    package = ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            package = line.removeprefix("## ")
+        elif line and not line.startswith("#"):
+            path = line.partition(" ")[0]
+            assert path == package or path.startswith(f"{package}/"), line
+    assert all((ROOT / test.partition("::")[0]).exists() for tests in TESTS.values() for test in tests)
+
+
+def test_a_package_that_has_more_accepted_mutants_than_before_is_a_problem() -> None:
+    before = "# remarks\n## a\na.py f | equal: x\n\n## b\n"
+    assert grown(before, before) == []
+    assert grown(before, "## a\n## b\n## new\nnew.py f | equal: x\n") == []
+    (problem,) = grown(before, "## a\na.py f | equal: x\n## b\nb.py f | equal: x\n")
+    assert "b has 1 accepted mutants, which were 0" in problem
+    assert grown("a.py f | equal: x\n", before) == [], "a ledger without sections says nothing"
 
 
 def test_a_line_of_the_ledger_without_a_known_kind_is_refused(tmp_path: Path) -> None:
