@@ -235,7 +235,7 @@ class _Trial:
 
 @dataclass
 class _Group:
-    """What the processes of a group do."""
+    """The state of a group of processes."""
 
     cpu_s: float = 0.0
     is_running: bool = False
@@ -260,7 +260,7 @@ def _wait_for(trials: Sequence[_Trial]) -> None:
 
 
 def _groups() -> dict[int, _Group]:
-    """Return what the processes of each group do; nothing where the system does not say."""
+    """Return the state of each group of processes; nothing where the system does not say."""
     found: defaultdict[int, _Group] = defaultdict(_Group)
     for file in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, IndexError):

@@ -375,7 +375,7 @@ async def test_an_admin_who_sends_too_much_is_refused(tmp_path: Path) -> None:
 async def test_an_admin_who_asks_for_nothing_is_disconnected_and_one_who_has_asked_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin_server, "_TICK_S", 0.01)
+    monkeypatch.setattr(admin_server, "TICK_S", 0.01)
     monkeypatch.setattr(admin_server, "LIMITS", replace(LIMITS, hello_s=0.2))
     async with attended(tmp_path) as each, each.admin() as busy:
         assert (await busy.ask("moderators"))["moderators"] == []

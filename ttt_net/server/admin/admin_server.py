@@ -49,7 +49,8 @@ METRICS_TOKEN_FILE = "metrics.token"  # noqa: S105 - as above
 _MAX_PATH_BYTES = 100
 """Longer paths are too long for a Unix socket on some systems."""
 _TOKEN = re.compile(r"[\x21-\x7e]{16,}")
-_TICK_S = 1.0
+TICK_S = 1.0
+"""How often admin connections are checked."""
 _UNKNOWN = "this needs the header Authorization: Bearer TOKEN; see admin.token\n"
 LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_send_buffer=262_144)
 """An admin's connections: few, with long answers."""
@@ -322,7 +323,7 @@ def _take_down(listener: AdminListener) -> None:
 async def _tick(admins: AdminServer) -> None:
     loop = asyncio.get_running_loop()
     while True:
-        due_s = loop.time() + _TICK_S
-        await asyncio.sleep(_TICK_S)
+        due_s = loop.time() + TICK_S
+        await asyncio.sleep(TICK_S)
         admins.excuse(loop.time() - due_s)
         admins.tick(loop.time())
