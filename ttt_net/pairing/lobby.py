@@ -245,6 +245,13 @@ class Lobby:
             self._take_off(challenge)
         return between
 
+    def take_back(self, by: Player) -> list[Challenge]:
+        """Remove and return the challenges that a player has made."""
+        mine = [each for each in self._challenges_of.get(by, {}).values() if each.by == by]
+        for challenge in mine:
+            self._take_off(challenge)
+        return mine
+
     def invite(
         self,
         by: Player,

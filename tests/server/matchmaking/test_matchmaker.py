@@ -50,6 +50,45 @@ async def test_a_challenge_ends_declined_taken_back_or_with_one_who_goes(tmp_pat
         assert await ann.refused("challenge", name="Ann") == "not_yourself"
 
 
+async def test_two_challenges_that_cross_lead_to_one_match_though_both_are_accepted(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        numbers = []
+        for one, other, name in ((ann, bob, "Bob"), (bob, ann, "Ann")):
+            await one.ok("challenge", name=name)
+            numbers.append((await other.hear("challenged"))["challenge"])
+            await one.hear("challenged")
+        assert await ann.refused("answer", challenge=numbers[0], accept=True) == "not_yourself"
+        asked = [await ann.say("answer", challenge=numbers[1], accept=True)]
+        asked.append(await bob.say("answer", challenge=numbers[0], accept=True))
+        answers = [await ann.answer(asked[0]), await bob.answer(asked[1])]
+        assert sorted(each.get("code", "ok") for each in answers) == ["ok", "unknown_challenge"]
+        for peer in (ann, bob):
+            assert {(await peer.hear("challengeaccepted"))["challenge"] for _ in numbers} == {*numbers}
+        assert (await ann.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
+        assert await server.execute("SELECT count(*) FROM matches") == [(1,)]
+
+
+async def test_the_other_challenges_of_a_person_end_when_their_match_begins_and_those_of_a_bot_do_not(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        rob = await server.join("Rob", bot="random", places=2)
+        for asker, code in ((ann, "unknown_challenge"), (rob, None)):
+            await asker.ok("challenge", name="Bob")
+            await asker.ok("challenge", name="Cid")
+            to_bob, to_cid = [(await each.hear("challenged"))["challenge"] for each in (bob, cid)]
+            await bob.ok("answer", challenge=to_bob, accept=True)
+            await bob.hear("snapshot")
+            if code is None:
+                await cid.ok("answer", challenge=to_cid, accept=True)
+                continue
+            assert await cid.refused("answer", challenge=to_cid, accept=True) == code
+            for peer in (asker, cid):
+                assert (await peer.hear("challengeover", challenge=to_cid))["reason"] == "expired"
+
+
 async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]

@@ -7,10 +7,11 @@ from itertools import groupby, islice
 from typing import assert_never
 
 from ttt_net import messages as wire
+from ttt_net.clock import SIDES
 from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, UnknownOutcomeError
 from ttt_net.games import Reason, find_game
 from ttt_net.matches.match import Match
-from ttt_net.pairing.lobby import Lobby, Pairing
+from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal import Changes, StoredMatch, with_names
@@ -182,8 +183,28 @@ class MatchRegistry:
         if sum(self._lobby.seeks.withdraw(player) for player in players):
             self._services.feed.changed("seeks", "players")
 
+    def _end_challenges(self, players: Sequence[Session]) -> None:
+        """End the challenges between the players of a match that begins, and those that people among them have made.
+
+        Otherwise the next acceptance would begin a second match beside it. Bots say by their places what they can play.
+        """
+        if len(players) == len(SIDES):
+            for challenge in self._lobby.part(*(session.player for session in players)):
+                self.tell_both(challenge, wire.ChallengeAccepted(challenge.number))
+        for session in players:
+            for challenge in self._lobby.take_back(session.player) if not session.is_bot else ():
+                self.tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
+
+    def tell_both(self, challenge: Challenge, told: wire.AnyServerMessage) -> None:
+        """Send both players of a challenge how it ended."""
+        for player in (challenge.by, challenge.to):
+            session = self._services.players.get(player)
+            if session:
+                session.tell(told)
+
     def _reserve(self, *players: Session) -> Callable[[], None]:
         """Count a match that is about to start for its players and their limits. Return the function that ends this."""
+        self._end_challenges(players)
         starting = self._services.players.starting
         self._beginning += players
         for session in players:
@@ -211,6 +232,7 @@ class MatchRegistry:
         services.metrics.matches += 1
         here = {side: session for side, player in enumerate(players) if (session := services.players.get(player))}
         self.withdraw(*(session.player for session in here.values()))
+        self._end_challenges(tuple(here.values()))
         for side, session in here.items():
             match.rename(side, session.info.name)  # they may have reconnected, and taken another since
             self._leave_finished(session)

@@ -14,7 +14,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby
+from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, Lobby
 from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
@@ -89,7 +89,7 @@ class Matchmaker:
         """Remove a player who has left, and notify everybody with an open challenge to or from them."""
         on_purpose = session.connection.left_on_purpose
         for challenge in self._lobby.leave(session.player, self._services.now_ms(), on_purpose=on_purpose):
-            self._tell_both(challenge, wire.ChallengeOver(challenge.number, "gone"))
+            self._registry.tell_both(challenge, wire.ChallengeOver(challenge.number, "gone"))
         self._seeks_changed()
 
     def seek_of(self, session: Session) -> wire.SeekInfo | None:
@@ -121,7 +121,7 @@ class Matchmaker:
             return
         if self._services.players.have_blocked(player, other):
             for challenge in self._lobby.part(player, other):
-                self._tell_both(challenge, wire.ChallengeOver(challenge.number, "generic"))
+                self._registry.tell_both(challenge, wire.ChallengeOver(challenge.number, "generic"))
         elif self._services.shutdown.lets_begin:
             pairing = self._lobby.look_again(player)
             if pairing:
@@ -132,7 +132,7 @@ class Matchmaker:
         """Pair players for whom waiting makes a difference. Call it about once a second."""
         now_ms = self._services.now_ms()
         for challenge in self._lobby.expired(now_ms):
-            self._tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
+            self._registry.tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
         self._lobby.forget_old(self._services.wall_ms())
         self._widen()
         if self._services.shutdown.lets_begin:
@@ -262,22 +262,17 @@ class Matchmaker:
 
     def _answer(self, session: Session, request: wire.AnswerRequest) -> None:
         challenge = self._lobby.challenge_of(request.challenge, session.player, self._services.now_ms())
-        is_accepted = request.accept and challenge.to == session.player
-        if is_accepted:
+        if request.accept:
+            if challenge.by == session.player:
+                raise Refusal(Code.NOT_YOURSELF, "that is your own challenge; the other player has to accept it")
             self._eligibility.may_meet(session, self._services.players.sessions[challenge.by])
         self._lobby.answer(challenge)
         session.ok(request.id)
-        if is_accepted:
-            self._tell_both(challenge, wire.ChallengeAccepted(challenge.number))
+        if request.accept:
+            self._registry.tell_both(challenge, wire.ChallengeAccepted(challenge.number))
             self._registry.start(self._lobby.accepted(challenge))
         else:
-            self._tell_both(challenge, wire.ChallengeOver(challenge.number, request.reason))
-
-    def _tell_both(self, challenge: Challenge, told: wire.AnyServerMessage) -> None:
-        for player in (challenge.by, challenge.to):
-            session = self._services.players.get(player)
-            if session:
-                session.tell(told)
+            self._registry.tell_both(challenge, wire.ChallengeOver(challenge.number, request.reason))
 
 
 class InvitationPreview(Struct, frozen=True, omit_defaults=True):
