@@ -392,12 +392,13 @@ class RuleExample(Struct, frozen=True):
 class ThreatRow(Struct, frozen=True, omit_defaults=True):
     """Marks of a side in a line that it could complete.
 
-    They `run` if they are adjacent. The line is `open` if it continues at both ends.
+    They `run` if they are adjacent. The line is `open` if it continues at both ends. `cells` are where they are.
     """
 
     marks: int
     run: bool = False
     open: bool = False
+    cells: list[int] = []
 
 
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from ttt_net.client.display import AnyCommand, Command, Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.screens import replay_screen
-from ttt_net.client.screens.advice import HINT, TRY_AGAIN, WARN, due_requests
+from ttt_net.client.screens.advice import HINT, TRY_AGAIN, WARN, bad_cells, due_requests, good_cells
 from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
@@ -20,6 +20,7 @@ from ttt_net.messages import (
     AnalysisReply,
     ChallengeRequest,
     Ended,
+    ExplanationInfo,
     HintReply,
     HintRequest,
     InviteRequest,
@@ -33,6 +34,7 @@ from ttt_net.messages import (
     Request,
     SeekRequest,
     Snapshot,
+    ThreatRow,
 )
 from ttt_net.sdk.received import Answered
 
@@ -156,6 +158,15 @@ def test_a_hint_is_asked_for_by_a_key_and_shown_on_the_board() -> None:
     assert "+" in picture(display).replace("+-", "").replace("-+", "")
     display = update(display, played("tictactoe", LOST[:5]), 0)
     assert "at once" not in picture(display), "it was for the position before"
+
+
+def test_the_marks_that_a_hint_names_are_lit_as_a_threat() -> None:
+    match = snapshot(moves=LOST[:4], opponent=MIA)
+    row = ThreatRow(2, run=True, cells=[0, 1])
+    why = ExplanationInfo("must_block", ["c3"], theirs=["c3"], row=row)
+    display = update(coached(match), HintReply("m1", 4, "move", [2], "You have to play c3.", why), 0)
+    assert good_cells(display, match) == {2}
+    assert bad_cells(display, match) == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,11 @@ def test_programs_get_a_few_of_many_moves_and_no_empty_fields() -> None:
         "moves": ["a1", "a2", "a3", "a4"],
         "more": 3,
     }
-    row = MarkRow(3, is_run=True)
+    row = MarkRow(3, is_run=True, cells=(0, 1, 2))
     assert Explanation(ExplanationKind.DRAW_TO_LOSS, ("b2",), row=row, plies=4, is_bound=True).as_json() == {
         "kind": "draw_to_loss",
         "moves": ["b2"],
-        "row": {"marks": 3, "run": True, "open": False},
+        "row": {"marks": 3, "run": True, "open": False, "cells": [0, 1, 2]},
         "plies": 4,
         "at_most": True,
     }

@@ -51,6 +51,19 @@ def test_a_hint_says_what_to_see_first(name: str, text: str, moves: str, sentenc
     assert [game.move_names[move] for move in found.moves] == moves.split()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("connect4", "4 1 3"), ("tictactoe", "b2 b3 a3"), ("tictactoe3d", "1:a1 3:c3 1:b1")]
+)
+def test_hints_and_warnings_say_where_the_marks_are_that_threaten(name: str, text: str) -> None:
+    game, state = after(name, text)
+    marks = {cell for cell, mark in enumerate(game.board(state)) if mark == "X"}
+    for found in (hint(game, state), warning(game, state, 1)):
+        assert found is not None
+        assert found.why.row is not None
+        assert len(found.why.row.cells) == 2
+        assert marks.issuperset(found.why.row.cells)
+
+
 def test_a_quiet_position_has_no_hint_and_no_warning() -> None:
     game, state = after("gomoku", "h8")
     assert hint(game, state) is None

@@ -133,9 +133,12 @@ def good_cells(display: Display, match: Snapshot) -> set[int]:
 
 
 def bad_cells(display: Display, match: Snapshot) -> set[int]:
-    """Return the cells of the opponent's moves that a warning names."""
+    """Return the cells of the opponent's moves that a warning names, and of the marks that a hint or warning names."""
     told = hint_of(display, match)
-    return _cells(match, told.moves) if told is not None and told.kind == "warning" else set()
+    if told is None:
+        return set()
+    row = told.why.row if told.why is not None else None
+    return (_cells(match, told.moves) if told.kind == "warning" else set()) | set(row.cells if row is not None else ())
 
 
 def _cells(match: Snapshot, moves: list[int]) -> set[int]:

@@ -153,6 +153,8 @@ class MarkRow(NamedTuple):
     """Whether they are adjacent."""
     is_open: bool = False
     """Whether the line continues at both ends."""
+    cells: tuple[int, ...] = ()
+    """Where the marks are."""
 
     def in_words(self) -> str:
         """Return the marks as a sentence names them: `three in a row with both ends open`."""
@@ -197,7 +199,12 @@ class Explanation(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the object for programs, without empty fields; of many moves, a few and the number of others."""
-        row = self.row and {"marks": self.row.marks, "run": self.row.is_run, "open": self.row.is_open}
+        row = self.row and {
+            "marks": self.row.marks,
+            "run": self.row.is_run,
+            "open": self.row.is_open,
+            "cells": list(self.row.cells),
+        }
         found = {
             "kind": self.kind,
             "moves": list(self.moves[:MOST_NAMED]),
@@ -256,7 +263,7 @@ def row_of_threat(game: LineGame, stones: int, cell: Move) -> MarkRow:
     for line in game.lines_through[cell]:
         marks = line & ~(1 << cell)
         if marks & ~stones == 0:
-            return MarkRow(marks.bit_count(), is_run(marks, line))
+            return MarkRow(marks.bit_count(), is_run(marks, line), cells=list_cells(marks))
     raise AssertionError(f"cell {cell} completes no line")
 
 
@@ -275,7 +282,8 @@ def row_of_double_threat(game: LineGame, stones: int, threat: DoubleThreat) -> M
     for step in open_rows:
         marks = by_step[step] & stones
         if marks.bit_count() >= 2:
-            return MarkRow(marks.bit_count(), is_run(marks, whole[step]), is_open=True)
+            run = is_run(marks, whole[step])
+            return MarkRow(marks.bit_count(), run, is_open=True, cells=list_cells(marks))
     return None
 
 

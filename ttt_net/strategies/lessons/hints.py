@@ -167,7 +167,7 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
     sight = look(game, state)
     if sight.side == side:
         if sight.threats:
-            return _of_theirs(game, ExplanationKind.THEY_THREATEN, sight.threats)
+            return _of_theirs(game, ExplanationKind.THEY_THREATEN, sight.threats, _threat_row(game, state, sight))
         if sight.their_double_threats:
             moves, row = tuple(each.move for each in sight.their_double_threats), _double_row(game, state, sight)
             return _of_theirs(game, ExplanationKind.BEWARE_ROW if row else ExplanationKind.BEWARE, moves, row)

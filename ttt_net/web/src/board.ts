@@ -195,7 +195,7 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
     isSpent && "spent",
     isFading && "fading",
     mark === "." && look.hints.split(",").includes(`${cell}`) && "hint",
-    mark === "." && look.alarms.split(",").includes(`${cell}`) && "alarm",
+    look.alarms.split(",").includes(`${cell}`) && "alarm",
   ];
   return h(
     "button.cell",

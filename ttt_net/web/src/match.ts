@@ -100,7 +100,7 @@ function theBoard(match: Match): Tree {
     fading: past ? -1 : fadingCell(match),
     hints: past ? hints(match, past.ply) : coachedCells(match, "hint"),
     isReview: !!past,
-    alarms: past ? "" : coachedCells(match, "warning"),
+    alarms: past ? "" : [coachedCells(match, "warning"), namedMarks(match)].filter(Boolean).join(),
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: isFlat(),
     ...(isHexes(game) && { extent: extent(game), around: around(game) }),
@@ -121,6 +121,10 @@ function coachedCells(match: Match, kind: "hint" | "warning"): string {
   const { game, position, [kind]: said } = match;
   return said?.ply === position.ply ? (said.moves ?? []).map((move) => game.move_cells[move] ?? -1).join() : "";
 }
+
+/** The opponent's marks in the line that a hint or a warning names. */
+const namedMarks = ({ position, hint: good, warning }: Match): string =>
+  [good, warning].flatMap((said) => (said?.ply === position.ply && said.why?.row?.cells) || []).join();
 
 /** The cells that would have been better than the last move, if it gave something away or is the lesson. */
 function hints({ analysis: found, game, past }: Match, ply: number): string {

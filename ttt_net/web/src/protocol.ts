@@ -830,6 +830,7 @@ export interface ThreatRow {
   marks: number;
   run?: boolean;
   open?: boolean;
+  cells?: number[];
 }
 
 export interface TimeControl {
