@@ -146,6 +146,12 @@ def test_an_illegal_move_is_refused_and_names_what_is_legal(name: str) -> None:
         state = game.result(state, rng.choice(sorted(legal)))
 
 
+def test_a_move_above_the_lowest_free_cell_is_refused_by_its_number() -> None:
+    game = find_game("connect4")
+    with pytest.raises(Refusal, match=r"^move 24 is above the lowest free cell of 4; legal: 4, 1, 2, 3, 5, 6, 7$"):
+        game.result(game.result(game.initial, 38), 24)
+
+
 @pytest.mark.parametrize("name", ["mnk:19x19,1", "mnk:19x19,2", "mnk:19x19,5+swap", "connect:19x19,19"])
 def test_a_large_board_is_made_without_making_its_lines(name: str) -> None:
     """With them it takes 26 ms and a megabyte, for a name that any stranger may send; counted are bytes."""

@@ -58,6 +58,12 @@ async def test_a_server_whose_disk_is_almost_full_is_not_ready_and_its_matches_g
         await ann.ok("play", match=match, ply=0, move=0)
 
 
+async def test_a_server_that_starts_on_an_almost_full_disk_begins_no_match(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(free_disk_mb=100), measure=lambda: DiskUsage(20_000_000, 0)) as server:
+        ann = await server.join("Ann")
+        assert await ann.refused("seek") == "storage"
+
+
 def test_the_usage_of_a_disk_is_measured(tmp_path: Path) -> None:
     (tmp_path / "journal").write_bytes(bytes(1_000))
     (tmp_path / "journal-wal").write_bytes(bytes(234))

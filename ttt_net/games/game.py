@@ -301,6 +301,8 @@ class Game(ABC, Generic[S]):
         if not 0 <= move < len(self.move_names):
             return Refusal(Code.ILLEGAL_MOVE, f"there is no move {move}; legal: {legal}")
         name = self.move_names[move]
+        if not taken and self.gravity and moves and self.move_cells[move] >= 0:
+            return Refusal(Code.ILLEGAL_MOVE, f"move {move} is above the lowest free cell of {name}; legal: {legal}")
         if not taken:
             return Refusal(Code.ILLEGAL_MOVE, f"move {name} is not possible here; legal: {legal}")
         if self.gravity:

@@ -306,6 +306,7 @@ async def serving(
     """
     loop = asyncio.get_running_loop()
     hub.read_page()  # before anything can wait for it
+    hub.services.disk.look()  # so that it is not ready for a second, and begins matches that cannot go on
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(ledger.run())
         ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub)))
