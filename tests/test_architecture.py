@@ -567,8 +567,10 @@ def private_names_used(source: str) -> set[str]:
 def test_no_test_uses_a_private_name_of_the_product() -> None:
     """Those who test use what those who call use; so a private name may change, and no test with it."""
     private = set[str]().union(*(own_private_names(path.read_text()) for path in every_module().values()))
-    tests = {path: private_names_used(path.read_text()) for path in Path(__file__).parent.rglob("*.py")}
-    found = {path.name: names & private for path, names in tests.items() if names & private}
+    tests = {str(path): path.read_text() for path in Path(__file__).parent.rglob("*.py")}
+    suspects = {name: text for name, text in tests.items() if private & set(re.findall(r"\b_[a-zA-Z]\w*", text))}
+    used = {name: private_names_used(text) & private for name, text in suspects.items()}
+    found = {name: names for name, names in used.items() if names}
     assert found == {}
 
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -32,11 +33,15 @@ _SKIPPED = {"node_modules", "built", ".venv", "build", "dist", ".git"}
 
 @dataclass(frozen=True)
 class Module:
-    """A parsed source file."""
+    """A source file."""
 
     path: Path
     text: str
-    tree: ast.Module
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The file, parsed."""
+        return ast.parse(self.text)
 
     @property
     def line_count(self) -> int:
@@ -106,10 +111,9 @@ def pages_of(root: Path) -> list[Path]:
 
 
 def read_modules(folder: Path) -> list[Module]:
-    """Return every module below the folder, parsed."""
+    """Return every module below the folder."""
     paths = [path for path in sorted(folder.rglob("*.py")) if not _SKIPPED & set(path.relative_to(folder).parts)]
-    texts = [path.read_text(encoding="utf-8") for path in paths]
-    return [Module(path, text, ast.parse(text)) for path, text in zip(paths, texts, strict=True)]
+    return [Module(path, path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _largest(modules: list[Module], root: Path) -> list[str]:
