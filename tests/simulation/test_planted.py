@@ -18,30 +18,40 @@ from tests.simulation.planted import (
 
 RARELY_FOUND = {
     "a ban that is not put in force",
+    "a batch that is not repeated",
     "a block that challenges do not heed",
     "a block that pairings do not heed",
     "a board that is settled before its end",
     "a client that asks on as another player",
     "a client that does not notice a dead link",
+    "a client that keeps an offer after a move",
+    "a clock that runs while the server stands still",
     "a flag that every node lets fall",
     "a flag that never falls",
     "a forget that sheds a mute",
     "a former steward that keeps its seeks",
     "a line of chat that other nodes do not hear",
+    "a list of the lobby that is not told anew",
     "a lost wake-up",
     "a match about to begin that is not counted",
+    "a match of a tournament that nobody holds",
     "a mute that is not looked at",
     "a mute that other nodes do not hear of",
     "a node that is not told that it missed what was trimmed",
-    "a match of a tournament that nobody holds",
     "a number of a match told twice",
+    "a paused node that answers as if it had not been",
     "a range of ratings that nobody heeds",
     "a rating applied twice",
     "a rematch that could be avoided",
+    "a request that nobody answers",
     "a result that its tournament does not hear of",
     "a room that forgets its match when a write is overtaken",
     "a seek that meets nobody",
+    "a session taken for that of somebody else",
+    "a session that hears on after it was replaced",
+    "a session that stays after its connection",
     "a stale ok: nothing is held",
+    "a tail that begins one late",
     "a tournament that a restart forgets",
     "an epoch that is not checked",
     "an event of another node that is not told",
@@ -54,7 +64,7 @@ RARELY_FOUND = {
     "an upgrade that loses invitations",
     "watchers of other nodes who are not counted",
 }
-"""Faults that took more than 1 s of CPU when they were last measured. Only the long tests look for these."""
+"""Faults that took more than 0.5 s of CPU when they were last measured. Only the long tests look for these."""
 ALL = (*PLANTED, *PLANTED_AMONG_LEDGERS, *PLANTED_AMONG_NODES)
 
 

@@ -19,7 +19,7 @@ from tests.simulation.world import World
 from ttt_net.server.journal import Journal
 from ttt_net.server.rooms.audience import Audience
 
-SEEDS = range(1, 31)
+SEEDS = range(1, 21)
 SAME = range(1, 9)
 """Seeds whose whole trace is compared between two runs."""
 _TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range({}, {}):\n    trace = []\n    trace.append(failure_of(seed, None, trace))\n    sys.stdout.write(f'{{seed}} {{trace}}')"  # noqa: E501

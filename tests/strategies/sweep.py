@@ -49,23 +49,24 @@ def record(game: Game[Any], strategy: Strategy, side: Side) -> Record:
 
 
 @cache
-def records() -> dict[str, tuple[Record, Record]]:
-    """Return each strategy's record as X and as O, on the board of tic-tac-toe."""
+def records(name: str) -> tuple[Record, Record]:
+    """Return a strategy's record as X and as O, on the board of tic-tac-toe."""
     game = find_game("tictactoe")
     with patch.object(engine, "is_installed", lambda: False):
-        return {
-            name: (record(game, find_strategy(name, seed=1), 0), record(game, find_strategy(name, seed=1), 1))
-            for name in NAMES
-        }
+        return record(game, find_strategy(name, seed=1), 0), record(game, find_strategy(name, seed=1), 1)
+
+
+def row(name: str) -> str:
+    """Return a strategy's row of the table."""
+    as_x, as_o = records(name)
+    cells = (f"`{name}`", find_strategy(name).idea, ", ".join(map(str, as_x)), ", ".join(map(str, as_o)))
+    return f"| {' | '.join(cells)} |"
 
 
 def table() -> str:
     """Return the records as a table in Markdown."""
     rows = ["| strategy | how it thinks | as X: won, drawn, lost | as O: won, drawn, lost |", "|---|---|--:|--:|"]
-    for name, (as_x, as_o) in records().items():
-        cells = (f"`{name}`", find_strategy(name).idea, ", ".join(map(str, as_x)), ", ".join(map(str, as_o)))
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join((*rows, *map(row, NAMES))) + "\n"
 
 
 def page() -> str:

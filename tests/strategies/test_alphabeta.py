@@ -79,7 +79,7 @@ def test_solved_games_have_their_known_value(name: str, value: int) -> None:
 def test_a_larger_game_agrees_with_the_oracle_from_any_position() -> None:
     game = find_game("mnk:3x4,3")
     oracle, rng = Oracle(game), random.Random(7)
-    for state in rng.sample(oracle.positions(), 150):
+    for state in rng.sample(oracle.positions(), 40):
         if not game.is_terminal(state):
             choice = find_strategy("alphabeta")(game, state, Limit())
             value, plies = oracle.judge(state)

@@ -33,7 +33,7 @@ def test_unfinished_analyses_claim_nothing(connect4: Game[Any]) -> None:
 
 def test_only_estimates_of_the_same_depth_are_compared() -> None:
     game, depths = find_game("connect:12x8,4"), set()
-    for nodes in range(20, 4_000, 180):
+    for nodes in range(20, 4_000, 600):
         cut_short = analyse(game, game.initial, Limit(nodes=nodes))
         depths.add(cut_short.counts.depth)
         if cut_short.counts.depth:

@@ -30,7 +30,7 @@ def solver() -> Connect4Solver:
 @pytest.mark.parametrize("stones", [28, 30, 31, 33, 36, 39, 41])
 def test_late_positions_agree_with_the_slow_solver(stones: int, connect4: LineGame, solver: Connect4Solver) -> None:
     rng = random.Random(stones)
-    for _ in range(15):
+    for _ in range(15 if stones > 28 else 4):  # the slow solver takes a third of a second for 14 empty cells
         moves, columns = random_columns(stones, rng), EMPTY
         for number, move in enumerate(moves):
             columns = play(columns, move - 1, "XO"[number % 2])
@@ -123,7 +123,7 @@ def test_a_search_that_was_stopped_has_remembered_nothing_wrong(connect4: LineGa
 @pytest.mark.usefixtures("_without_a_book")
 def test_a_bot_out_of_time_for_the_truth_still_has_a_sensible_move(connect4: LineGame) -> None:
     engine.load(connect4)
-    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=1000))
+    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=300))
     assert not choice.exact
     assert choice.counts.depth >= 2
 

@@ -108,7 +108,7 @@ def test_an_open_three_is_stopped_or_used(text: str, moves: str) -> None:
 
 def test_a_move_that_leaves_a_win_by_fours_is_not_looked_at() -> None:
     game, rng, seen = line_game("gomoku"), random.Random(8), 0
-    while seen < 200:
+    while seen < 60:
         state = random_position(game, 24, rng)
         own, other = own_and_other(state)
         if completing_cells(game.lines, own, other) or completing_cells(game.lines, other, own):

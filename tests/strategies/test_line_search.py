@@ -117,7 +117,7 @@ def test_it_keeps_its_limit_of_nodes() -> None:
 def test_it_beats_tactics_on_qubic_from_random_openings() -> None:
     game, rng = find_game("qubic"), random.Random(4)
     engine.load(game)
-    for number in range(5):
+    for number in range(2):
         opening = random_opening(game, 2, rng)
         players = [Entrant(name, find_strategy(name, seed=number)) for name in ("alphabeta", "tactics")]
         for first in (0, 1):

@@ -137,7 +137,7 @@ def test_playouts_of_ultimate_end_as_its_rules_say() -> None:
     assert isinstance(game, UltimateGame)
     rules = UltimatePlayouts(game)
     as_written: dict[str, Any] = {name: getattr(playouts, name).py_func for name in ("empty", "mark")}
-    for _ in range(200):
+    for _ in range(40):
         state = game.initial
         words, side = rules.arguments(state)
         while not game.is_terminal(state):

@@ -179,7 +179,7 @@ def test_a_player_who_resigned_is_shown_their_mistake() -> None:
     [
         ("gomoku", "h8 a1 i8 a2 j8 a3 k8 a4 l8"),
         ("qubic", "1:a1 4:b1 1:b1 3:c3 1:c1 2:d4 1:d1"),
-        ("ultimate", "e5 e4 e1 e2 d5 b5 d4"),
+        ("ultimate", "e5 e4 e1 e2"),
     ],
 )
 def test_every_move_has_a_grade_and_a_best_move(name: str, text: str) -> None:
