@@ -17,6 +17,7 @@ from ttt_net.messages import AnyRequest
 ROOT = Path(__file__).parent.parent.parent
 
 
+@pytest.mark.long
 def test_the_cost_of_a_swarm_is_printed_for_each_shape() -> None:
     command = [sys.executable, "-m", "benchmarks.flood", "--cpu"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)

@@ -26,6 +26,7 @@ def test_a_script_ends_with_its_last_move_and_as_it_says(moves: tuple[int, ...],
     assert outcome.winner == winner
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")
 def test_a_quick_run_prints_a_row_for_each_server_and_the_ratios() -> None:
     run = subprocess.run(

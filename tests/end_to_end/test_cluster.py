@@ -40,7 +40,7 @@ async def playing(cluster: Cluster, account: Account, count: int) -> AsyncIterat
             task.cancel()
 
 
-async def get_on(account: Account, moves: int = 60) -> None:
+async def get_on(account: Account, moves: int = 30) -> None:
     """Wait until so many more moves were acknowledged."""
     async with asyncio.timeout(PATIENCE_S):
         await account.come_to(len(account.moves) + moves)
@@ -49,7 +49,7 @@ async def get_on(account: Account, moves: int = 60) -> None:
 async def test_nothing_acknowledged_is_lost_whatever_of_a_cluster_dies(tmp_path: Path) -> None:
     account = Account()
     async with running(tmp_path, 3, random.Random(1), is_alone=False) as cluster:
-        async with playing(cluster, account, 8):
+        async with playing(cluster, account, 4):
             await get_on(account)
             for fault in (cluster.kill_node, cluster.kill_server, cluster.restart_node, cluster.cut_link):
                 await fault()

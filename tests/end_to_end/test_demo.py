@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pexpect
+import pytest
 
 from tests.patience import PATIENCE_S
 
@@ -27,6 +28,7 @@ def test_the_demo_plays_a_whole_match_and_says_how_to_join_in() -> None:
         assert line in done.stdout
 
 
+@pytest.mark.long
 def test_in_a_terminal_marks_fall_and_the_server_is_back_within_the_time_that_somebody_looks() -> None:
     child = pexpect.spawn(sys.executable, ["-m", "ttt_net", "demo"], dimensions=(24, 80), timeout=PATIENCE_S)
     child.expect_exact("The plug is pulled")

@@ -48,7 +48,9 @@ def run(folder: Path, command: Sequence[str]) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("language", TRIALS)
+@pytest.mark.parametrize(
+    "language", [each if each == "python" else pytest.param(each, marks=pytest.mark.long) for each in TRIALS]
+)
 def test_a_new_bot_passes_its_own_tests_which_play_a_whole_match(language: str, tmp_path: Path) -> None:
     bot = project(tmp_path, language)
     assert not [path for path in bot.iterdir() if NAME in path.read_text(encoding="utf-8")]

@@ -14,6 +14,7 @@ SETTLED = ".deck:not([data-settling]) button"
 """Elements that have been visible for long enough to accept taps."""
 
 
+@pytest.mark.long
 def test_two_play_a_whole_match_and_begin_the_rematch_in_firefox(tmp_path: Path) -> None:
     if FIREFOX is None:
         pytest.skip("needs firefox")
