@@ -49,7 +49,7 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk.received import Answered, Back, Lost, Retrying
 
-STEPS = 400
+STEPS = 200
 NAMED = ["up", "down", "left", "right", "c-m", "escape", "c-i", "c-h", "pageup", "pagedown", "home", "end"]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KEYS = [*NAMED, *" ?0123456789+:,", *LETTERS, *LETTERS.upper()]

@@ -194,14 +194,13 @@ def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, s
     ],
 )
 def test_any_error_is_one_line_and_an_exit_code(
-    real_server: RealServer, environment: dict[str, str], arguments: list[str], code: int, words: str
+    real_server: RealServer, start: Start, arguments: list[str], code: int, words: str
 ) -> None:
-    command = [*CLIENT, *(argument.replace("{server}", real_server.address) for argument in arguments)]
-    done = subprocess.run(command, input="", capture_output=True, text=True, env=environment, timeout=PATIENCE_S)
-    assert done.returncode == code, done
-    assert words in done.stderr
-    assert done.stderr.count("\n") == (1 if code else 0)
-    assert "Traceback" not in done.stdout + done.stderr
+    found, out, err = ended(start(*(argument.replace("{server}", real_server.address) for argument in arguments)))
+    assert found == code, err
+    assert words in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in out + err
 
 
 def test_where_nothing_listens_it_says_what_to_do(environment: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -204,6 +205,12 @@ class WorkingHub(Hub):
 
 @pytest.fixture
 def attacked(seed: int, neighbours: str) -> World:
+    return attacked_world(seed, neighbours)
+
+
+@cache
+def attacked_world(seed: int, neighbours: str) -> World:
+    """Run the attack once for both tests, which only look at what was noted."""
     addresses, _ = NEIGHBOURS[neighbours]
     world = World(addresses, seed)
     world.ask_later()

@@ -177,7 +177,7 @@ LIES = st.lists(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(LIES)
 def test_any_server_message_is_drawn_without_errors_or_side_effects(lies: list[Any]) -> None:
     dialogue = ClientSession("Ann", None)

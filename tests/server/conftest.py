@@ -10,7 +10,7 @@ import pytest
 Factory = Callable[[], asyncio.AbstractEventLoop]
 
 
-ON_BOTH = {"wire", "process", "hostile", "test_hub", "test_leaks", "test_room", "test_start", "test_coach"}
+ON_BOTH = {"wire", "process", "hostile", "test_hub", "test_leaks", "test_start", "test_coach"}
 """Folders and files of tests for which it matters which loop runs them."""
 
 
