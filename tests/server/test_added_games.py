@@ -1,6 +1,8 @@
 """Matches of games that other packages have added, on a server."""
 
+import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,9 @@ import pytest
 from tests.server.peer import Peer
 from tests.server.running import running
 from ttt_net.games import find_game
+from ttt_net.matches.referee import RATED_PLIES
+from ttt_net.server.settings.configuration import Configuration, Games
+from ttt_net.server.wire.http import find_asset
 
 
 async def test_a_match_keeps_the_version_of_the_rules_that_it_began_with(
@@ -32,6 +37,39 @@ async def test_a_match_keeps_the_version_of_the_rules_that_it_began_with(
             assert moves in await record_of(again, match)
             answer = await again.ask("resume", match=f"{match}-2", seq=0)
             assert answer.get("code") == (None if version == 2 else "unknown_game")
+
+
+async def test_a_game_of_another_package_is_rated_where_the_host_has_listed_it(tmp_path: Path, examples: None) -> None:
+    wish = {"games": ["othello"], "rated": True, "time": {"initial_ms": 180_000}}
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        assert await ann.refused("seek", **wish) == "always_casual"
+        assert await ann.refused("leaderboard", game="othello") == "always_casual"
+    configuration = Configuration(name="test", games=Games(rated=("othello", "nothing")))
+    async with running(tmp_path, configuration=configuration) as server:
+        ann, ben = await server.connect(), await server.connect()
+        welcome = await ann.hello(name="Cleo")
+        await ben.hello(name="Ben")
+        assert [game["name"] for game in welcome["games"] if game.get("rated")] == ["othello"]
+        assert await ann.refused("seek", **{**wish, "games": ["hex"]}) == "always_casual"
+        for player in (ann, ben):
+            await player.ok("seek", **wish)
+        snapshot = await ann.hear("snapshot")
+        assert snapshot["rated"]
+        players = (ann, ben) if snapshot["you"] == 0 else (ben, ann)
+        for ply in range(RATED_PLIES):
+            await players[ply % 2].ok("play", match=snapshot["match"], ply=ply, move=snapshot["position"]["legal"][0])
+            snapshot = snapshot | await players[1 - ply % 2].hear("played", ply=ply + 1)
+        await players[1].ok("resign", match=snapshot["match"])
+        assert (await ann.hear("rated"))["ratings"][0]["after"] > 1500
+        await ann.ok("leaderboard", game="othello", speed="blitz")
+        assert (await ann.hear("leaderboard"))["game"] == "othello"
+    for rated in ((), ("othello",)):
+        page = find_asset("/", rated=rated)
+        assert page is not None
+        found = re.search(rb'"name":"othello".*?"rated":(true|false)', gzip.decompress(page.coded["gzip"]))
+        assert found is not None
+        assert found[1] == (b"true" if rated else b"false")
 
 
 async def record_of(peer: Peer, match: str) -> str:

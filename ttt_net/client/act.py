@@ -340,7 +340,7 @@ def _entered(display: Display) -> Effect:
         case Entry.CHAT:
             return display, chat(display, text=typed)
         case Entry.GAME if display.page.screen == "games":
-            return said(display, request_for(display.page, typed.lower()))
+            return said(display, request_for(display.page, typed.lower(), display.world.added_games))
         case Entry.ADDRESS | Entry.NAMES | Entry.GAME:
             return screen_of(display).entered(display, typed)
         case _:

@@ -1,6 +1,7 @@
 """Known values of games with best play, who found them, and the games that are therefore never rated."""
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ttt_net.games.catalogue import SWAP
@@ -80,18 +81,19 @@ _RATEABLE_LINES = range(5, 8)
 """The line lengths with rated matches in games without gravity: shorter lines can be forced, longer ones prevented."""
 
 
-def is_always_casual(name: str) -> bool:
+def is_always_casual(name: str, rated: Collection[str] = ()) -> bool:
     """Tell whether matches of a game, by its canonical name, are never rated because perfect play is easy there.
 
     These are games that a complete search on one machine solves (also with swap), games on small boards, games with
-    lines so short or long that a simple rule decides, and games of other packages, which nobody has analysed.
+    lines so short or long that a simple rule decides, and games of other packages, which nobody has analysed, except
+    those in `rated`, which the host has named.
     """
     base = name.removesuffix(SWAP)
     if any(search in known_value(base).source for search in (_SEARCH, _PROOF)):
         return True
     sizes = _SIZED.fullmatch(base)
     if sizes is None:
-        return base not in _BY_NAME
+        return base not in _BY_NAME and base not in rated
     width, height, k = map(int, sizes.groups()[1:])
     if width * height <= _FEW_CELLS or k <= 3:
         return True

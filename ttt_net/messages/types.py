@@ -74,13 +74,15 @@ class PlayerInfo(Struct, frozen=True, omit_defaults=True):
 class AddedGame(Struct, frozen=True, omit_defaults=True):
     """A game added to a server by another package. `title` and `rule` are for people.
 
-    With `swap`, it can also be played with the pie rule, under its name with `+swap`.
+    With `swap`, it can also be played with the pie rule, under its name with `+swap`. With `rated`, the
+    host allows rated matches.
     """
 
     name: str
     title: str
     rule: str
     swap: bool = False
+    rated: bool = False
 
 
 class GeometryInfo(Struct, frozen=True, omit_defaults=True):

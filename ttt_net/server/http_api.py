@@ -173,7 +173,7 @@ class HttpApi:
 
     def games(self, connection: Connection, request: Request, _: NoParameters) -> Response:
         """Return the games with a name."""
-        return self._data(request, _games())
+        return self._data(request, _games(names(), self._services.configuration.games.rated))
 
     def openapi(self, connection: Connection, request: Request, _: NoParameters) -> Response:
         """Return the OpenAPI file."""
@@ -187,7 +187,7 @@ class HttpApi:
     def leaderboard(self, connection: Connection, request: Request, said: LeaderboardParameters) -> LaterAnswer:
         """Ask for a page of ratings."""
         game = game_name(said.game)
-        if is_always_casual(game):
+        if is_always_casual(game, self._services.configuration.games.rated):
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
         asked = wire.LeaderboardRequest(0, game, said.speed, said.bots, said.page, said.people)
         query = queries.LeaderboardQuery(asked, game, NOBODY, self._services.wall_ms())
@@ -326,13 +326,13 @@ def _next_address(address: str, after: str) -> str:
 
 
 @cache
-def _games() -> Asset:
-    return asset_of(wire.encode(list(_listed_games())), _JSON)
+def _games(games: tuple[str, ...], rated: tuple[str, ...]) -> Asset:
+    return asset_of(wire.encode(list(_listed_games(games, rated))), _JSON)
 
 
-def _listed_games() -> Iterator[ListedGame]:
-    for game in map(find_game, names()):
-        is_rated = not is_always_casual(game.name)
+def _listed_games(games: tuple[str, ...], rated: tuple[str, ...]) -> Iterator[ListedGame]:
+    for game in map(find_game, games):
+        is_rated = not is_always_casual(game.name, rated)
         yield ListedGame(
             game.name, game.title, game.rule, list(game.shape), game.gravity, may_swap(game.name), is_rated
         )

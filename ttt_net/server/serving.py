@@ -163,7 +163,10 @@ async def _serve(
 
         loop.add_signal_handler(signal.SIGHUP, hear_hangup)
     allow_many_files()
-    outside()  # search for games of other packages now, since it takes up to 100 ms
+    added = outside()  # searched for now, since that takes up to 100 ms
+    for name in hub.services.configuration.games.rated:
+        if name not in added:
+            log.warning("games.rated: no installed package adds a game %s", name)
     gc.freeze()  # exclude objects that live as long as the process from collections
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)

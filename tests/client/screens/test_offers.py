@@ -5,12 +5,13 @@ import json
 import re
 
 import pytest
+from msgspec import structs
 
 from tests.client.conftest import RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
 from tests.client.lines.paper import Paper
 from tests.client.pressing import lobby, pressed
-from tests.client.samples import BEN, BLITZ, ok, snapshot
+from tests.client.samples import BEN, BLITZ, ok, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client import words
 from ttt_net.client.act import act
@@ -21,16 +22,19 @@ from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.options import parse
-from ttt_net.client.screens.offers import as_understood, in_terms
+from ttt_net.client.screens.offers import as_understood, by_default, in_terms
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.server_search import shareable
+from ttt_net.client.update import update
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
+    AddedGame,
     ChallengeRequest,
     InvitationReply,
     InviteRequest,
     JoinRequest,
+    LeaderboardRequest,
     Refused,
     SeekInfo,
     SeekList,
@@ -90,6 +94,16 @@ def test_a_level_may_stand_anywhere_among_game_and_clock(terms: str) -> None:
 def test_invalid_levels_are_reported() -> None:
     assert in_terms(SeekRequest(0), "level 9") == "level 9 is none: 1 to 8."
     assert in_terms(SeekRequest(0), "level high") == "level high is none: 1 to 8."
+
+
+def test_a_game_of_another_package_is_sought_for_ratings_where_the_host_rates_it() -> None:
+    games = [AddedGame("othello", "Othello", "a rule", rated=True), AddedGame("hex", "Hex", "a rule")]
+    for game in games:
+        wish = by_default(SeekRequest(0, [game.name], opponents="people"), games)
+        assert (wish.rated, wish.or_casual) == (game.rated, game.rated)
+    display = update(lobby(), structs.replace(welcome(), games=games), 0)
+    display, _ = act(display, Open(Page("leaders", about="ultimate")), SeekRequest(0))
+    assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="othello", speed="untimed"),)
 
 
 def test_a_server_that_knows_no_or_casual_is_asked_for_a_casual_match() -> None:

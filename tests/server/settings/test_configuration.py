@@ -17,6 +17,7 @@ OTHER = {bool: "yes", int: "4567", float: "7.5", str: "other", Path | None: "/tm
 
 
 CHECKED = {
+    "games.rated": "hex, othello",
     "public_url": "wss://play.example.org",
     "node": "one",
     "cluster.ledger": "nats://one:4222, tls://two:4222",

@@ -4,7 +4,7 @@ The lobby offers waiting people, free bots and challenges; players type terms su
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -52,6 +52,7 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.games.values import is_always_casual
 from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
 from ttt_net.messages import (
+    AddedGame,
     Challenged,
     ChallengeRequest,
     InviteRequest,
@@ -239,13 +240,17 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
     return Send(structs.replace(request, game=game))
 
 
-def by_default(request: SeekRequest) -> SeekRequest:
+def by_default(request: SeekRequest, added: Iterable[AddedGame] = ()) -> SeekRequest:
     """Return a seek with the default kind: rated if the other player wants that too.
 
-    This applies to people in games with ratings; matches with bots have hints instead.
+    This applies to people in games with ratings; matches with bots have hints instead. `added` are the games that other
+    packages add to the server.
     """
+    rated = {game.name for game in added if game.rated}
     is_for_people = request.opponents == "people" and request.level is None
-    may_be_rated = is_for_people and bool(request.games) and not any(map(is_always_casual, request.games))
+    may_be_rated = (
+        is_for_people and bool(request.games) and not any(is_always_casual(game, rated) for game in request.games)
+    )
     return structs.replace(request, rated=may_be_rated, or_casual=may_be_rated)
 
 
@@ -350,18 +355,18 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         title, rule = words.title_and_rule(name)
         if name in added:
             title, rule = clean(added[name].title, _MAX_GAME_CELLS), clean(added[name].rule, words.MAX_SENTENCE_CELLS)
-        rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
+        rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name, added.values()))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]
 
 
-def request_for(page: Page, game: str) -> Request:
-    """Return the request that choosing this game on the page sends."""
+def request_for(page: Page, game: str, added: Iterable[AddedGame]) -> Request:
+    """Return the request that choosing this game on the page sends; `added` are the games of other packages."""
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
             seek = SeekRequest(0, [game], time, page.opponents, rated=bool(page.is_rated))
-            return by_default(seek) if page.is_rated is None else seek
+            return by_default(seek, added) if page.is_rated is None else seek
         case Purpose.CHALLENGE:
             rated, or_casual = page.is_rated is not False, page.is_rated is None
             return ChallengeRequest(0, name=page.about, game=game, time=time, rated=rated, or_casual=or_casual)
@@ -416,7 +421,7 @@ def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
         )
     meant = in_terms(structs.replace(wanted, rated=True, or_casual=True), rest)
     if isinstance(meant, Send) and isinstance(meant.request, SeekRequest) and meant.request.or_casual:
-        return Send(by_default(meant.request))
+        return Send(by_default(meant.request, display.world.added_games))
     return meant
 
 

@@ -411,8 +411,9 @@ def _with_speed(display: Display, *, by: int) -> Effect:
 
 
 def _with_game(display: Display) -> Effect:
-    at = NAMES.index(display.page.about) if display.page.about in NAMES else -1
-    page = replace(display.page, about=NAMES[(at + 1) % len(NAMES)])
+    games = (*NAMES, *(game.name for game in display.world.added_games if game.rated))
+    at = games.index(display.page.about) if display.page.about in games else -1
+    page = replace(display.page, about=games[(at + 1) % len(games)])
     return display.with_page(page), _requests(page)
 
 

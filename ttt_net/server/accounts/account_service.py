@@ -165,7 +165,7 @@ class HistoryService:
                 return queries.HistoryQuery(request.name, game, request.before, asker)
             case wire.LeaderboardRequest():
                 game = game_name(request.game)
-                if is_always_casual(game):
+                if is_always_casual(game, self._services.configuration.games.rated):
                     raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
                 return queries.LeaderboardQuery(request, game, asker, self._services.wall_ms())
             case wire.ReplayRequest():

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
@@ -251,7 +251,7 @@ class SessionService:
                 chat=services.limits.allow_chat,
                 features=self._features(),
                 nodes=services.membership.urls() if services.membership else [],
-                games=_added_games(),
+                games=_added_games(services.configuration.games.rated),
             )
         )
         mute = services.sanctions.on("mute", session.subject, connection.address)
@@ -375,12 +375,11 @@ def _session(
     )
 
 
-@cache
-def _added_games() -> list[wire.AddedGame]:
+def _added_games(rated: tuple[str, ...]) -> list[wire.AddedGame]:
     """Return the games of other packages, as sent to clients."""
     added = outside()
     return [
-        wire.AddedGame(name, game.title, game.rule, swap=name + SWAP in added)
+        wire.AddedGame(name, game.title, game.rule, swap=name + SWAP in added, rated=name in rated)
         for name, game in added.items()
         if not name.endswith(SWAP)
     ]

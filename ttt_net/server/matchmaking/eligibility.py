@@ -129,8 +129,11 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, f"{session.info.name} is a guest; `rename` first, to play for ratings")
         if not games:
             raise Refusal(Code.ALWAYS_CASUAL, "a rated seek names its games; not all are rated")
-        for game in filter(is_always_casual, games):
-            raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
+        rated = self._services.configuration.games.rated
+        for game in (each for each in games if is_always_casual(each, rated)):
+            raise Refusal(
+                Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known, or nobody knows it"
+            )
 
     def may_be_rated(self, sessions: Sequence[Session], games: tuple[str, ...]) -> bool:
         """Tell whether one or two players who also accept casual matches may play these games for ratings.

@@ -164,6 +164,25 @@ class Tls:
         return self.cert is not None or self.key is not None or self.self_signed
 
 
+_ADDED_GAME = re.compile(r"[a-z][a-z0-9]{1,19}", re.ASCII)
+
+
+def check_added_game(text: str) -> None:
+    """Check that `text` can be the name of a game of another package. Raises `ValueError` if it cannot."""
+    if not _ADDED_GAME.fullmatch(text):
+        raise ValueError(f"{text!r} is no name of a game of another package; write it without +swap, such as hex")
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """The treatment of games of other packages (docs/own_games.md)."""
+
+    rated: tuple[str, ...] = setting(
+        (), "games of other packages with rated matches; name only those that no player can solve",
+        check=check_added_game, is_live=False,
+    )  # fmt: skip
+
+
 PlayerAct = Literal[
     "blocks",
     "codes",
@@ -351,6 +370,7 @@ class Configuration:
     log_level: str = setting("warning", "log level; info adds start, stop and dropped connections", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)
     cluster: Cluster = field(default_factory=Cluster)
+    games: Games = field(default_factory=Games)
     limits: Limits = field(default_factory=Limits)
 
     @property

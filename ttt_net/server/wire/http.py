@@ -83,10 +83,13 @@ class Asset:
     """Further headers of the response."""
 
 
-def find_asset(path: str, address: str = "") -> Asset | None:
-    """Return the asset at a path without its query, or None; `address` is the public one of the server, if known."""
+def find_asset(path: str, address: str = "", rated: tuple[str, ...] = ()) -> Asset | None:
+    """Return the asset at a path without its query, or None.
+
+    `address` is the public one of the server, if known; `rated` are the games of other packages with rated matches.
+    """
     place = "/j" if path.startswith("/j") else "/"  # link previews do not get the code after the #
-    return _assets(address).get(place if _PLACES.fullmatch(path) else path)
+    return _assets(address, names(), rated).get(place if _PLACES.fullmatch(path) else path)
 
 
 def page_files() -> dict[str, bytes]:
@@ -107,7 +110,7 @@ def style_source() -> str:
     return f"'sha256-{b64encode(sha256(_style().encode()).digest()).decode()}'"
 
 
-def _catalogue() -> str:
+def _catalogue(games: tuple[str, ...], rated: tuple[str, ...]) -> str:
     """Return the named games as JSON, for the page before its first match."""
     listed = [
         {
@@ -116,11 +119,11 @@ def _catalogue() -> str:
             "rule": game.rule,
             "shape": game.shape,
             "swap": may_swap(game.name),
-            "rated": not is_always_casual(game.name),
+            "rated": not is_always_casual(game.name, rated),
             **({"block": game.block} if game.block else {}),
             **_line(game),
         }
-        for game in map(find_game, names())
+        for game in map(find_game, games)
     ]
     return json.dumps(listed, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
@@ -137,14 +140,14 @@ def _ending(name: str) -> str:
 
 
 @cache
-def _assets(address: str) -> Mapping[str, Asset]:
+def _assets(address: str, games: tuple[str, ...], rated: tuple[str, ...]) -> Mapping[str, Asset]:
     found = page_files()
     packed = {name.removesuffix(".br"): found.pop(name) for name in list(found) if _ending(name) == _BROTLI}
     folder = f"/assets/{_hash(b''.join(found[name] for name in sorted(found)))}/"
     index = found.pop(_INDEX).decode().replace("assets/", folder)
     index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
     index = _PREVIEW_PICTURE.sub(lambda found: found[1] + address + found[2], index)
-    index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
+    index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue(games, rated)))
     invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to a match", index)
     links = {"Link": ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)}
     kept = {
@@ -235,6 +238,8 @@ class OwnPages(NamedTuple):
     """The configured name."""
     address: str = ""
     """The public address, such as `https://play.example.org`; empty if the host has not set it."""
+    rated: tuple[str, ...] = ()
+    """The games of other packages with rated matches."""
 
     def has(self, host: str) -> bool:
         """Tell whether a browser may have loaded the server's page under a name.
@@ -287,7 +292,7 @@ def answer_http(
     """
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
-        response = _answer_plain(request, preview, own.address, is_closed=is_closed, is_ready=is_ready)
+        response = _answer_plain(request, preview, own, is_closed=is_closed, is_ready=is_ready)
         if addresses:
             del response.headers["Content-Security-Policy"]
             response.headers["Content-Security-Policy"] = f"{_CONTENT_POLICY}; connect-src 'self' {' '.join(addresses)}"
@@ -329,7 +334,7 @@ def turn_away(why: TurnedAway) -> Response:
 
 
 def _answer_plain(
-    request: Request, preview: Struct | None, address: str, *, is_closed: bool, is_ready: bool
+    request: Request, preview: Struct | None, own: OwnPages, *, is_closed: bool, is_ready: bool
 ) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
@@ -344,7 +349,7 @@ def _answer_plain(
     elif path == _INVITATIONS and "Invitation" in request.headers:
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
-    elif (asset := find_asset(path, address)) is not None:
+    elif (asset := find_asset(path, own.address, own.rated)) is not None:
         response = _serve(request, asset)
     else:
         response = _not_found(request)

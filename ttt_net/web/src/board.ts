@@ -153,17 +153,12 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
 
 const labels = (kind: string, names: string[]): Tree => h(`div.${kind}`, { hidden: true }, names.map((name, n) => h("span", { style: { "--n": n } }, name)));
 
-/** The column and row in the name of the move at a cell; games of other packages may count rows from the top. */
-function labelsAt(game: Game, cell: number): [string, string] | undefined {
-  const [, column, row] = /([a-z]+)(\d+)$/.exec(game.move_names[game.move_cells.indexOf(cell)] ?? "") ?? [];
-  return column && row ? [column, row] : undefined;
-}
+const nameAt = (game: Game, cell: number): string => game.move_names[game.move_cells.indexOf(cell)] ?? "";
 
-const columnNames = (game: Game): string[] =>
-  range(sizes(game)[2], (x) => (game.gravity && game.shape.length < 3 ? `${x + 1}` : (labelsAt(game, x)?.[0] ?? String.fromCharCode(97 + x))));
+/** Rows and columns as moves name them: games of other packages may count rows from the top. */
+const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => /[a-z]+(?=\d+$)|\d+$/.exec(nameAt(game, x))?.[0] ?? "");
 
-const rowNames = (game: Game): string[] =>
-  range(sizes(game)[1], (y) => labelsAt(game, y * sizes(game)[2])?.[1] ?? `${sizes(game)[1] - y}`);
+const rowNames = (game: Game): string[] => range(sizes(game)[1], (y) => /\d+$/.exec(nameAt(game, y * sizes(game)[2]))?.[0] ?? "");
 
 /** Whether a cell is part of the winning line or of another reason of the win. */
 const hasWonBy = ({ line, notes }: Position, cell: number): boolean => line.includes(cell) || !!notes?.some(({ kind, cells }) => kind === "win" && cells?.includes(cell));
@@ -296,7 +291,7 @@ function blocks({ game, position, canMove }: Look, legal: Set<number>): Child {
 function placeName(game: Game, cell: number): string {
   const [z, y, x] = placeOf(game, cell);
   const [down = 1, across = 1] = game.block ?? [];
-  if (game.geometry) return labelsAt(game, cell)?.join("") ?? f(w.placeOnBoard, y + 1, x + 1);
+  if (game.geometry) return nameAt(game, cell);
   if (game.block) return f(w.placeInBlock, blockOf(game, cell) + 1, (y % down) + 1, (x % across) + 1);
   return game.shape.length === 3 ? f(w.placeInLayer, z + 1, y + 1, x + 1) : f(w.placeOnBoard, y + 1, x + 1);
 }

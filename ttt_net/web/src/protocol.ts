@@ -15,6 +15,7 @@ export interface AddedGame {
   title: string;
   rule: string;
   swap?: boolean;
+  rated?: boolean;
 }
 
 export interface Adjourned {
