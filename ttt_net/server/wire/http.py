@@ -162,7 +162,8 @@ def _asset(
     name: str, body: bytes, packed: bytes | None, caching: str, headers: Mapping[str, str] | None = None
 ) -> Asset:
     coded = {_BROTLI: packed} if packed is not None else {}
-    coded["gzip"] = gzip.compress(body, mtime=0)
+    level = 1 if _ending(name) == "map" else 9  # maps are only for developers, and larger than all other files
+    coded["gzip"] = gzip.compress(body, level, mtime=0)
     return Asset(_KINDS[_ending(name)], body, coded, f'W/"{_hash(body)}"', caching, headers or {})
 
 
