@@ -97,6 +97,9 @@ class Peer:
         """The newest event of each match that this person has heard of, on whichever link."""
         self.lists: dict[type, wire.ServerMessage] = {}
         """The lists of the lobby, as they were told last on this link."""
+        self.tournaments: dict[str, wire.TournamentReply] = {}
+        """The tournaments that it follows, as they were told last on this link."""
+        self._followed: set[str] = set()
         self.heard_lines: Counter[str] = Counter()
         """How often each line of chat was heard."""
         self.link: Link | None = None
@@ -133,6 +136,8 @@ class Peer:
             return
         self.talk = Talk()
         self.lists.clear()
+        self.tournaments.clear()
+        self._followed.clear()
         self.link = self.world.link(self)
         if self.link is None:
             self._come_back()
@@ -403,6 +408,8 @@ class Peer:
             case wire.TournamentReply():
                 if event.tournament not in self.world.tournaments:
                     self.world.tournaments.append(event.tournament)
+                if event.tournament in self._followed:
+                    self.tournaments[event.tournament] = event
             case wire.TournamentList():
                 for row in event.tournaments:
                     if row.tournament not in self.world.tournaments:
@@ -422,6 +429,8 @@ class Peer:
         request, answer = answered.request, answered.answer
         if isinstance(answer, wire.Refused) and answer.code == "unknown_match":
             self.matches.pop(getattr(request, "match", ""), None)
+        if isinstance(request, wire.AttendRequest) and isinstance(answer, wire.Ok):
+            self._followed.add(request.tournament)
         if isinstance(request, wire.UnwatchRequest):
             self.matches.pop(request.match, None)
 

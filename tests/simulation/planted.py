@@ -48,8 +48,9 @@ from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience, Seats
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection
-from ttt_net.tournaments import director
+from ttt_net.tournaments import director, tournament
 from ttt_net.tournaments.tournament import BoardState, Tournament
 
 MOST_SEEDS = 1_000
@@ -112,6 +113,35 @@ def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..
         return replace(told, seq=max(1, told.seq - 1))
 
     return _every(15, snapshot, wrong)
+
+
+def _halt_alone(set_clock: Callable[..., None]) -> Callable[..., None]:
+    def wrong(seats: Seats, match: Match, now_ms: int, look: Callable[[], None]) -> None:
+        set_clock(seats, match, now_ms, look)
+        if not any(seats.present()):
+            match.halt_clock(now_ms)
+            seats.stop_timer()
+
+    return wrong
+
+
+def _evolve_at_once(write: Callable[..., None]) -> Callable[..., None]:
+    def wrong(desk: TournamentDesk, facts: Any, *more: Any) -> None:
+        write(desk, facts, *more)
+        for fact in facts:
+            desk.now.evolve(fact)
+
+    return wrong
+
+
+def _ignore_corrections(evolve: Callable[..., None]) -> Callable[..., None]:
+    def wrong(now: Tournament, fact: Any) -> None:
+        if isinstance(fact, tournament.Corrected):
+            now.seq += 1
+        else:
+            evolve(now, fact)
+
+    return wrong
 
 
 def _forget_who_met(players: Callable[..., Any]) -> Callable[..., Any]:
@@ -238,6 +268,12 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a rematch that could be avoided": (director, "swiss_players", _forget_who_met),
     "a tournament that a restart forgets": (Tournaments, "recall", lambda real: _every(2, real)),
     "a match of a tournament that nobody holds": (MatchRoom, "hold", lambda real: _every(2, real)),
+    "a clock of a tournament that halts while nobody is here": (Seats, "set_clock", _halt_alone),
+    "a tournament that is ahead of its journal": (TournamentDesk, "_write", _evolve_at_once),
+    "a tournament that is not told anew": (TournamentDesk, "changed", lambda real: _every(3, real)),
+    "a correction that changes nothing": (Tournament, "evolve", _ignore_corrections),
+    "a draw that decides a knockout": (tournament, "MAX_REPLAYS", lambda _: cast(Any, 0)),
+    "an early leaver whose results count": (tournament, "without_leavers", lambda _: lambda results, *_: results),
     "a board that is settled before its end": (BoardState, "is_settled", lambda _: property(lambda _: True)),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
     "a mute that is not looked at": (Chat, "_may_say", lambda real: _every(3, real)),
@@ -401,6 +437,22 @@ def _refuse_the_unknown(refuse: Callable[..., None]) -> Callable[..., None]:
     return wrong
 
 
+def _number_anew(append: Callable[..., int]) -> Callable[..., int]:
+    """Return what takes facts of a tournament though another node has written first."""
+
+    def wrong(connection: sqlite3.Connection, code: str, seq: int, facts: Any) -> int:
+        query = "SELECT count(*) FROM tournament_facts JOIN tournaments ON number = tournament WHERE id = ?"
+        (last,) = connection.execute(query, (code,)).fetchone()
+        return append(connection, code, last + 1, facts)
+
+    return wrong
+
+
+def _direct_at_first(_: Any) -> Any:
+    """Return that the first steward alone directs tournaments."""
+    return property(lambda services: services.membership is None or services.membership.figures().node == "a")
+
+
 PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "a stale ok: nothing is held": (Membership, "is_fresh", lambda _: cast(Any, property(lambda _: True))),
     "a flag that every node lets fall": (Seats, "lets_flag_fall", _flag_everywhere),
@@ -429,6 +481,11 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     ),
     "a node that is not told that it missed what was trimmed": (Inbox, "_trimmed", lambda real: _nothing),
     "an unknown outcome that is told as a refusal": (Connection, "refuse", _refuse_the_unknown),
+    "facts of a tournament that other nodes do not hear": (Tournaments, "hear", lambda real: _every(3, real)),
+    "facts of a tournament that are numbered anew": (apply, "_append_facts", _number_anew),
+    "a round that other nodes do not seat": (MatchRegistry, "begin_boards", lambda real: _every(3, real)),
+    "a result that other nodes do not count": (TournamentDesk, "settle", lambda real: _every(5, real)),
+    "a new steward that directs nothing": (Services, "keeps_lobby", _direct_at_first),
     "a former steward that keeps its seeks": (Lobby, "hand_over", lambda _: _nothing),
     "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
 }

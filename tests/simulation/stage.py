@@ -14,7 +14,7 @@ from unittest import mock
 import msgspec
 from websockets import frames, utils
 
-from tests.simulation import invariants
+from tests.simulation import invariants, tournaments
 from tests.simulation.causes import Causes
 from tests.simulation.chatter import Chatter
 from tests.simulation.loop import SimulatedLoop
@@ -32,7 +32,7 @@ from ttt_net.server.journal import token_hash
 START_MS = 1_800_000_000_000
 """When every world begins, in milliseconds since 1970."""
 MOST_TURNS = 20
-_MOST_LULLS = 5
+_MOST_LULLS = 8
 """How often a world may only seem to be at rest."""
 _MOST_STEPS = 50_000
 """In half a second."""
@@ -334,9 +334,10 @@ class Stage(ABC):
             self.check_at_rest()
             for peer in self.peers:
                 for match_id, seen in peer.matches.items():
-                    is_live = seen.you is not None and seen.outcome is None
+                    is_next_round = seen.tournament is not None  # which began by itself
+                    is_live = seen.you is not None and seen.outcome is None and not is_next_round
                     self.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
-        if any(peer.bot is not None for peer in self.peers):
+        if self.swarm.has_tournaments or any(peer.bot is not None for peer in self.peers):
             self._walk_away()
             self.settle()
             self.check_at_rest()
@@ -404,9 +405,10 @@ class Stage(ABC):
         is_quiet = False
         for _ in range((8 if self.swarm.is_strict else 1) * _MOST_LULLS):  # who is too fast asks again, some time
             is_quiet = self.live(self.is_quiet, 120.0)
+            steps = tournaments.steps(self)
             self.wait(self.settles_s)  # what was told last arrives; who has just been lost comes back
             self.live(self._lists_are_told, 10.0)
-            is_quiet = is_quiet and self.is_quiet()
+            is_quiet = is_quiet and self.is_quiet() and tournaments.steps(self) == steps
             if is_quiet:
                 break
         waiting = [(peer.name, peer.is_welcome, list(peer.talk.asked.values())) for peer in self.peers]
@@ -423,6 +425,8 @@ class Stage(ABC):
         self.wait(_LONG_S)
         for server in self.running:
             invariants.nobody_who_is_gone_keeps_a_bot(self, server)
+        going_on = tournaments.running(self)
+        self.claim(not going_on, f"nobody is here, and the tournaments {going_on} do not end")
         for peer in people:
             peer.arrive()
 
