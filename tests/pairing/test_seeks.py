@@ -373,6 +373,23 @@ class Room(RuleBasedStateMachine):
         self.time_passes(away_ms)
         self.hide(player)
 
+    @rule(
+        pair=st.lists(players, min_size=2, max_size=2, unique=True),
+        stage=st.integers(0, len(BANDS) - 2),
+        beyond=st.integers(-1, 1),
+        apart_ms=st.sampled_from([0, 500]),
+    )
+    def nearly_fit(self, pair: list[int], stage: int, beyond: int, apart_ms: int) -> None:
+        """Let two people seek whose ratings are about as far apart as the older seek's next band is wide."""
+        since_ms, band = BANDS[stage + 1]
+        for player, rating in zip(pair, (1_000, 1_000 + min(band, 1_000) + beyond), strict=True):
+            self.withdraw(player)
+            self.ratings[player] = rating
+        self.seek(Seek(pair[0], False, ("gomoku",)))
+        self.time_passes(since_ms - apart_ms)
+        self.seek(Seek(pair[1], False, ("gomoku",)))
+        self.time_passes(apart_ms)
+
     @rule(later_ms=st.sampled_from([0, 300, 1_000, 2_500, 12_000]))
     def time_passes(self, later_ms: int) -> None:
         self.now_ms += later_ms
