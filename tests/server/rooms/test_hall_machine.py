@@ -16,7 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.server.test_matchmaking_machine import Link
+from tests.server.link import Link
 from tests.simulation.loop import SimulatedLoop
 from ttt_net import messages as wire
 from ttt_net.server.hub import Hub
