@@ -30,8 +30,21 @@ _LOADED = (
     "ttt_net.server.serving",
     "ttt_net.client.online_play",
     "ttt_net.client.lines.line_client",
+    "ttt_net.client.lines.line_menu",
     "ttt_net.client.bot_mode",
+    "ttt_net.client.local.local_connection",
+    "ttt_net.client.local.local_matches",
+    "ttt_net.client.local.seated_strategies",
+    "ttt_net.client.menu_controller",
+    "ttt_net.client.named",
+    "ttt_net.client.terminal.canvas",
+    "ttt_net.client.terminal.loop",
+    "ttt_net.games.outside",
+    "encodings.idna",
+    "prompt_toolkit.input.vt100",
+    "zeroconf.asyncio",
 )
+"""What they import as late as they can; a client in a terminal takes 0.05 s of CPU with them, and 0.23 s without."""
 _MOST_BYTES = 2**20
 
 
