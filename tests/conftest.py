@@ -45,7 +45,6 @@ LONGEST = (
     "page/test_everyone.py",
     "page/test_link.py",
     "page/test_meeting.py",
-    "page/test_moderation.py",
     "page/test_hostile.py",
     "page/test_firefox.py",
     "end_to_end/test_cluster.py",

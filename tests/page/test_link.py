@@ -5,32 +5,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from tests.page.place import Place, Visitor, in_turn, wait_for
-from tests.page.wire import Wire
-
-
-def test_a_dropped_connection_is_shown_and_the_match_continues_after_reconnecting(place: Place) -> None:
-    place.expect_broken_links()
-    wire = Wire(int(place.address.rpartition(":")[2]))
-    try:
-        ann, bob = place.visitor(), place.visitor().come("Bob")
-        Visitor(ann.page, f"http://127.0.0.1:{wire.port}").come("Ann").seek()
-        bob.seek()
-        ann.page.locator("main.match").wait_for()
-        if in_turn(ann, bob)[0] is bob:
-            bob.play(8)
-        ann.await_turn()
-        wire.cut()
-        ann.page.locator(".banner", has_text="Your match is safe.").wait_for()
-        bob.page.locator(".tag.away").wait_for()
-        wire.mend()
-        ann.page.locator(".banner").wait_for(state="detached")
-        ann.play(4)
-        bob.page.locator("#cell-4.last").wait_for()
-        bob.sees(".tag.away", 0)
-        ann.page.close()  # or she complains of the wire that is gone, some time
-    finally:
-        wire.close()
+from tests.page.place import Place, wait_for
 
 
 def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None:

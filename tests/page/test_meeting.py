@@ -1,4 +1,4 @@
-"""Ways to meet in the browser: by a link, in two windows, with people at a terminal; and the way through the page."""
+"""Ways to meet in the browser: by a link, and with people at a terminal; and the way through the page."""
 
 import subprocess
 import sys
@@ -65,25 +65,6 @@ def read_code(dark: set[tuple[int, ...]], size: int, mask: int) -> bytes:
                     bits += str(int(((x, y) in dark) != MASKS[mask](x, y)))
     length = int(bits[4:12], 2) if bits.startswith("0100") else 0
     return bytes(int(bits[12 + 8 * n : 20 + 8 * n], 2) for n in range(min(length, len(bits) // 8 - 2)))
-
-
-def test_two_windows_play_each_under_its_own_name(place: Place) -> None:
-    ann = place.visitor().come("Ann")
-    other = ann.page.context.new_page()
-    other.goto(place.url)
-    other.locator("main.lobby").wait_for()
-    ann.press("Play here under another name")
-    ann.page.get_by_label("Choose a name").fill("Bob")
-    ann.press("Play")
-    ann.page.get_by_role("button", name="Challenge Ann").click()
-    other.get_by_role("button", name="Accept", exact=True).click()
-    for page in (ann.page, other):
-        page.locator("main.match").wait_for()
-    ann.page.reload()
-    ann.page.locator("main.match").wait_for()
-    assert "Bob" in ann.page.locator(".seat[aria-label*=you]").inner_text()
-    other.reload()
-    other.locator(".seat[aria-label*=you]", has_text="Ann").wait_for()
 
 
 def test_the_rules_of_a_game_are_shown_where_it_is_chosen(site: Place) -> None:

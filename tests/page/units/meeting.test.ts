@@ -296,6 +296,13 @@ test("a second tab takes over, and this one takes back, or plays under another n
   await page.closes(4001, "elsewhere");
   await page.press("Play here under another name");
   await page.until("label", "Choose a name");
+  await page.submit("Choose a name", "Bob");
+  await page.greeted(3);
+  const { name, token } = page.of("hello").at(-1) as { name?: string; token?: string };
+  assert.equal(name, "Bob");
+  await page.says({ ...WELCOME, you: { name: "Bob" } });
+  await page.until("main.lobby");
+  assert.deepEqual([sessionStorage.getItem("ttt_net.token"), localStorage.getItem("ttt_net.token")], [token, "ann"], "each tab has its own player");
 });
 
 test("a device that is offline is told at once, and columns and rows have names", async () => {

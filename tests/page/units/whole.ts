@@ -94,7 +94,8 @@ export class WholePage {
 
   /** Write into the field of that label, as by typing. */
   async fill(label: string, value: string): Promise<HTMLInputElement> {
-    const field = [...document.querySelectorAll<HTMLInputElement>("input")].find((each) => [each.getAttribute("aria-label"), each.closest("label")?.textContent].includes(label));
+    const labelsOf = (each: HTMLInputElement) => [each.closest("label"), document.querySelector(`label[for="${each.id}"]`)].map((found) => found?.textContent);
+    const field = [...document.querySelectorAll<HTMLInputElement>("input")].find((each) => [each.getAttribute("aria-label"), ...labelsOf(each)].includes(label));
     if (!field) throw new Error(`no field ${label}`);
     field.value = value;
     field.oninput?.({ target: field } as never);
