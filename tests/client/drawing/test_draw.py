@@ -53,6 +53,18 @@ def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[i
     assert page == golden.read_text(encoding="utf-8")
 
 
+def test_the_chosen_row_and_the_bars_are_lit_over_the_whole_width() -> None:
+    display, _ = SCREENS["leaders"]
+    lines = draw(display, ROOMY, 0, THEMED).split("\n", allow_blank=True)
+    grounds = [
+        {str(span.style).partition("on ")[2] for span in line.spans if "on #" in str(span.style)} for line in lines
+    ]
+    assert [number for number, each in enumerate(grounds) if each == {DARK.board}] == [0, ROOMY[1] - 1]
+    chosen = next(number for number, line in enumerate(lines) if line.plain.startswith("> "))
+    assert grounds[chosen] == {DARK.lit}
+    assert lines[chosen].cell_len == ROOMY[0]
+
+
 def test_no_golden_is_left_of_a_screen_that_is_gone() -> None:
     kept = {f"{name}-{ROOMY[0]}x{ROOMY[1]}.txt" for name in SCREENS}
     kept |= {f"{name}-{size[0]}x{size[1]}.txt" for name, size in OTHER_SIZES}

@@ -40,6 +40,8 @@ NEEDED = [
     ),
     *((text, ground, TEXT) for text in ("x", "o", "quiet") for ground in ("board", "board_2", "lit")),
     *((text, "last", TEXT) for text in ("x", "o", "text")),
+    *((text, ground, TEXT) for text in ("text", "quiet") for ground in ("board", "lit")),
+    ("accent", "board", TEXT),
     *((sign, ground, SIGN) for sign in ("accent", "line") for ground in ("board", "ground")),
     *(("accent", ground, SIGN) for ground in ("board_2", "lit", "last")),
     *((disc, ground, SIGN) for disc in ("disc_x", "disc_o") for ground in ("frame", "hole")),

@@ -79,7 +79,7 @@ def test_a_wide_lobby_has_people_at_left_and_matches_at_right_below_a_picture_of
     assert sum(line.startswith("> ") for line in lines) == 1
     assert "\n".join(lines).count("> ") == 1, "there is one cursor"
     narrow = drawn(display, (99, 40)).split("\n")
-    assert [line for line in narrow if "Being played" in line] == ["Being played"]
+    assert [line.startswith("Being played ─") for line in narrow if "Being played" in line] == [True]
     last = pressed(display, "end")[0]
     row = next(line for line in drawn(last, (120, 40)).split("\n") if "> " in line)
     assert row.index("> ") > 55, "the cursor goes on in the right column"

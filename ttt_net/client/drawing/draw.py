@@ -49,7 +49,7 @@ def draw_list(
         if row.is_heading and is_apart:  # where room is short, each section has separate columns
             columns = _columns(_of_section(rows, index), width - _INDENT)
         if row.enter is None:
-            lines += _read(row, width)
+            lines += [_heading(row, width, glyphs)] if row.is_heading else _read(row, width)
         else:
             lines.append(_line(row, columns, width, glyphs, is_chosen=index == cursor))
     if len(lines) <= height:
@@ -107,28 +107,48 @@ def cut(text: str, room: int, glyphs: Glyphs) -> str:
     return part.plain
 
 
+def _heading(row: Row, width: int, glyphs: Glyphs) -> Text:
+    """Return a heading, followed by a line to the end of its column."""
+    text = Text("  ".join(row.cells), style=f"bold {glyphs.theme.accent}" if glyphs.theme is not None else "bold dim")
+    room = width - text.cell_len - 1
+    if room > 0 and not glyphs.is_ascii:
+        colour = glyphs.theme.line if glyphs.theme is not None else ""
+        text.append(" ").append(glyphs.horizontal * room, f"not bold {colour or 'dim'}")
+    return text
+
+
 def _read(row: Row, width: int) -> list[Text]:
-    """Return the lines of a heading, or of a sentence."""
-    text = "  ".join(row.cells)
-    if row.is_heading:
-        return [Text(text, style="bold dim")]
-    return [Text(" " * _INDENT + line) for line in wrapped(text, width - _INDENT)]
+    """Return the lines of a sentence."""
+    return [Text(" " * _INDENT + line) for line in wrapped("  ".join(row.cells), width - _INDENT)]
 
 
 def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    """Return the line of a row; its last cell gets all remaining room, whatever other rows have there."""
+    """Return the line of a row; its last cell gets all remaining room, whatever other rows have there.
+
+    The chosen row is lit over the whole width; the last of several cells is quiet.
+    """
     line = Text("> " if is_chosen else "  ", style="bold" if is_chosen else "")
+    last = len(row.cells) - 1
     for number, cell in enumerate(row.cells):
         left = width - line.cell_len
-        room = (
-            columns[number] if number < len(row.cells) - 1 else left if left >= min(_LEAST_COLUMN, _width(cell)) else 0
-        )
+        room = columns[number] if number < last else left if left >= min(_LEAST_COLUMN, _width(cell)) else 0
         if room <= 0:
             continue
-        line.append(cut(cell, room, glyphs), "" if number == 0 else "not bold")
+        line.append(cut(cell, room, glyphs), "" if number == 0 else "not bold dim" if number == last else "not bold")
         line.append(" " * _GAP)
     line.rstrip()
+    if is_chosen:
+        line = _lit(line, width, glyphs, "lit")
     aim(line, Pick(row.key))
+    return line
+
+
+def _lit(line: Text, width: int, glyphs: Glyphs, ground: str) -> Text:
+    """Return a line over the whole width on a background of the theme, if it has one."""
+    colour = getattr(glyphs.theme, ground) if glyphs.theme is not None else "default"
+    if colour != "default":
+        line.append(" " * (width - line.cell_len))
+        line.stylize(f"on {colour}")
     return line
 
 
@@ -328,8 +348,8 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
     if display.overlay is Overlay.HELP:
         lines = [Text(line) for line in _packed(screen_of(display).help(display), width, height - 1)]
-        return _page([], centred(lines, width), [_keys(display, width)], size)
-    foot = _foot(display, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
+        return _page([], centred(lines, width), [_keys(display, width, glyphs)], size)
+    foot = _foot(display, width, now_ms, glyphs, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
         room = height - len(roomy) - len(foot) - _more_lines(roomy, foot, width)
@@ -432,8 +452,9 @@ def _title(display: Display, width: int, glyphs: Glyphs) -> Text:
     for right in _rights(display):
         room = width - title.cell_len - Text(right).cell_len
         if room >= 2:
-            return title.append(" " * room).append(right, "not bold dim")
-    return title
+            title.append(" " * room).append(right, "not bold dim")
+            break
+    return _lit(title, width, glyphs, "board")
 
 
 def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
@@ -499,7 +520,7 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
-    if screen.has_short_head and len(spaced := _spaced(rows)) <= height:
+    if len(spaced := _spaced(rows)) <= height:
         rows = spaced
     listed = (
         _two_columns(display, rows, size, glyphs)
@@ -596,9 +617,9 @@ def _packed(lines: list[str], width: int, height: int) -> list[str]:
     return packed[:height]
 
 
-def _foot(display: Display, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+def _foot(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
     chat = _flowed(phrases(), width) if display.entry is Entry.CHAT and is_roomy else []
-    return [*(Text(line, style="dim") for line in chat), _prompt(display, width, now_ms), _keys(display, width)]
+    return [*(Text(line, style="dim") for line in chat), _prompt(display, width, now_ms), _keys(display, width, glyphs)]
 
 
 def _end_of(text: str, width: int) -> str:
@@ -617,16 +638,17 @@ def _flowed(texts: list[str], width: int) -> list[str]:
     return lines
 
 
-def _keys(display: Display, width: int) -> Text:
+def _keys(display: Display, width: int, glyphs: Glyphs) -> Text:
     """Return the keys that matter now, each of them clickable."""
+    key = f"not dim bold {glyphs.theme.accent}" if glyphs.theme is not None else "not dim bold"
     line = Text(style="dim")
     for hint in hints(display, width):
         line.append("  " if line else "")
         start = len(line)
-        line.append(hint.key, "not dim bold").append(f" {hint.label}" if hint.label else "")
+        line.append(hint.key, key).append(f" {hint.label}" if hint.label else "")
         if hint.press:
             aim(line, Key(hint.press), start)
-    return line
+    return _lit(line, width, glyphs, "board")
 
 
 def _prompt(display: Display, width: int, now_ms: int) -> Text:
