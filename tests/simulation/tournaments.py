@@ -68,7 +68,7 @@ MAKERS: list[Any] = [
     organise,
     *[lambda peer: wire.EnterRequest(0, any_code(peer))] * 8,
     lambda peer: wire.WithdrawRequest(0, any_code(peer)),
-    lambda peer: wire.AttendRequest(0, any_code(peer)),
+    *[lambda peer: wire.AttendRequest(0, any_code(peer))] * 3,
     lambda peer: wire.TournamentsRequest(0, on=True),
     *[direct] * 3,
 ]

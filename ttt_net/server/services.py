@@ -130,7 +130,7 @@ def build_services(
         players=players,
         abandons=AbandonHistory(),
         aborts=AbortHistory(),
-        feed=LobbyFeed(loop, now_ms, guard),
+        feed=LobbyFeed(loop, now_ms, guard, cost_s),
         words=FilteredWords(word_file),
         disk=DiskSpace(configuration.limits, measure),
         membership=membership,

@@ -150,6 +150,12 @@ class _Card:
         self._last = max((each.number for rounds in self.rounds.values() for each in rounds), default=0)
         own = {entrant: sum(each.points for each in rounds) for entrant, rounds in self.rounds.items()}
         self.score = own if points is None else {entrant: points.get(entrant, 0) for entrant in entrants}
+        self._played = {
+            entrant: [each for each in rounds if each.is_played and each.opponent is not None]
+            for entrant, rounds in self.rounds.items()
+        }
+        self._faced_by: dict[Entrant, list[tuple[bool, int]]] = {}
+        """The result of `_faced`, which two tie-breaks need."""
         self._adjusted = {entrant: _adjusted(self.score[entrant], rounds) for entrant, rounds in self.rounds.items()}
 
     def _add(self, entrant: Entrant, each: _Round) -> None:
@@ -160,7 +166,7 @@ class _Card:
     def tie_break(self, name: TieBreak, entrant: Entrant, group: Sequence[Entrant]) -> int:
         """Return one tie-break of an entrant among entrants who are equal so far."""
         rounds = self.rounds[entrant]
-        played = [each for each in rounds if each.is_played and each.opponent is not None]
+        played = self._played[entrant]
         match name:
             case "direct":
                 return self._direct(entrant, group)
@@ -194,11 +200,15 @@ class _Card:
         return sum(each.points for each in self.rounds[entrant] if each.is_played and each.opponent in others)
 
     def _opponents(self, entrant: Entrant) -> set[Entrant]:
-        return {_opponent(each) for each in self.rounds[entrant] if each.is_played}
+        return {_opponent(each) for each in self._played[entrant]}
 
     def _faced(self, entrant: Entrant) -> list[tuple[bool, int]]:
         """Return, for each round, whether it was a voluntary absence, and the opponent's contribution to Buchholz."""
-        return [(each.is_voluntary, self._worth(entrant, each)) for each in self.rounds[entrant]]
+        found = self._faced_by.get(entrant)
+        if found is None:
+            found = [(each.is_voluntary, self._worth(entrant, each)) for each in self.rounds[entrant]]
+            self._faced_by[entrant] = found
+        return found
 
     def _worth(self, entrant: Entrant, each: _Round) -> int:
         """Return the adjusted score of an opponent; for an unplayed round, the own score, as of a dummy opponent."""

@@ -1,14 +1,17 @@
 """The live lists of the lobby, over real sockets."""
 
 import asyncio
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.server.peer import Message, Peer, said
 from tests.server.running import Server, running, until
+from ttt_net import messages as wire
 from ttt_net.server.matchmaking import lobby_feed
 from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed, Subject
+from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.settings.configuration import Limits
 
 SUBJECTS: tuple[Subject, ...] = ("seeks", "players", "live")
@@ -238,3 +241,22 @@ async def test_a_list_is_not_rebuilt_for_every_request(tmp_path: Path, monkeypat
         await ann.ok("who")
         (row,) = (await ann.hear("players"))["players"]
         assert "seeking" not in row, "a tenth of a second later, whoever asks sees it as it is"
+
+
+def test_a_list_that_is_dear_to_build_is_built_in_a_twentieth_of_the_time() -> None:
+    spent_s, times_ms, numbers = [0.0], [1], count()
+
+    def build() -> wire.LiveList:
+        spent_s[0] += 0.5
+        return wire.LiveList(next(numbers), [])
+
+    guard, loop = Guard(Metrics()), asyncio.new_event_loop()
+    feed = LobbyFeed(loop, lambda: times_ms[0], guard, lambda: spent_s[0])
+    feed.publish({"live": build})
+    built = []
+    for at_ms in (1, 5_000, 10_000, 10_002, 15_000):
+        times_ms[0] = at_ms
+        feed.changed("live")
+        built.append(wire.decode_server_message(feed.encoded("live")).count)  # type: ignore[union-attr]
+    loop.close()
+    assert built == [0, 0, 0, 1, 1]

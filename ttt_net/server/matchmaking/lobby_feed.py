@@ -28,6 +28,8 @@ MAX_BYTES_PER_S = 4_000_000
 """Bytes per second of one list for all readers; a larger crowd gets it less often."""
 MADE_AT_ONCE = Rate(10)
 """How often a list is built for requests; beyond that, they get one that is a tenth of a second old."""
+SHARE = 1 / 20
+"""The maximal share of the event loop's time in which one list is built; larger lists are built less often."""
 CROWD = 100
 """The number of readers that get a list in one iteration of the event loop, because players' moves come first."""
 
@@ -35,8 +37,18 @@ CROWD = 100
 class LobbyFeed:
     """The lists as last encoded, and their subscribers."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, now_ms: Callable[[], int], guard: Guard) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        now_ms: Callable[[], int],
+        guard: Guard,
+        clock_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """`clock_s` measures the CPU time of the event loop's thread; by default, building a list is free."""
         self._loop = loop
+        self._clock_s = clock_s
+        self._rest_s: dict[Subject, float] = {}
+        """How long to wait before each list is built again, by what it cost last."""
         self._sources: dict[Subject, Callable[[], AnyServerMessage]] = {}
         self._now_ms = now_ms
         self._guard = guard
@@ -119,9 +131,13 @@ class LobbyFeed:
     def frame(self, subject: Subject) -> bytes:
         """Return the list as a frame, encoded again if it has changed."""
         made_ms, made, _ = self._frames.get(subject, (0, b"", b""))
-        is_old = subject in self._changed and self._now_ms() - made_ms >= PERIODS_MS[subject]
-        if not made or is_old or (subject in self._stale and self._may_make(subject)):
+        age_ms = self._now_ms() - made_ms
+        is_old = subject in self._changed and age_ms >= PERIODS_MS[subject]
+        has_rested = age_ms >= 1_000 * self._rest_s.get(subject, 0.0)
+        if not made or (has_rested and (is_old or (subject in self._stale and self._may_make(subject)))):
+            began_s = self._clock_s()
             data = encode(self._sources[subject]())
+            self._rest_s[subject] = (self._clock_s() - began_s) / SHARE
             made = frame(data)
             self._frames[subject] = self._now_ms(), made, data
             self._changed.discard(subject)
@@ -149,7 +165,7 @@ class LobbyFeed:
 
     def _tell_later(self, subject: Subject) -> None:
         size = len(self._told.get(subject, b"")) * len(self._readers)
-        wait_s = max(PERIODS_MS[subject] / 1000, size / MAX_BYTES_PER_S)
+        wait_s = max(PERIODS_MS[subject] / 1000, size / MAX_BYTES_PER_S, self._rest_s.get(subject, 0.0))
         self._timers[subject] = self._loop.call_later(wait_s, self._tell, subject)
 
     def _tell(self, subject: Subject) -> None:

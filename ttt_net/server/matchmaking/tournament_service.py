@@ -100,7 +100,7 @@ class Tournaments:
         self.desks: dict[str, TournamentDesk] = {}
         self._attended: dict[Session, dict[str, int]] = {}
         """The page of each tournament to which a session subscribes."""
-        self._list = LobbyFeed(services.loop, services.now_ms, services.guard)
+        self._list = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
         self._list.publish({"tournaments": self.listed})
         self._is_read = False
         registry.on_ended = self._match_ended
@@ -747,7 +747,8 @@ class TournamentDesk:
     def subscribe(self, session: Session, page: int) -> None:
         """Send a page to a session now, and whenever it changes."""
         if page not in self._feeds:
-            feed = LobbyFeed(self._services.loop, self._services.now_ms, self._services.guard)
+            services = self._services
+            feed = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
             feed.publish({"tournament": partial(self.message, page)})
             self._feeds[page] = feed
         if self._starts_in_ms() is not None or self._next_in_ms() is not None:
