@@ -15,7 +15,9 @@ def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys
     assert main(["analyse", "--match", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "Tic-tac-toe: Ann – Bob" in shown
-    assert "Move 2: a3, c3, a1 or c1 held the draw; after this they win in 3 moves." in shown
+    assert "Move 2: a3, c3, a1 or c1 held the draw; after this they reach two threats at once with a3." in " ".join(
+        shown.split()
+    )
     assert "b3??" in shown
     assert "Move 4" not in shown
 
@@ -55,7 +57,7 @@ def test_json_has_a_lesson_at_once_then_each_move_and_ends_with_the_lesson(
     first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
     text = "Move 6: you had to block at 1: they had three in a row. What follows: 1."
     lesson = {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
-    row = {"marks": 3, "open": False, "run": True}
+    row = {"marks": 3, "open": False, "run": True, "cells": [21, 28, 35]}
     why = {"kind": "unblocked", "moves": ["1"], "row": row, "theirs": ["1"]}
     assert first == last == {**lesson, "follows": ["1"], "why": why}
     assert [(each["type"], each["ply"]) for each in moves] == [("move", ply) for ply in range(1, 8)]

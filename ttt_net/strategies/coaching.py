@@ -16,7 +16,7 @@ from ttt_net.games.records import first_position, read_records
 from ttt_net.strategies.analysis import Kept, analyse, is_solvable
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.lessons.hints import advise, warning
-from ttt_net.strategies.review import Reviewed, glance, lesson_of, winner_of
+from ttt_net.strategies.review import Reviewed, glance, lesson_of, review, winner_of
 from ttt_net.strategies.strategy import Effort, Limit
 
 JUDGE_MS = 300
@@ -48,7 +48,10 @@ def _kept(game: str) -> Kept:
 
 
 def _lesson(text: str, limit: Limit) -> dict[str, object]:
-    """Return the lesson of a recorded match by what can be seen in its moves, as many as the limit allows."""
+    """Return the lesson of a recorded match by what can be seen in its moves, as many as the limit allows.
+
+    If nothing can be seen in a game that can be solved, a search judges the moves.
+    """
     (record,) = read_records(text)
     game, effort = find_game(record.game), Effort(limit)
     states = [first_position(game, record.start)]
@@ -62,6 +65,8 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
         states.append(game.result(states[-1], move))
     winner = winner_of(game, states[-1]) if record.outcome is None else record.outcome.winner
     lesson = lesson_of(reviewed, winner, is_searched=False)
+    if lesson.ply is None and is_solvable(game) and not effort.is_over():
+        return lesson_of(list(review(game, moves, limit, states[0], Limit(ms=JUDGE_MS))), winner).as_json(game)
     if lesson.ply is not None and is_solvable(game) and not effort.is_over():
         lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], Limit(ms=JUDGE_MS), _kept(game.name)))
     return lesson.as_json(game)

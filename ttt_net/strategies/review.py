@@ -23,6 +23,7 @@ from ttt_net.strategies.lessons.explanation import (
     as_played,
     drop_of,
     estimate_of,
+    forced_double,
     names_of,
     searched_mistake,
     seen_mistake,
@@ -369,7 +370,8 @@ def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None
     if mistake is not None and was.result is could.result is None and found.counts.depth < TRUSTED_DEPTH:
         mistake = None
     if was.result == -1 and mistake is not None:
-        return allowed_fork(game, state, move, mistake.line, mistake.better) or mistake
+        fork = allowed_fork(game, state, move, mistake.line, mistake.better)
+        return fork or forced_double(game, state, move, mistake) or mistake
     if was.result is None and could.result is None and reply is not None:
         return allowed_fork(game, state, move, (reply,), ()) or mistake
     return mistake

@@ -7,8 +7,9 @@ import pytest
 
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move
+from ttt_net.games.records import Record, RecordedMove, RecordedPlayer, write_record
 from ttt_net.laboratory.strategy_arena import random_opening
-from ttt_net.strategies import Limit
+from ttt_net.strategies import Limit, coaching
 from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, searched_mistake
@@ -232,3 +233,20 @@ def test_too_few_playouts_doubt_no_move_of_ultimate() -> None:
     game = find_game("ultimate")
     moves = random_opening(game, 24, random.Random(2))
     assert not [each for each in review(game, moves, Limit(nodes=2_000)) if each.sign and not each.was.exact]
+
+
+def test_a_mistake_that_leads_to_a_fork_names_it() -> None:
+    game, at_sight, lesson, _ = lessons("tictactoe", "a1 c3 c1 b1 a3 a2 b2")
+    assert at_sight.ply is None
+    assert lesson.in_words(game).startswith(
+        "Move 2: b2 held the draw; after this they reach two threats at once with c1. What follows: a3 a2 c1"
+    )
+
+
+def test_the_servers_coach_searches_where_nothing_can_be_seen() -> None:
+    game, moves, state = played("tictactoe", "a1 c3 c1 b1 a3 a2 b2")
+    players = (RecordedPlayer("Ann"), RecordedPlayer("Ben"))
+    record = Record(game.name, players, tuple(map(RecordedMove, moves)), game.outcome(state))
+    told = coaching.answer({"kind": "lesson", "record": write_record(record), "ms": 60_000})
+    assert told["ply"] == 2
+    assert told["why"] == {"kind": "draw_to_two_threats", "moves": ["b2"], "theirs": ["c1"]}

@@ -81,6 +81,7 @@ class ExplanationKind(StrEnum):
     DRAW_TO_LOSS = "draw_to_loss"
     SOONER_LOSS = "sooner_loss"
     SLOWER_WIN = "slower_win"
+    DRAW_TO_TWO_THREATS = "draw_to_two_threats"
     LOST = "lost"
     HAD_WIN = "had_win"
     LOOKED_WORSE = "looked_worse"
@@ -139,6 +140,7 @@ _WORDS = {
     _Kind.DRAW_TO_LOSS: "{moves} held the draw; after this they win {plies}",
     _Kind.SOONER_LOSS: "they win {plies} instead of {instead}: {moves} held out longer",
     _Kind.SLOWER_WIN: "you win {plies} instead of {instead} with {moves}",
+    _Kind.DRAW_TO_TWO_THREATS: "{moves} held the draw; after this they reach two threats at once with {theirs}",
     _Kind.LOST: "after this they win {plies}; {moves} looked better",
     _Kind.HAD_WIN: "you had a win {plies} with {moves}",
     _Kind.LOOKED_WORSE: "{moves} looks better to a search, though nothing is proved",
@@ -454,6 +456,26 @@ def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...],
     if sight.their_double_threats and len(sound) <= len(tuple(game.actions(state))) // 2:
         return Explanation(ExplanationKind.UNSTOPPED_TWO_THREATS, names, theirs)
     return Explanation(ExplanationKind.GAVE_TWO_THREATS, (), theirs)
+
+
+def forced_double(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake | None:
+    """Return a mistake that gave the draw away with the two threats at once that it leads to; None without any.
+
+    The winner makes them on one of their moves of the continuation.
+    """
+    inner, position = beneath(game, state)
+    if mistake.why.kind is not ExplanationKind.DRAW_TO_LOSS or not is_line_game(inner):
+        return None
+    assert isinstance(position, LineState)
+    position = inner.result(position, move)
+    for ply, made in enumerate(mistake.line):
+        if ply % 2 == 0 and any(made == threat.move for threat in look(inner, position).double_threats):
+            theirs = names_of(game, (made,))
+            return mistake._replace(why=Explanation(ExplanationKind.DRAW_TO_TWO_THREATS, mistake.why.moves, theirs))
+        position = inner.result(position, made)
+        if inner.is_terminal(position):
+            break
+    return None
 
 
 def searched_mistake(game: Game[Any], was: Verdict, could: Verdict, best: tuple[Move, ...]) -> Mistake | None:

@@ -125,6 +125,7 @@ export const explained: Explained = {
       win_to_loss: "tenías una victoria con {0}; después de esto el rival gana en {3}",
       win_to_draw: "tenías una victoria con {0}; después de esto son tablas",
       draw_to_loss: "{0} mantenía las tablas; después de esto el rival gana en {3}",
+      draw_to_two_threats: "{0} mantenía las tablas; después de esto el rival consigue dos amenazas a la vez con {1}",
       sooner_loss: "el rival gana en {3} en vez de {4}: {0} aguantaba más",
       slower_win: "ganas en {3} en vez de {4} con {0}",
       lost: "después de esto el rival gana en {3}; {0} parecía mejor",

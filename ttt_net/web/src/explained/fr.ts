@@ -125,6 +125,7 @@ export const explained: Explained = {
       win_to_loss: "vous aviez une victoire avec {0} ; ensuite l’adversaire gagne en {3}",
       win_to_draw: "vous aviez une victoire avec {0} ; ensuite c’est nul",
       draw_to_loss: "{0} gardait la nulle ; ensuite l’adversaire gagne en {3}",
+      draw_to_two_threats: "{0} gardait la nulle ; ensuite l’adversaire obtient deux menaces à la fois avec {1}",
       sooner_loss: "l’adversaire gagne en {3} au lieu de {4} : {0} tenait plus longtemps",
       slower_win: "vous gagnez en {3} au lieu de {4} avec {0}",
       lost: "ensuite l’adversaire gagne en {3} ; {0} semblait meilleur",

@@ -125,6 +125,7 @@ export const explained: Explained = {
       win_to_loss: "você tinha uma vitória com {0}; depois disso o adversário vence em {3}",
       win_to_draw: "você tinha uma vitória com {0}; depois disso é empate",
       draw_to_loss: "{0} mantinha o empate; depois disso o adversário vence em {3}",
+      draw_to_two_threats: "{0} mantinha o empate; depois disso o adversário consegue duas ameaças ao mesmo tempo com {1}",
       sooner_loss: "o adversário vence em {3} em vez de {4}: {0} resistia mais",
       slower_win: "você vence em {3} em vez de {4} com {0}",
       lost: "depois disso o adversário vence em {3}; {0} parecia melhor",

@@ -125,6 +125,7 @@ export const explained: Explained = {
       win_to_loss: "你用 {0} 本可获胜；这之后对方在 {3}内获胜",
       win_to_draw: "你用 {0} 本可获胜；这之后是和棋",
       draw_to_loss: "{0} 能保住和棋；这之后对方在 {3}内获胜",
+      draw_to_two_threats: "{0} 能保住和棋；这之后对方用 {1} 同时形成两个威胁",
       sooner_loss: "对方在 {3}内获胜，而不是 {4} 步：{0} 坚持得更久",
       slower_win: "你在 {3}内获胜；用 {0} 只需 {4} 步",
       lost: "这之后对方在 {3}内获胜；{0} 看来更好",
