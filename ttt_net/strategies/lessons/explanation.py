@@ -467,13 +467,13 @@ def forced_double(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mist
     if mistake.why.kind is not ExplanationKind.DRAW_TO_LOSS or not is_line_game(inner):
         return None
     assert isinstance(position, LineState)
-    position = inner.result(position, move)
+    at = inner.result(position, move)
     for ply, made in enumerate(mistake.line):
-        if ply % 2 == 0 and any(made == threat.move for threat in look(inner, position).double_threats):
+        if ply % 2 == 0 and any(made == threat.move for threat in look(inner, at).double_threats):
             theirs = names_of(game, (made,))
             return mistake._replace(why=Explanation(ExplanationKind.DRAW_TO_TWO_THREATS, mistake.why.moves, theirs))
-        position = inner.result(position, made)
-        if inner.is_terminal(position):
+        at = inner.result(at, made)
+        if inner.is_terminal(at):
             break
     return None
 
