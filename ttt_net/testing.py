@@ -12,6 +12,8 @@ from ttt_net.messages import MAX_POSITION_LENGTH
 
 MAX_PLIES = 2_000
 """The maximal number of moves in a match."""
+MAX_ESTIMATE = 100_000
+"""Searches cannot tell larger estimates from wins."""
 
 
 def check_game(game: Game[Any], plays: int = 20, seed: int = 1) -> None:
@@ -73,6 +75,13 @@ def _broken_in(game: OutsideGame, state: Any, rng: random.Random) -> Iterator[st
         worth = 0 if outcome.winner is None else 1 - 2 * outcome.winner
         if (game.utility(state, 0), game.utility(state, 1)) != (worth, -worth):
             yield "the utilities of an end are 1 for the winner and -1 for the other, or 0 for both"
+    if outcome is None:
+        estimate = game.inner.estimate(state)
+        if type(estimate) is not int or abs(estimate) >= MAX_ESTIMATE:
+            yield f"an estimate is a whole number below {MAX_ESTIMATE:,}, and not {estimate!r}"
+        words = game.playouts.words(state) if game.playouts is not None else ()
+        if not all(type(word) is int and 0 <= word < 1 << 64 for word in words):
+            yield "the words of playouts are whole numbers of 64 bits"
     for move in rng.sample(list(legal), min(3, len(legal))):
         try:
             if read_move(game, state, write_move(game, move)) != move:

@@ -6,12 +6,12 @@ Side 0 moves first.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from ttt_net.errors import Code, Refusal
 
@@ -164,6 +164,24 @@ class Face(NamedTuple):
 
 _PLAIN_FACE = Face()
 
+
+class Playouts(NamedTuple):
+    """Random plays over bitboards, which `mcts` compiles with numba; without numba it makes the moves one by one.
+
+    In machine code a playout can be a thousand times as fast as by `Game.result`, and `mcts` is as strong as its
+    playouts are many.
+    """
+
+    words: Callable[[Any], tuple[int, ...]]
+    """Return a position as whole numbers of 64 bits, such as the set of each side's cells and the side to move."""
+    play_out: Callable[..., int]
+    """`play_out(*words, plays, seed)` plays so often from there to the end with random moves.
+
+    It returns how many of these plays side 0 has won minus how many it has lost. numba compiles it with signed words:
+    a shift to the right keeps the sign, so mask the result. It may call nothing but functions that numba knows.
+    """
+
+
 S = TypeVar("S")
 
 
@@ -195,6 +213,10 @@ class Game(ABC, Generic[S]):
 
     Then a position that is not terminal has a board and legal moves, and none of the other fields of `Position`.
     """
+    order: tuple[Move, ...] = ()
+    """All moves, in the order in which searches should try them; empty: from the middle outwards."""
+    playouts: Playouts | None = None
+    """Compiled random plays, if the game has them."""
     move_cells: tuple[int, ...]
     """The cell that each move marks; -1 for a move without a cell."""
     move_names: tuple[str, ...]
@@ -263,6 +285,13 @@ class Game(ABC, Generic[S]):
     def annotations(self, state: S) -> Annotations | None:
         """Return the notes and counters of a position; None in most games."""
         return None
+
+    def estimate(self, state: S) -> int:
+        """Return how good an undecided position seems for the side to move: 0 is even, and higher is better.
+
+        Searches compare estimates where they stop looking ahead. Use whole numbers below 100,000, and be fast.
+        """
+        return 0
 
     def marks(self, state: S) -> tuple[str, str]:
         """Return the mark that each side places, by side; two characters where it may choose."""

@@ -86,6 +86,7 @@ class OutsideGame(Game[Any]):
             self.block, self.gravity, self.line_count = None, bool(inner.gravity), int(inner.line_count)
             self.move_cells, self.move_names = tuple(map(int, inner.move_cells)), tuple(map(str, inner.move_names))
             self.face, self.initial = inner.face, inner.initial
+            self.order, self.playouts = tuple(map(int, inner.order)), inner.playouts
             _check_constants(self)
             self._kept[self.initial] = self._answers(self.initial)
         except Refusal:
@@ -167,6 +168,10 @@ class OutsideGame(Game[Any]):
         """Return the notes and counters of a position."""
         kept = self._kept.get(state)
         return kept.annotations if kept else self._ask(self.inner.annotations, state)
+
+    def estimate(self, state: Any) -> int:  # noqa: ANN401
+        """Return how good a position seems for the side to move."""
+        return self._ask(lambda: int(self.inner.estimate(state)))
 
     def marks(self, state: Any) -> tuple[str, str]:  # noqa: ANN401
         """Return the mark that each side places."""
@@ -280,6 +285,8 @@ def _constant_faults(game: OutsideGame) -> Iterator[str]:
         yield "a move is outside the board"
     if not all(name.isprintable() and 0 < len(name) <= 24 and " " not in name for name in game.move_names):
         yield "a name of a move is not of 1 to 24 printable characters without spaces"
+    if game.order and sorted(game.order) != list(range(len(game.move_cells))):
+        yield "its order does not have each move once"
     yield from _face_faults(game, face)
 
 

@@ -31,6 +31,7 @@ class SwapGame(Game[SwapState]):
         """The move that takes over the first one."""
         self.move_cells = (*base.move_cells, -1)
         self.move_names = (*base.move_names, "swap")
+        self.order = (*base.order, self.swap) if base.order else ()
         self.initial = SwapState(base.initial, 0, is_swapped=False)
 
     def to_move(self, state: SwapState) -> Side:
@@ -87,6 +88,10 @@ class SwapGame(Game[SwapState]):
         """Return the mark that each side places; a swap exchanges them."""
         first, second = self.base.marks(state.position)
         return (second, first) if state.is_swapped else (first, second)
+
+    def estimate(self, state: SwapState) -> int:
+        """Return the estimate of the inner game, whose side to move is the same player."""
+        return self.base.estimate(state.position)
 
     def annotations(self, state: SwapState) -> Annotations | None:
         """Return the notes and counters of the inner game; after a swap, each counter belongs to the other player."""

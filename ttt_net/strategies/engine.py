@@ -10,7 +10,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import cache, partial
 from importlib import import_module
@@ -19,13 +19,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ttt_net.games import Game
+from ttt_net.games import Game, Playouts
 from ttt_net.games.line import LineGame
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.book import DEEPEST
 from ttt_net.strategies.heuristic import is_line_game
-from ttt_net.strategies.strategy import Effort
+from ttt_net.strategies.strategy import Effort, S
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_solver import Connect4Search
@@ -106,11 +106,15 @@ def warm(game: Game[Any]) -> None:
     """Begin to load in the background everything that searches of a game will need."""
     for name in _needed(game):
         kernel_module(name)
+    if game.playouts is not None and is_installed():
+        _own(game.playouts, game.initial)
 
 
 def load(game: Game[Any]) -> None:
     """Load everything that searches of a game need, however long it takes to compile."""
     _load(_needed(game))
+    if game.playouts is not None and is_installed():
+        _own(game.playouts, game.initial).result()
 
 
 def load_for_review(game: Game[Any], plies: int) -> None:
@@ -197,6 +201,58 @@ def playout_tree(game: Game[Any], rng: random.Random, effort: Effort) -> "Playou
         return None
     tree: PlayoutTree = module.PlayoutTree(game, rng.getrandbits(63))
     return tree
+
+
+PLAYS = 16
+"""The random plays at a time by a game's own compiled playouts."""
+
+
+def own_playouts(game: Game[S], effort: Effort, rng: random.Random) -> Callable[[S], float] | None:
+    """Return a function that plays at random from a position, compiled from `Game.playouts`; None if there is none.
+
+    It returns the mean result for side 0, from -1 to 1.
+    """
+    playouts = game.playouts
+    if playouts is None or not is_installed():
+        return None
+    left = effort.seconds_left()
+    try:
+        compiled = _own(playouts, game.initial).result(None if left is None else left * LOADING_SHARE)
+    except TimeoutError:
+        return None
+    if compiled is None:
+        return None
+
+    def play(state: S) -> float:
+        total = compiled(*map(_signed, playouts.words(state)), PLAYS, rng.getrandbits(62))
+        return max(-1.0, min(1.0, total / PLAYS))
+
+    return play
+
+
+def _signed(word: int) -> int:
+    """Return a word of 64 bits as a signed number, as machine code takes it."""
+    return (word & 0xFFFFFFFFFFFFFFFF ^ 1 << 63) - (1 << 63)
+
+
+@cache
+def _own(playouts: Playouts, initial: object) -> "Future[Callable[..., int] | None]":
+    """Return the future of a game's own playouts, compiled once; it is None if they cannot be compiled."""
+    future: Future[Callable[..., int] | None] = Future()
+
+    def load() -> None:
+        try:
+            with _COMPILING:
+                import_module("ttt_net.strategies.compiled")  # sets numba's cache folder
+                compiled: Callable[..., int] = import_module("numba").njit(cache=True, nogil=True)(playouts.play_out)
+                compiled(*map(_signed, playouts.words(initial)), 1, 1)
+                future.set_result(compiled)
+        except Exception as error:  # noqa: BLE001 - a stranger's function may raise anything, and numba has many errors
+            _logger.warning("the playouts of a game cannot be compiled, so searches are slower: %s", error)
+            future.set_result(None)
+
+    threading.Thread(target=load, name="compile playouts", daemon=True).start()
+    return future
 
 
 def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | FivesSearch | None":

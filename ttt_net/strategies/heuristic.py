@@ -2,7 +2,7 @@
 
 An estimate counts open lines: k cells in a row with marks of only one side can still be completed, and the sooner, the
 more marks they hold. Ultimate consists of two such games, one on the boards and one inside them. In games where lines
-do not indicate the winner (wild, vanishing), there is no estimate.
+do not indicate the winner (wild, vanishing), there is no estimate. Games of other packages bring their own.
 """
 
 from collections.abc import Callable, Iterable
@@ -65,6 +65,8 @@ def estimator(game: Game[Any]) -> Estimate:
         return _ultimate
     if isinstance(game, LineGame) and not isinstance(game, WildGame):
         return _open_lines(game)
+    if type(game).estimate is not Game.estimate:
+        return lambda state: max(1 - DECIDED, min(DECIDED - 1, game.estimate(state)))
     return lambda state: 0
 
 
@@ -128,6 +130,10 @@ def promise(game: Game[Any]) -> tuple[int, ...]:
     """Return a static ranking of each move: the lines through its cell, or its closeness to the middle."""
     if isinstance(game, LineGame):
         return tuple(len(game.lines_through[cell]) for cell in game.move_cells)
+    if game.order:
+        return tuple(
+            len(game.order) - place for _, place in sorted(zip(game.order, range(len(game.order)), strict=True))
+        )
     strides = [1]
     for size in reversed(game.shape[1:]):
         strides.insert(0, strides[0] * size)

@@ -7,6 +7,7 @@ one is near. (Winands and others, "Monte-Carlo tree search solver", 2008.) The t
 """
 
 import random
+from collections.abc import Callable
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -14,7 +15,15 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame, UltimateState
-from ttt_net.strategies.engine import EXPLORATION, has_playouts, is_installed, is_large, is_small, playout_tree
+from ttt_net.strategies.engine import (
+    EXPLORATION,
+    has_playouts,
+    is_installed,
+    is_large,
+    is_small,
+    own_playouts,
+    playout_tree,
+)
 from ttt_net.strategies.heuristic import is_line_game
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
@@ -82,6 +91,8 @@ class MonteCarlo:
         self._game: Game[Any] | None = None
         self._root: Node[Any] | None = None
         self._tree: PlayoutTree | None = None
+        self._plays: Callable[[Any], float] | None = None
+        """Makes compiled random plays from a position, if the game has its own."""
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -104,6 +115,7 @@ class MonteCarlo:
                 return urgent
         root = self._kept(game, state) or Node(game, state, self._rng)
         self._game, self._root = game, root
+        self._plays = own_playouts(game, effort, self._rng)
         try:
             while root.solved is None:
                 effort.spend()
@@ -159,8 +171,11 @@ class MonteCarlo:
             if node.solved is None:
                 node.solve()
 
-    def _random_result(self, game: Game[S], state: S, effort: Effort) -> int:
-        """Return the result for side 0 of a random continuation."""
+    def _random_result(self, game: Game[S], state: S, effort: Effort) -> float:
+        """Return the result for side 0 of a random continuation, or the mean of many."""
+        if self._plays is not None:
+            effort.tests += 1
+            return self._plays(state)
         choice = self._rng.choice
         while True:
             effort.tests += 1

@@ -57,6 +57,13 @@ test("cells are told by the names of their moves, and rows that count from the t
   assert.deepEqual([...document.querySelectorAll(".rows span")].map((each) => each.textContent), ["1", "2", "3"]);
 });
 
+test("players of pieces are told that it is their turn, and not which letter to place", async () => {
+  const page = await ann();
+  await page.says(snapshot({ game: HEX }));
+  assert.match(textOf(".deck"), /Your turn\./);
+  assert.doesNotMatch(textOf(".deck"), /place X/);
+});
+
 test("a tap on a hexagon plays it", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));

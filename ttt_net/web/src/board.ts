@@ -156,7 +156,7 @@ const labels = (kind: string, names: string[]): Tree => h(`div.${kind}`, { hidde
 const nameAt = (game: Game, cell: number): string => game.move_names[game.move_cells.indexOf(cell)] ?? "";
 
 /** Rows and columns as moves name them: games of other packages may count rows from the top. */
-const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => /[a-z]+(?=\d+$)|\d+$/.exec(nameAt(game, x))?.[0] ?? "");
+const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => /[a-z]+|\d+$/.exec(nameAt(game, x))?.[0] ?? "");
 
 const rowNames = (game: Game): string[] => range(sizes(game)[1], (y) => /\d+$/.exec(nameAt(game, y * sizes(game)[2]))?.[0] ?? "");
 

@@ -44,7 +44,7 @@ export function status(match: Match): string {
   if (match.adjourned) return w.adjournedNow;
   if (pending) return f(w.onItsWay, game.move_names[pending.move] ?? "");
   const side = position.to_move ?? 0;
-  if (isMyTurn(match)) return isStones(game) || game.gravity ? w.yourTurnTitle + w.stop : f(w.yourTurnPlace, either([...(position.marks[side] ?? "")]));
+  if (isMyTurn(match)) return isStones(game) || game.gravity || game.pieces ? w.yourTurnTitle + w.stop : f(w.yourTurnPlace, either([...(position.marks[side] ?? "")]));
   const { name } = players[side]!;
   return f(isBot(players[side]!) ? w.thinking : w.theirTurn, name);
 }
