@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -167,7 +168,23 @@ def _become(argv: list[str], env: dict[str, str], cwd: str, is_apart: bool) -> N
     is_prompt = bool(env.get("PYTHONUNBUFFERED"))
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False, buffering=1 if is_prompt else -1)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
-    sys.exit(import_module(PROGRAMS[Path(argv[0]).name]).main())
+    try:
+        code = import_module(PROGRAMS[Path(argv[0]).name]).main()
+    except SystemExit as ended:
+        code = ended.code
+    _end(code)
+
+
+def _end(code: int | str | None) -> NoReturn:
+    """End like Python, but without taking all modules apart, which takes as long as most programs run."""
+    with suppress(OSError):
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if code is None or isinstance(code, int):
+            os._exit(code or 0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
