@@ -45,7 +45,7 @@ _LOADED = (
     "prompt_toolkit.input.vt100",
     "zeroconf.asyncio",
 )
-"""What they import as late as they can; a client in a terminal takes 0.05 s of CPU with them, and 0.23 s without."""
+"""Modules that our programs import as late as they can; with them loaded, a client starts in 0.05 s of CPU, not 0.23."""
 _MOST_BYTES = 2**20
 
 

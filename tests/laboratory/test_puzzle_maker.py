@@ -1,6 +1,8 @@
 """Puzzles have one solution, by looking at all play, and are the same for all who have the seed."""
 
 import json
+import random
+from datetime import date, timedelta
 from itertools import islice
 
 import pytest
@@ -8,19 +10,20 @@ import pytest
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import board
 from ttt_net.__main__ import main
-from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
-from ttt_net.laboratory.puzzle_maker import puzzle_in, puzzles
+from ttt_net.games.line import LineState
+from ttt_net.games.notation import read_start
+from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
+from ttt_net.laboratory.puzzle_maker import daily_puzzles, is_won_by_threats, puzzle_by_threats, puzzle_in, puzzles
+from ttt_net.strategies import Limit
+from ttt_net.strategies.alphabeta import deepening
+
+DAYS = [FIRST_DAY + timedelta(days=number) for number in range(puzzle_count())]
 
 
-@pytest.mark.parametrize(("name", "reason"), [("misere", "won by a line"), ("gomoku", "gomoku is too large to prove")])
-def test_a_game_without_puzzles_is_refused_at_once(name: str, reason: str) -> None:
-    with pytest.raises(ConfigurationError, match=reason):
-        next(puzzles([find_game(name)], 1))
-
-
-def test_each_puzzle_of_tictactoe_has_one_solution() -> None:
-    game = find_game("tictactoe")
+@pytest.mark.parametrize("name", ["tictactoe", "misere", "wild"])
+def test_each_puzzle_has_one_solution(name: str) -> None:
+    game = find_game(name)
     oracle = Oracle(game)
     found = list(islice(puzzles([game], 3), 25))
     assert len({puzzle.state for puzzle in found}) == 25
@@ -61,9 +64,34 @@ def test_a_position_is_a_puzzle_if_one_move_is_enough(
     assert (found.solution, told["kind"], found.grade, found.why.in_words()) == (solution, kind, grade, why)
 
 
-def test_a_game_without_lines_has_no_puzzles() -> None:
-    with pytest.raises(ConfigurationError, match="not of ultimate"):
-        next(puzzles([find_game("ultimate")], 1))
+@pytest.mark.parametrize("name", ["gomoku", "qubic", "scorefour"])
+def test_a_puzzle_of_threats_wins_against_every_reply_and_all_else_loses(name: str) -> None:
+    pytest.importorskip("numba")
+    found = next(each for each in map(puzzle_of, DAYS) if each.game == name and each.plies < 10)
+    game = find_game(name)
+    state = read_start(game, found.position)
+    assert isinstance(state, LineState)
+    assert is_won_by_threats(game)
+    made = puzzle_by_threats(game, state)
+    assert made is not None
+    assert (made.solution, made.plies) == (found.solution, found.plies)
+    search = deepening(game, Limit(), random.Random(1)).search
+    with search.running():
+        for move in game.actions(state):
+            after = game.result(state, move)
+            replies = [game.result(after, reply) for reply in game.actions(after)]
+            if move == found.solution:
+                assert not any(map(game.is_terminal, replies))
+                assert all(map(search.forced_win, replies))
+            else:
+                assert any(map(game.is_terminal, replies)) or search.forced_win(after)
+
+
+def test_puzzles_of_the_day_rise_through_the_week_and_change_the_game() -> None:
+    sunday = date(2026, 11, 22)
+    hard, easy = daily_puzzles(sunday, 2, seed=2)
+    assert (hard.grade, easy.grade) == (5, 2)
+    assert (hard.game.name, easy.game.name) == ("connect4", "tictactoe"), "it would be the turn of connect4 again"
 
 
 def test_puzzles_are_printed_one_a_line_or_as_boards(capsys: pytest.CaptureFixture[str]) -> None:

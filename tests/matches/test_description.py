@@ -143,8 +143,20 @@ def test_every_puzzle_can_be_read_and_its_solution_played() -> None:
         assert len(game.actions(state)) > 1
         assert puzzle.why.endswith(".")
         seen.add((puzzle.game, puzzle.position))
-    assert len(seen) == len(DAYS) >= 365, "a year without the same one again"
-    assert {game for game, _ in seen} == {"connect4", "tictactoe", "mnk:5x5,4"}
+    assert len(seen) == len(DAYS) >= 728, "two years without the same one again"
+    assert len({game for game, _ in seen}) >= 10
+
+
+def test_puzzles_rise_through_the_week_and_their_reasons_are_about_the_solution() -> None:
+    wins, saves = {"only_win", "two_threats"}, {"only_draw", "must_block", "should_block", "should_play"}
+    for day in DAYS:
+        puzzle = puzzle_of(day)
+        assert puzzle.grade == (2, 2, 3, 3, 4, 4, 5)[day.weekday()]
+        why = puzzle.explanation
+        assert why["kind"] in (wins if puzzle.is_win else saves)
+        assert why["moves"] == [find_game(puzzle.game).move_names[puzzle.solution]]
+        assert why.get("plies", puzzle.plies) == puzzle.plies
+    assert len(DAYS) % 7 == 0, "the first again on the same day of the week"
 
 
 def test_after_the_last_they_begin_again_and_before_the_first_there_are_some() -> None:

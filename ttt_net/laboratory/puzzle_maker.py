@@ -4,9 +4,10 @@ import argparse
 import datetime
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from rich.console import Console
 
@@ -14,25 +15,29 @@ from ttt_net.commands.analyse import show_position
 from ttt_net.commands.searching import load_engine, positive
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, Move, find_game
+from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import write_position
-from ttt_net.strategies.analysis import Kept, Verdict, analyse
+from ttt_net.games.puzzles import FIRST_DAY
+from ttt_net.strategies.alphabeta import Search, deepening
+from ttt_net.strategies.analysis import Kept, analyse
+from ttt_net.strategies.engine import is_compiled, is_connect4, is_installed, is_large, is_provable, is_small
 from ttt_net.strategies.heuristic import is_line_game
-from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, in_moves
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, in_moves, names_of
 from ttt_net.strategies.lessons.hints import hint
 from ttt_net.strategies.lessons.sight import look
-from ttt_net.strategies.strategy import Limit
+from ttt_net.strategies.strategy import Limit, Stopped
 from ttt_net.strategies.tactics import Tactics
 
 CARELESS = 0.35
 """The probability of a random move in the generated matches."""
 LATEST = 0.9
 """The maximal part of the board that is filled."""
-EARLIEST = {"connect4": 14}
+MOST_PLIES = 80
+"""The last ply of a position, for games in which marks disappear and for large boards."""
+EARLIEST = {"connect4": 14, "ultimate": 50}
 """The minimal number of marks for fast proofs, by game; 2 in others."""
-MOST_CELLS = 64
-"""The cells of the largest board on which every move can be proved to win or not."""
-NODES = 400_000
-"""The maximal number of nodes for proving all moves of a position."""
+NODES, PLAIN_NODES = 400_000, 20_000
+"""The maximal number of nodes for proving all moves of a position, in compiled code and in plain Python."""
 EASY_SHARE = 0.2
 """The part of the easiest puzzles to keep, because they are the most frequent."""
 MOST_TRIED = 3_000
@@ -85,11 +90,9 @@ def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
 
 
 def require_puzzles(game: Game[Any]) -> None:
-    """Raise `ConfigurationError` unless a game can have puzzles."""
-    if not is_line_game(game):
-        raise ConfigurationError(f"there are puzzles of games that are won by a line, and not of {game.name}")
-    if game.size > MOST_CELLS:
-        raise ConfigurationError(f"{game.name} is too large to prove what every move is worth; puzzles are proved")
+    """Raise `ConfigurationError` if the engine that proves puzzles of a game is missing."""
+    if (is_compiled(game) or is_large(game)) and not is_installed():
+        raise ConfigurationError(f"puzzles of {game.name} are proved by the engine; install ttt_net[engine]")
 
 
 def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, Any]]) -> Puzzle:
@@ -99,7 +102,7 @@ def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, 
             tried += 1
             if (game.name, state) in seen:
                 continue
-            found = puzzle_in(game, state, kept)
+            found = puzzle_by_threats(game, state) if is_won_by_threats(game) else puzzle_in(game, state, kept)
             if found is not None and (found.grade > 1 or rng.random() < EASY_SHARE):
                 return found
     raise ConfigurationError(f"no more puzzles of {game.name} were found in {MOST_TRIED:,} positions")
@@ -107,14 +110,36 @@ def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, 
 
 def _positions(game: Game[Any], rng: random.Random) -> Iterator[Any]:
     """Yield the positions of a carelessly played match, each with a probability of one third."""
-    player, state, marks = Tactics(rng), game.initial, 0
-    cells = len(game.move_cells)
-    while not game.is_terminal(state) and marks < cells * LATEST:
+    moves_of, state, marks = _player(game, rng), game.initial, 0
+    latest = min(MOST_PLIES, len(game.move_cells) * LATEST)
+    while not game.is_terminal(state) and marks < latest:
         if marks >= EARLIEST.get(game.name, 2) and len(game.actions(state)) > 2 and rng.random() < 1 / 3:
             yield state
-        is_careless = rng.random() < CARELESS
-        move = rng.choice(list(game.actions(state))) if is_careless else player(game, state).move
-        state, marks = game.result(state, move), marks + 1
+        careful, careless = moves_of(state)
+        state, marks = game.result(state, rng.choice(careless if rng.random() < CARELESS else careful)), marks + 1
+
+
+def _player(game: Game[Any], rng: random.Random) -> Callable[[Any], tuple[Sequence[Move], Sequence[Move]]]:
+    """Return a function from a position to the moves of a careful player and of a careless one."""
+    tactics = Tactics(rng)
+    search = deepening(game, Limit(), rng).search if is_large(game) else None
+
+    def moves_of(state: Any) -> tuple[Sequence[Move], Sequence[Move]]:  # noqa: ANN401 - any game's state
+        moves = list(game.actions(state))
+        if search is not None:  # people place marks near others
+            likely = search.ordered(state)[:LIKELY]
+            return likely[:1], likely
+        if tactics.objection(game) is None:
+            return [tactics(game, state).move], moves
+        sight = look(game, state)
+        best = max(map(sight.value, moves))
+        return [move for move in moves if sight.value(move) == best], moves
+
+    return moves_of
+
+
+LIKELY = 8
+"""The number of moves on a large board from which a careless player chooses."""
 
 
 def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle | None:  # noqa: ANN401 - any game's state
@@ -122,7 +147,8 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
 
     A position with a threat that must be blocked in one cell is not a puzzle if blocking also happens to win.
     """
-    found = analyse(game, state, Limit(nodes=NODES), kept)
+    is_plain = not is_line_game(game) or is_small(game)
+    found = analyse(game, state, Limit(nodes=PLAIN_NODES if is_plain else NODES), kept)
     results = {move: verdict.result for move, verdict in found.moves.items()}
     if any(result is None for result in results.values()):
         return None
@@ -137,10 +163,46 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
             if plies is None:
                 return None
             grade = _grade(plies if is_win else plies - 1)
-            return Puzzle(game, state, move, is_win, plies, grade, _why(game, state, move, found.moves, is_win=is_win))
+            return Puzzle(game, state, move, is_win, plies, grade, _why(game, state, move, plies, is_win=is_win))
         if solutions and is_win:
             return None
     return None
+
+
+def is_won_by_threats(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether puzzles of a game are wins by threats, because its moves cannot all be judged by a solver."""
+    return (is_compiled(game) or is_large(game)) and not is_connect4(game) and not is_provable(game)
+
+
+def puzzle_by_threats(game: LineGame, state: LineState) -> Puzzle | None:
+    """Return the puzzle of a position in which one move wins by threats and every other move loses to threats.
+
+    The position is one in which the other side threatens to win, so every move is proved, one way or the other.
+    """
+    sight = look(game, state)
+    if sight.wins or not (sight.threats or sight.their_double_threats):
+        return None
+    search = deepening(game, Limit(nodes=NODES * 10), random.Random(0)).search
+    try:
+        with search.running():
+            line = search.forced_win(state)
+            if line is None or len(line) < 3:
+                return None
+            for move in game.actions(state):
+                is_lost = sight.value(move) < 0 or (move != line[0] and _loses(game, state, move, search))
+                if is_lost == (move == line[0]):
+                    return None
+    except Stopped:
+        return None
+    names = names_of(game, line[:1])
+    why = Explanation(ExplanationKind.ONLY_WIN, names, plies=len(line), is_bound=True)
+    return Puzzle(game, state, line[0], True, len(line), _grade(len(line)), why)
+
+
+def _loses(game: LineGame, state: LineState, move: Move, search: Search[LineState]) -> bool:
+    """Tell whether the other side has a win by threats after a move."""
+    after = game.result(state, move)
+    return not game.is_terminal(after) and search.forced_win(after) is not None
 
 
 def _grade(plies: int) -> int:
@@ -148,18 +210,80 @@ def _grade(plies: int) -> int:
     return sum(plies > most for most in (1, 3, 5, 9)) + 1
 
 
-def _why(game: Game[Any], state: Any, move: Move, moves: dict[Move, Verdict], *, is_win: bool) -> Explanation:  # noqa: ANN401
-    """Return why a move is the solution."""
+_SEEN_WINS = (ExplanationKind.WIN_NOW, ExplanationKind.TWO_THREATS)
+_SEEN_SAVES = (ExplanationKind.MUST_BLOCK, ExplanationKind.SHOULD_BLOCK, ExplanationKind.SHOULD_PLAY)
+
+
+def _why(game: Game[Any], state: Any, move: Move, plies: int, *, is_win: bool) -> Explanation:  # noqa: ANN401
+    """Return why a move is the solution, as can be seen on the board, or else as it is proved."""
     seen = hint(game, state)
-    if seen is not None and seen.moves == (move,):
+    if seen is not None and seen.moves == (move,) and seen.why.kind in (_SEEN_WINS if is_win else _SEEN_SAVES):
         return seen.why
-    names = (game.move_names[move],)
+    names = names_of(game, (move,))
     if is_win:
-        return Explanation(ExplanationKind.ONLY_WIN, names, plies=moves[move].plies)
+        return Explanation(ExplanationKind.ONLY_WIN, names, plies=plies)
     return Explanation(ExplanationKind.ONLY_DRAW, names)
 
 
-GAMES = ("connect4", "tictactoe", "tictactoe3d")
+WEEK = (2, 2, 3, 3, 4, 4, 5)
+"""The grades of the puzzles of the day from Monday to Sunday."""
+_SHORT = "connect4 vanishing qubic connect4 mnk:5x5,4 misere connect4 scorefour connect4 vanishing connect4 qubic"
+_LONG = "connect4 qubic vanishing connect4 mnk:5x5,4 vanishing connect4 qubic connect4 mnk:5x5,4 connect4 vanishing"
+ROTA = {
+    2: "connect4 tictactoe vanishing connect4 mnk:5x5,4 misere connect4 wild scorefour connect4 qubic",
+    3: "connect4 vanishing qubic connect4 mnk:5x5,4 tictactoe connect4 scorefour connect4 wild misere",
+    4: f"{_SHORT} gomoku {_SHORT} ultimate",
+    5: f"{_LONG} gomoku {_LONG} ultimate",
+}
+"""The games of each grade, in turn."""
+
+
+def daily_puzzles(first: datetime.date, days: int, seed: int) -> Iterator[Puzzle]:
+    """Yield the puzzle of each day, harder from Monday to Sunday, each of another game than the day before.
+
+    A game that has no more puzzles of a grade is passed over.
+    """
+    turns = {grade: deque(names.split()) for grade, names in ROTA.items()}
+    games = {name: find_game(name) for names in turns.values() for name in names}
+    streams = {name: puzzles([game], seed) for name, game in games.items()}
+    kept = {(name, grade): deque[Puzzle]() for name in games for grade in range(1, 6)}
+    before = ""
+    for day in range(days):
+        grade = WEEK[(first + datetime.timedelta(days=day)).weekday()]
+        names = turns[grade]
+        if names[0] == before and len(set(names)) > 1:
+            names.rotate(-1)
+        while not (found := _of_grade(grade, streams[names[0]], kept, names[0])):
+            empty = names[0]
+            turns[grade] = names = deque(name for name in names if name != empty)
+            if not names:
+                raise ConfigurationError(f"no game has more puzzles of grade {grade}")
+        before = names[0]
+        names.rotate(-1)
+        yield found
+
+
+MOST_OF_OTHER_GRADES = 80
+"""The number of puzzles of other grades after which a game is said to have no more of a grade."""
+
+
+def _of_grade(
+    grade: int, stream: Iterator[Puzzle], kept: dict[tuple[str, int], deque[Puzzle]], name: str
+) -> Puzzle | None:
+    """Return the next puzzle of a game with this grade, and keep those of other grades; None if there is no more."""
+    wanted = kept[name, grade]
+    for _ in range(MOST_OF_OTHER_GRADES):
+        if wanted:
+            return wanted.popleft()
+        try:
+            found = next(stream)
+        except (ConfigurationError, StopIteration):
+            return None
+        kept[name, found.grade].append(found)
+    return None
+
+
+GAMES = ("connect4", "tictactoe", "vanishing")
 """The games of puzzles, in turn, if none is named."""
 GRADES = ("", "at a glance", "easy", "middling", "hard", "very hard")
 
@@ -169,20 +293,23 @@ def add_puzzles_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=positive, default=1, metavar="N", help="how many (default %(default)s)")
     parser.add_argument("--seed", type=int, metavar="S", help="what they follow from (default: the date of today)")
     parser.add_argument("--game", action="append", metavar="GAME", help=f"of which game (default: {', '.join(GAMES)})")
+    parser.add_argument("--days", action="store_true", help="puzzles of the day: of all games, harder towards Sunday")
     parser.add_argument("--solution", action="store_true", help="tell the solutions, too")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, with the solution")
 
 
 def run_puzzles(args: argparse.Namespace) -> int:
     """Print the puzzles; return the exit status."""
-    games = [find_game(name) for name in args.game or GAMES]
+    names = {name for rota in ROTA.values() for name in rota.split()} if args.days else args.game or GAMES
+    games = [find_game(name) for name in names]
     for game in games:
         require_puzzles(game)
     for game in games:
         load_engine(game)
     seed = int(f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%d}") if args.seed is None else args.seed
     console = Console(highlight=False)
-    for number, puzzle in enumerate(islice(puzzles(games, seed), args.count), 1):
+    made = daily_puzzles(FIRST_DAY, args.count, seed) if args.days else puzzles(games, seed)
+    for number, puzzle in enumerate(islice(made, args.count), 1):
         if args.json:
             print(json.dumps(puzzle.as_json()), flush=True)
         else:

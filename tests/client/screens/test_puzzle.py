@@ -15,6 +15,7 @@ from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
 from ttt_net.errors import Refusal
+from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.matches.description import describe_puzzle
 from ttt_net.messages import (
     Ended,
@@ -27,7 +28,7 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk import identity
 
-NOW = datetime.date(2026, 11, 22)
+NOW = datetime.date(2027, 4, 15)
 SEEK = SeekRequest(0, ["tictactoe"])
 TOLD = describe_puzzle(PuzzleRequest(0), NOW)
 """Tic-tac-toe, O to move; b2, which is move 4, is the only one that does not lose."""
@@ -51,7 +52,7 @@ def picture(display: Display) -> str:
 
 def test_the_puzzle_is_a_board_with_a_question_for_the_side_to_move() -> None:
     page = picture(open_puzzle())
-    assert "Puzzle of 2026-11-22: Tic-tac-toe, middling" in page
+    assert "Puzzle of 2027-04-15: Tic-tac-toe, middling" in page
     assert "> O Ann (you)" in page
     assert "You are O. All moves lose but one: which?" in page
 
@@ -68,7 +69,7 @@ def test_the_question_mark_shows_the_rules_of_its_game_and_then_the_keys() -> No
 def test_a_move_is_an_answer(command: AnyCommand) -> None:
     assert command_for("5", open_puzzle()) == Quick(5)
     _, requests = done(open_puzzle(), command)
-    assert requests == (PuzzleRequest(0, "2026-11-22", 4),)
+    assert requests == (PuzzleRequest(0, "2027-04-15", 4),)
 
 
 def test_a_move_is_typed_or_pointed_at_with_the_cursor() -> None:
@@ -77,11 +78,22 @@ def test_a_move_is_typed_or_pointed_at_with_the_cursor() -> None:
     for letter in "b2":
         display, _ = done(display, Type(letter))
     display, requests = done(display, Command.PLACE)
-    assert requests == (PuzzleRequest(0, "2026-11-22", 4),)
+    assert requests == (PuzzleRequest(0, "2027-04-15", 4),)
     assert display.typed == ""
     display, _ = done(display, Command.RIGHT)
     assert done(display, Command.PLACE)[1] == ()
     assert notice(done(display, Command.PLACE)[0]) == "c2 is taken."
+
+
+@pytest.mark.parametrize("game", ["vanishing", "wild", "gomoku", "qubic", "ultimate", "misere"])
+def test_puzzles_of_every_game_are_shown_and_answered(game: str) -> None:
+    days = (FIRST_DAY + datetime.timedelta(days=number) for number in range(puzzle_count()))
+    day = next(day for day in days if puzzle_of(day).game == game)
+    display = update(open_puzzle(), describe_puzzle(PuzzleRequest(0), day), 0)
+    assert "which?" in picture(display)
+    solution = puzzle_of(day).solution
+    display = update(display, describe_puzzle(PuzzleRequest(0, move=solution), day), 0)
+    assert "Right!" in picture(display)
 
 
 def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_the_day() -> None:
@@ -89,7 +101,7 @@ def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_th
     assert "After that they can win. Try another move." in picture(display)
     assert display.achieved.solved == ()
     display = update(display, describe_puzzle(PuzzleRequest(0, move=4), NOW), 0)
-    assert display.achieved.solved == ("2026-11-22",)
+    assert display.achieved.solved == ("2027-04-15",)
     page = picture(display)
     assert "Right! b2 holds the draw; every other move loses." in page
     assert "(  | |  )" in page, "the move is on the board"
@@ -105,16 +117,16 @@ def test_forfeits_are_reported_and_do_not_count() -> None:
     command = command_for("s", display)
     assert command is not None
     _, requests = done(display, command)
-    assert requests == (PuzzleRequest(0, "2026-11-22", reveal=True),)
+    assert requests == (PuzzleRequest(0, "2027-04-15", reveal=True),)
     display = update(display, describe_puzzle(PuzzleRequest(0, reveal=True), NOW), 0)
     assert "It was b2. b2 holds the draw" in picture(display)
     assert display.achieved.solved == ()
 
 
 def test_a_streak_is_of_days_in_a_row_and_is_not_broken_by_a_day_that_is_not_over() -> None:
-    achieved = Achievements(("2026-11-17", "2026-11-19", "2026-11-20", "2026-11-21"))
-    assert [achieved.streak(f"2026-11-{day}") for day in (17, 18, 21, 22, 23)] == [1, 1, 3, 3, 0]
-    assert achieved.with_solved("2026-11-22").streak("2026-11-22") == 4
+    achieved = Achievements(("2027-04-10", "2027-04-12", "2027-04-13", "2027-04-14"))
+    assert [achieved.streak(f"2027-04-{day}") for day in (10, 11, 14, 15, 16)] == [1, 1, 3, 3, 0]
+    assert achieved.with_solved("2027-04-15").streak("2027-04-15") == 4
     assert achieved.streak("no day") == 0
     page = picture(update(open_puzzle_with(achieved), TOLD, 0))
     assert "You have solved the puzzles of 3 days in a row." in page

@@ -148,7 +148,7 @@ def _hints(display: Display) -> list[KeyHint]:
     if seen.match is None:
         return [BACK, LEAVE, RULES]
     quick = quick_moves(seen.match)
-    found = [KeyHint("arrows Enter", ""), *[KeyHint(f"1-{max(quick)}", "")] * bool(quick)]
+    found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
     return [*found, BACK, KeyHint("s", "show the solution", "s"), LEAVE, RULES]
 
 
