@@ -61,6 +61,14 @@ async def test_a_host_holds_a_tournament_from_its_code_to_the_printed_result(tmp
         assert (await host.run("standings", code)).splitlines()[2].split() == ["2", loser.name, "0", "0", "1", "0", "0"]
         sheet = json.loads(await host.run("standings", code, "--format", "json"))
         assert [row["score"] for row in sheet["tournament"]["standings"]] == [2, 0]
+        page = tmp_path / "friday.html"
+        assert "open it in a browser" in await host.run("print", code, str(page))
+        assert f"<td>{winner.name}</td>" in page.read_text()
+        assert "cannot be written: " in await host.fail("print", code, str(tmp_path / "nowhere" / "friday.html"))
+        assert (await host.run("results", code, "--format", "trf")).splitlines()[4:] == [
+            f"001    1      {winner.name:<66} 1.0    1     2 w 1",
+            f"001    2      {loser.name:<66} 0.0    2     1 b 0",
+        ]
 
 
 async def test_a_host_corrects_pauses_and_ends(tmp_path: Path, host: Host) -> None:

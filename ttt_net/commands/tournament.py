@@ -12,6 +12,7 @@ import msgspec
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.commands.admin import AdminConnection, columns, reached
 from ttt_net.commands.recorded_matches import add_data
+from ttt_net.commands.tournament_sheet import page_of, report_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import TournamentBoard
 from ttt_net.server.admin import protocol
@@ -86,7 +87,11 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         sheet = _add_step(steps, step, what)
         sheet.add_argument("code")
-        sheet.add_argument("--format", choices=FORMATS, default="text", help="how it is printed (%(default)s)")
+        formats = (*FORMATS, "trf") if step == "results" else FORMATS
+        sheet.add_argument("--format", choices=formats, default="text", help="how it is printed (%(default)s)")
+    page = _add_step(steps, "print", "write pairings, standings and cross table as a page for the printer")
+    page.add_argument("code")
+    page.add_argument("file", type=Path, help="the HTML file to write; open it in a browser and print it")
 
 
 def _add_step(
@@ -110,6 +115,10 @@ def run_tournament(args: argparse.Namespace) -> int:
     form = getattr(args, "format", "text")
     if form == "json":
         print(msgspec.json.encode(answer).decode())
+    elif form == "trf":
+        sys.stdout.write(report_of(answer))
+    elif args.step == "print":
+        _write_page(answer, args.file)
     elif args.step == "standings":
         _print_table(_standings(answer), form)
     elif args.step == "results":
@@ -125,7 +134,7 @@ def _request(args: argparse.Namespace) -> protocol.AnyAdminRequest:
     match args.step:
         case "create":
             return _creation(args)
-        case "show" | "standings" | "results":
+        case "show" | "standings" | "results" | "print":
             return protocol.ShowTournament(args.code)
         case "add" | "remove":
             return protocol.DirectTournament(args.code, args.step, args.player)
@@ -152,6 +161,15 @@ def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
         return msgspec.convert(asked, protocol.CreateTournament)
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"that tournament cannot be: {error}") from None
+
+
+def _write_page(sheet: protocol.TournamentSheet, file: Path) -> None:
+    """Write the page for the printer. Raises `ConfigurationError` if the file cannot be written."""
+    try:
+        file.write_text(page_of(sheet), encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be written: {error.strerror}") from None
+    print(f"{file} is written: open it in a browser and print it")
 
 
 def _print_list(server: AdminConnection) -> None:
