@@ -8,7 +8,14 @@ from tests.server.cluster.evening import Evening, steward_and_guest
 from ttt_net import messages as wire
 from ttt_net.server.admin import protocol
 from ttt_net.server.cluster.log import FORM
-from ttt_net.server.cluster.node_messages import LobbyQuestion, WatcherCounts, decode_message, encode_message
+from ttt_net.server.cluster.node_messages import (
+    AddedRules,
+    LobbyQuestion,
+    WatcherCounts,
+    decode_message,
+    encode_message,
+)
+from ttt_net.server.journal.entries import AppendEvents
 
 NEWER = b'{"form": %d, "said": "in a way that is still to come"}' % (FORM + 1)
 
@@ -30,7 +37,14 @@ def test_a_message_that_cannot_be_read_is_ignored_and_logged_once_at_most(
 @pytest.mark.parametrize("data", [b"{}", NEWER])
 def test_a_node_that_gets_messages_of_a_newer_release_plays_on(data: bytes, caplog: pytest.LogCaptureFixture) -> None:
     evening = Evening("a", "b", "c")
-    subjects = ["lobby.seeks", "rooms.chat", "rooms.watching", "limits.taken", *(f"node.{name}" for name in "abc")]
+    subjects = [
+        "lobby.seeks",
+        "rooms.chat",
+        "rooms.watching",
+        "limits.taken",
+        "games.rules",
+        *(f"node.{name}" for name in "abc"),
+    ]
     evening.people[2].say(wire.SeekRequest(0, games=["connect4"]))
     evening.go(1.0)
     for subject in subjects:
@@ -152,3 +166,28 @@ def test_that_nobody_watches_any_more_is_known_though_it_was_lost_on_its_way() -
     evening.world.weather.losing = 0.0
     evening.go(7.0)
     assert evening.heard(0, "watching")[-1]["watchers"] == 0
+
+
+def test_nodes_log_once_which_games_have_other_rules_on_another_node(caplog: pytest.LogCaptureFixture) -> None:
+    evening = Evening("a")
+    told = encode_message(AddedRules("d", {"hex": 2}))
+    for _ in range(2):
+        evening.node("a").log.tell("games.rules", told)
+        evening.go(6.0)  # the nodes have told theirs
+    sentence = "the game hex has rules of version none here and 2 on node d: install the same package on all nodes"
+    assert [record.getMessage() for record in caplog.records].count(sentence) == len(evening.world.servers)
+
+
+def test_a_match_of_a_game_that_only_another_node_has_harms_nobody_here(caplog: pytest.LogCaptureFixture) -> None:
+    evening = Evening("a", "b")
+    sessions = [evening.node("b").hub.services.players.find(peer.name) for peer in evening.people]
+    first, second = (session.player for session in sessions if session is not None)
+    names = {first: "Ann", second: "Ben"}
+    started = wire.Started("k3V9", 1, 0, "hex", (wire.PlayerInfo("Ann"), wire.PlayerInfo("Ben")))
+    registry = evening.node("b").hub.registry
+    registry.hear(AppendEvents((started,), (first, second)), names, None)
+    registry.hear(AppendEvents((wire.Played("k3V9", 2, 5, 0, 1, 24),)), names, None)
+    registry.hear(AppendEvents((wire.Ended("k3V9", 3, 9, 0, "resign"),)), names, None)
+    assert "the match k3V9 of another node cannot be opened here: unknown game 'hex'" in caplog.text
+    assert "k3V9" not in registry.rooms
+    evening.match()

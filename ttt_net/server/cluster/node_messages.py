@@ -17,6 +17,7 @@ import msgspec
 
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
+from ttt_net.games.catalogue import outside
 from ttt_net.pairing.seeks import Seek
 from ttt_net.server.admission.rate_limiter import TOLD
 from ttt_net.server.cluster.log import FORM, RETELL_S, Author, Log, NodeName
@@ -24,7 +25,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.players import PlayerId
 
 log = logging.getLogger(__name__)
-_CHAT, _WATCHING, _TAKEN = "rooms.chat", "rooms.watching", "limits.taken"
+_CHAT, _WATCHING, _TAKEN, _RULES = "rooms.chat", "rooms.watching", "limits.taken", "games.rules"
 MOST_ABORTS = 20
 """The maximal number of aborted matches of a player to count from one message; fewer already cause the longest wait."""
 MOST_TAKEN = 5_000
@@ -96,7 +97,14 @@ class TakenLimits(NodeMessage, frozen=True, kw_only=False):
     counts: list[tuple[str, int | str, int]]
 
 
-AnyNodeMessage = LobbyQuestion | Delivery | StewardSeeks | ForwardedChat | WatcherCounts | TakenLimits
+class AddedRules(NodeMessage, frozen=True, kw_only=False):
+    """The games of other packages on a node, with the versions of their rules."""
+
+    node: NodeName
+    versions: dict[str, int]
+
+
+AnyNodeMessage = AddedRules | LobbyQuestion | Delivery | StewardSeeks | ForwardedChat | WatcherCounts | TakenLimits
 _Message = TypeVar("_Message", bound=NodeMessage)
 
 
@@ -127,6 +135,11 @@ def _note_unreadable(kind: str, why: str) -> None:
     log.warning("a %s of another node is ignored, as are those that follow: %s", kind, why)
 
 
+def _versions() -> dict[str, int]:
+    """Return the versions of the rules of games of other packages."""
+    return {name: game.face.version for name, game in outside().items()}
+
+
 class Broadcasts:
     """Exchanges the state of rooms and limits with the other nodes."""
 
@@ -136,6 +149,8 @@ class Broadcasts:
         self._watched: dict[str, int] = {}
         """The number of watchers here of each watched match, as last sent to the others."""
         self._retold_s = self._services.loop.time()
+        self._differing: dict[NodeName, dict[str, int]] = {}
+        """The rules of each node whose games differ from ours, as last logged."""
 
     def start(self) -> None:
         """Send messages from here, and receive those of the other nodes."""
@@ -144,6 +159,7 @@ class Broadcasts:
         self._log.listen(_WATCHING, self._counted)
         self._services.rate_limiter.untold = Counter()
         self._log.listen(_TAKEN, self._taken_elsewhere)
+        self._log.listen(_RULES, self._compare_rules)
 
     def pass_on(self, player: PlayerId, said: wire.Chatted) -> None:
         """Send a line of chat to the other nodes."""
@@ -174,6 +190,7 @@ class Broadcasts:
         if is_all:
             self._retold_s = now_s
             counts = self._watched
+            self._log.tell(_RULES, encode_message(AddedRules(self._node, _versions())))
         if counts or is_all:
             self._log.tell(_WATCHING, encode_message(WatcherCounts(self._node, counts, is_all)))
 
@@ -189,6 +206,26 @@ class Broadcasts:
             for match, room in list(self._hub.registry.rooms.items()):
                 if match not in told.matches:
                     room.joining.count_elsewhere(told.node, 0)
+
+    def _compare_rules(self, data: bytes) -> None:
+        """Log once how the games of another node differ: matches of these cannot be played by players of both."""
+        told = decode_message(data, AddedRules)
+        if told is None or told.node == self._node:
+            return
+        ours = _versions()
+        if told.versions == ours:
+            self._differing.pop(told.node, None)
+            return
+        if self._differing.get(told.node) == told.versions:
+            return
+        self._differing[told.node] = told.versions
+        for name in sorted(ours.keys() | told.versions.keys()):
+            here, there = ours.get(name), told.versions.get(name)
+            if here != there:
+                log.error(
+                    "the game %s has rules of version %s here and %s on node %s: install the same package on all nodes",
+                    *(name[:40], here or "none", there or "none", told.node),
+                )
 
     def tell_taken(self) -> None:
         """Send the other nodes what was used here of limits that hold across nodes."""

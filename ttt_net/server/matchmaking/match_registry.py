@@ -1,5 +1,6 @@
 """Start matches and keep their rooms: seat the players, and handle the consequences of a match's end."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,6 +29,8 @@ _OPENED_AT_ONCE = 20
 """The number of matches to open in one iteration of the event loop: a room takes about 40 us."""
 Start = tuple[wire.Started, tuple[PlayerId, PlayerId]]
 """The start of a match, with its players by side."""
+
+log = logging.getLogger(__name__)
 
 
 class MatchRegistry:
@@ -152,7 +155,10 @@ class MatchRegistry:
                 assert entry.seats is not None, "a match starts with its seats"
                 if first.code is not None:
                     self._lobby.spent(first.code)
-                self._seat(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
+                try:
+                    self._seat(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
+                except Refusal as refusal:  # this node lacks the game, or has other rules
+                    log.error("the match %s of another node cannot be opened here: %s", match_id, refusal)
                 continue
             if match_id in self._unopened:
                 self._open(match_id)
@@ -227,8 +233,8 @@ class MatchRegistry:
     def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int | None = None) -> None:
         """Open the room of a journaled match, and seat its connected players."""
         services = self._services
-        room = self.room(started.match)  # somebody may have guessed the id of a rematch and already joined
         match = Match(started)
+        room = self.room(started.match)  # somebody may have guessed the id of a rematch and already joined
         services.metrics.matches += 1
         here = {side: session for side, player in enumerate(players) if (session := services.players.get(player))}
         self.withdraw(*(session.player for session in here.values()))
