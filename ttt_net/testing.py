@@ -75,13 +75,8 @@ def _broken_in(game: OutsideGame, state: Any, rng: random.Random) -> Iterator[st
         worth = 0 if outcome.winner is None else 1 - 2 * outcome.winner
         if (game.utility(state, 0), game.utility(state, 1)) != (worth, -worth):
             yield "the utilities of an end are 1 for the winner and -1 for the other, or 0 for both"
-    if outcome is None:
-        estimate = game.inner.estimate(state)
-        if type(estimate) is not int or abs(estimate) >= MAX_ESTIMATE:
-            yield f"an estimate is a whole number below {MAX_ESTIMATE:,}, and not {estimate!r}"
-        words = game.playouts.words(state) if game.playouts is not None else ()
-        if not all(type(word) is int and 0 <= word < 1 << 64 for word in words):
-            yield "the words of playouts are whole numbers of 64 bits"
+    else:
+        yield from _broken_for_bots(game, state)
     for move in rng.sample(list(legal), min(3, len(legal))):
         try:
             if read_move(game, state, write_move(game, move)) != move:
@@ -91,6 +86,21 @@ def _broken_in(game: OutsideGame, state: Any, rng: random.Random) -> Iterator[st
     for move in {-1, len(game.move_names), *rng.sample(range(len(game.move_names)), min(3, len(game.move_names)))}:
         if move not in legal and not _is_refused(game, state, move):
             yield "an illegal move raises Refusal"
+    yield from _broken_in_writing(game, state)
+
+
+def _broken_for_bots(game: OutsideGame, state: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the invariants that what a game tells strategies about an unfinished position violates."""
+    estimate = game.inner.estimate(state)
+    if type(estimate) is not int or abs(estimate) >= MAX_ESTIMATE:
+        yield f"an estimate is a whole number below {MAX_ESTIMATE:,}, and not {estimate!r}"
+    words = game.playouts.words(state) if game.playouts is not None else ()
+    if not all(type(word) is int and 0 <= word < 1 << 64 for word in words):
+        yield "the words of playouts are whole numbers of 64 bits"
+
+
+def _broken_in_writing(game: OutsideGame, state: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the invariants that the text and the drawing of a position violate."""
     text = write_position(game, state)
     try:
         if read_position(game, text) != state:
