@@ -119,6 +119,27 @@ RUNNING = replace(
     open_boards=2,
 )
 """A tournament before its start, and in its second round."""
+KING = replace(
+    RUNNING,
+    kind="king",
+    round=1,
+    rounds=0,
+    tie_breaks=["in_a_row", "fewer_games"],
+    standings=[
+        TournamentStanding(1, "Cleo", 6, [3, -4], streak=3),
+        TournamentStanding(2, "Ben", 2, [1, -3]),
+        TournamentStanding(3, "Ann", 0, [0, -2]),
+    ],
+    boards=[
+        TournamentBoard(6, "Ben", "Cleo", "m6"),
+        TournamentBoard(5, "Ann", "Cleo", "m5", "0-1"),
+        TournamentBoard(4, "Dan", "Ann", "m4", "0-0", void=True),
+    ],
+    open_boards=1,
+    ends_in_ms=90_000,
+    waiting=["Dan", "Ann"],
+)
+"""A king of the table."""
 
 
 def position_after(game_name: str, moves: list[int]) -> Position:

@@ -106,3 +106,26 @@ async def test_terms_that_cannot_be_are_refused_in_a_sentence(
 
 def test_a_name_is_never_a_formula_in_a_spreadsheet() -> None:
     assert guarded(["=1+1", "-", "Ann", "1-0"]) == ["'=1+1", "'-", "Ann", "1-0"]
+
+
+async def test_a_host_holds_an_arena_and_prints_its_standings(tmp_path: Path, host: Host) -> None:
+    async with attended(tmp_path) as each:
+        peers = [await each.server.join(name) for name in ("Ann", "Bob")]
+        code = await made(host, "--game", "connect4", "--arena", "30", "--at", "00:00")
+        assert "arena" in await host.run("list")
+        for peer in peers:
+            await peer.ok("enter", tournament=code)
+        await host.run("start", code)
+        snapshot = await peers[0].hear("snapshot")
+        shown = await host.run("show", code)
+        assert "running, 1 match, 2 players, 30 min left" in shown
+        await peers[0].ok("resign", match=snapshot["match"])
+        assert (await host.run("standings", code)).splitlines()[1].split()[:3] == ["1", "Bob", "2"]
+        assert await host.run("results", code, "--format", "csv")
+        printed = tmp_path / "result.html"
+        await host.run("print", code, str(printed))
+        assert "Standings" in printed.read_text(encoding="utf-8")
+        assert "ended by the organiser" in await host.run("end", code)
+        king = await made(host, "--king")
+        assert "king of the table, tictactoe" in await host.run("show", king)
+        assert "write it like 19:30" in await host.fail("create", "X", "--time", "3", "--king", "--at", "noon")

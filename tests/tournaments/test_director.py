@@ -354,3 +354,184 @@ def test_a_proposal_that_breaks_a_law_is_no_round() -> None:
         director.check(evening.now, good._replace(boards=rematch))
     with pytest.raises(ValueError, match="is in the round 0 times"):
         director.check(evening.now, good._replace(boards=good.boards[:1]))
+
+
+class Hours(Evening):
+    """An evening without rounds: time passes, and players come and go between matches."""
+
+    def __init__(self, its_terms: Terms, players: int, seed: int = 0) -> None:
+        super().__init__(its_terms, players, seed)
+        self.now_ms = 0
+        self.away: dict[Entrant, int] = {}
+        self.free: dict[Entrant, int] = {}
+        self.write(director.start(self.now, 0))
+
+    def seat(self) -> list[AnyFact]:
+        """Let all matches begin that begin now."""
+        playing = {entrant for board in self.now.open_boards() for entrant in board.entrants}
+        self.free = {
+            each: self.free.get(each, self.now_ms)
+            for each in self.now.present
+            if each not in playing and each not in self.away
+        }
+        presence = {each: director.Availability(True, since) for each, since in self.free.items()}
+        presence |= {
+            each: director.Availability(False, since) for each, since in self.away.items() if each not in playing
+        }
+        facts = director.seating(self.now, presence, self.now.standings, self.new_match, self.now_ms, self.now_ms)
+        self.write(facts)
+        return facts
+
+    def pairs(self) -> list[tuple[Entrant, ...]]:
+        return [board.entrants for board in self.now.open_boards()]
+
+    def end_board(self, winner: Entrant | None, reason: str = "line", at: int = 0) -> None:
+        board = self.now.open_boards()[at]
+        self.end(board.matches[-1], None if winner is None else board.entrants.index(winner), reason)
+
+    def later(self, ms: int) -> None:
+        self.now_ms += ms
+
+
+def arena_of(players: int, **others: object) -> Hours:
+    return Hours(terms("arena", minutes=30, pause_s=0, **others), players)
+
+
+def king_of(players: int, **others: object) -> Hours:
+    return Hours(terms("king", pause_s=0, **others), players)
+
+
+@given(
+    kind=st.sampled_from(["arena", "king"]),
+    players=st.integers(2, 9),
+    seed=st.integers(0, 10_000),
+)
+@settings(max_examples=60, deadline=None)
+def test_an_evening_without_rounds_ends_at_its_time_and_its_state_follows_from_its_facts(
+    kind: TournamentKind, players: int, seed: int
+) -> None:
+    evening = Hours(terms(kind, minutes=10, pause_s=0), players, seed)
+    rng, result = evening.rng, by_lot(evening.rng)
+    while director.due(evening.now, evening.now_ms, 0) == "pair":
+        match rng.choice(["end", "end", "away", "back", "enter", "leave", "wait"]):
+            case "end" if evening.now.open_boards():
+                board = rng.choice(evening.now.open_boards())
+                evening.end(board.matches[-1], *result())
+            case "away":
+                evening.away[rng.choice(list(evening.now.entrants))] = evening.now_ms
+            case "back":
+                evening.away.clear()
+            case "enter":
+                player = rng.choice([*range(101, 101 + players), 900])
+                evening.write(director.enter(evening.now, player, evening.now_ms))
+            case "leave":
+                evening.write(director.leave(evening.now, 101 + rng.randrange(players), evening.now_ms))
+        evening.later(rng.choice([1_000, 10_000, 30_000]))
+        evening.seat()
+        seats = [each for pair in evening.pairs() for each in pair]
+        assert len(seats) == len(set(seats)), "nobody has two matches at a time"
+        again = evening.rebuilt()
+        assert (again.rounds, again.entrants, again.standings()) == (
+            evening.now.rounds,
+            evening.now.entrants,
+            evening.now.standings(),
+        )
+        assert set(again.tables.entrants) == set(evening.now.tables.entrants)
+    evening.write(director.closed(evening.now, evening.now_ms))
+    for board in evening.now.open_boards():
+        evening.end(board.matches[-1], 0)
+    assert evening.now.closed == "finished"
+    assert evening.rebuilt().standings() == evening.now.standings()
+
+
+def test_a_crowd_in_an_arena_is_paired_at_once_and_again_after_each_match() -> None:
+    evening = arena_of(4)
+    evening.seat()
+    assert sorted(evening.pairs()) == [(1, 2), (3, 4)]
+    evening.end_board(1)
+    evening.later(14_000)
+    assert evening.seat() == [], "two who have just met wait for others"
+    evening.end_board(3)
+    evening.seat()
+    assert {frozenset(pair) for pair in evening.pairs()} == {frozenset((1, 3)), frozenset((2, 4))}
+
+
+def test_wins_in_a_row_count_double_in_an_arena_and_agreed_draws_nothing() -> None:
+    evening = arena_of(2)
+    for winner, reason in ((1, "line"), (1, "line"), (1, "line"), (None, "agreement"), (None, "abort")):
+        evening.seat()
+        evening.end_board(winner, reason)
+    assert [(row.entrant, row.score) for row in evening.now.standings()] == [(1, 16), (2, 0)]
+    assert evening.now.streaks() == {1: 0, 2: 0}
+
+
+def test_a_match_that_the_end_of_an_arena_overtakes_does_not_count() -> None:
+    evening = arena_of(2)
+    evening.seat()
+    evening.later(30 * 60_000)
+    assert director.due(evening.now, evening.now_ms, 0) == "close"
+    evening.write(director.closed(evening.now, evening.now_ms))
+    evening.end_board(1)
+    assert [row.score for row in evening.now.standings()] == [0, 0]
+    assert evening.rebuilt().standings() == evening.now.standings()
+
+
+def test_a_pause_and_a_server_that_stood_still_lengthen_an_arena() -> None:
+    evening = arena_of(2)
+    assert evening.now.left_ms(60_000) == 29 * 60_000
+    evening.write(director.pause(evening.now, 60_000))
+    assert evening.now.left_ms(120_000) == 29 * 60_000
+    evening.write(director.resume(evening.now, 120_000))
+    assert evening.now.left_ms(120_000) == 29 * 60_000
+    evening.write(director.stood_still(evening.now, 180_000))
+    assert evening.now.left_ms(180_000) == 29 * 60_000
+    evening.write(director.stood_still(evening.now, 180_000 + 3_600_000))
+    assert evening.now.left_ms(180_000 + 3_600_000) == 0, "a quarter of an hour at most"
+
+
+def test_a_late_comer_of_an_arena_plays_at_once() -> None:
+    evening = arena_of(2)
+    evening.seat()
+    evening.write(director.enter(evening.now, 300, evening.now_ms))
+    evening.write(director.enter(evening.now, 301, evening.now_ms))
+    evening.seat()
+    evening.later(15_000)
+    evening.seat()
+    assert evening.pairs() == [(1, 2), (3, 4)]
+
+
+def test_the_winner_stays_at_the_table_and_wins_there_are_points() -> None:
+    evening = king_of(4)
+    evening.seat()
+    assert evening.pairs() == [(2, 1)]
+    evening.end_board(2)
+    evening.seat()
+    assert (evening.pairs(), evening.now.tables.waiting) == ([(3, 2)], (4, 1))
+    evening.end_board(2)
+    king = evening.now.standings()[0]
+    assert (king.entrant, king.score, king.breaks[0]) == (2, 4, 2)
+
+
+def test_an_absent_player_is_passed_over_after_a_while_and_the_second_time_is_out() -> None:
+    evening = king_of(4)
+    evening.seat()
+    evening.away[3] = evening.now_ms
+    evening.end_board(1)
+    evening.later(19_000)
+    assert evening.seat() == [], "it is the turn of 3"
+    evening.later(1_000)
+    assert [type(fact).__name__ for fact in evening.seat()] == ["PassedOver"]
+    evening.seat()
+    assert evening.pairs() == [(4, 1)]
+    evening.end_board(4)
+    assert [type(fact).__name__ for fact in evening.seat()] == ["EntrantLeft"]
+    evening.seat()
+    assert evening.pairs() == [(2, 4)]
+    evening.write(director.enter(evening.now, 103, evening.now_ms))
+    assert evening.now.tables.waiting == (1, 3)
+
+
+def test_only_tournaments_without_rounds_have_a_length() -> None:
+    refused(Code.BAD_TOURNAMENT, lambda: director.opened(terms(minutes=5), None, 0))
+    assert director.opened(terms("arena"), None, 0).terms.minutes == director.ARENA_MINUTES
+    refused(Code.BAD_TOURNAMENT, lambda: director.want_round(king_of(2).now, 0))

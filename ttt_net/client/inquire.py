@@ -21,6 +21,7 @@ from rich.text import Text
 from ttt_net.client.options import Inquiry, Options
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
+    WITHOUT_ROUNDS,
     AttendRequest,
     FinishedMatch,
     ForgetRequest,
@@ -159,7 +160,7 @@ def _print_tournaments(console: Console, told: TournamentList) -> None:
             each.kind.replace("_", " "),
             clean(each.game, 40),
             each.state,
-            f"{each.round}/{each.rounds}",
+            "-" if each.kind in WITHOUT_ROUNDS else f"{each.round}/{each.rounds}",
             str(each.players),
         )
         for each in told.tournaments
@@ -171,7 +172,8 @@ def _print_tournaments(console: Console, told: TournamentList) -> None:
 
 
 def _print_tournament(console: Console, told: TournamentReply, options: Options, inquiry: Inquiry) -> None:
-    kind, state = told.kind.replace("_", " "), f"{told.state}, round {told.round} of {told.rounds}"
+    number = "" if told.kind in WITHOUT_ROUNDS else f", round {told.round} of {told.rounds}"
+    kind, state = told.kind.replace("_", " "), f"{told.state}{number}"
     _say(console, f"{clean(told.name, 40)}: {kind}, {clean(told.game, 40)}; {state}", "bold")
     if told.boards:
         boards = [
@@ -199,6 +201,8 @@ def _print_tournament(console: Console, told: TournamentReply, options: Options,
     breaks = (f"{clean(each, 20).replace('_', ' ')}>" for each in told.tie_breaks)
     _table(console, ("place>", "player", "points>", *breaks, ""), rows)
     waiting = [f"{clean(each.first, 20)} and {clean(each.second or '', 20)}" for each in told.boards if not each.result]
+    if told.waiting:
+        _say(console, f"next: {', '.join(clean(each, 20) for each in told.waiting)}")
     if waiting and told.open_boards:
         _say(console, f"not finished: {', '.join(waiting)}")
     if told.page < told.pages:

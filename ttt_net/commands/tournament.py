@@ -5,6 +5,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from ttt_net.commands.admin import AdminConnection, columns, reached
 from ttt_net.commands.recorded_matches import add_data
 from ttt_net.commands.tournament_sheet import page_of, report_of
 from ttt_net.errors import ConfigurationError
-from ttt_net.messages import TournamentBoard
+from ttt_net.messages import WITHOUT_ROUNDS, TournamentBoard
 from ttt_net.server.admin import protocol
 from ttt_net.text import clean, counted
 
@@ -28,7 +29,7 @@ _ACTS = {
     "end": "end it early; matches that are played still count",
 }
 _ENDS = {
-    "finished": "all rounds were played",
+    "finished": "it was played to its end",
     "ended": "ended by the organiser",
     "not_started": "nobody started it",
     "nobody": "too few players were left",
@@ -40,6 +41,17 @@ def _time(text: str) -> TimeControl:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time; write {TIME_FORM}")
     return found
+
+
+def _time_of_day(text: str) -> int:
+    """Return the seconds until a time of day: today, or if it has passed, tomorrow."""
+    now = datetime.now().astimezone()
+    try:
+        wanted = time.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time of day; write it like 19:30") from None
+    at = now.replace(hour=wanted.hour, minute=wanted.minute, second=0, microsecond=0)
+    return int(((at if at > now else at + timedelta(days=1)) - now).total_seconds())
 
 
 def _pause(text: str) -> int | None:
@@ -62,11 +74,15 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--swiss", type=int, metavar="ROUNDS", help="a Swiss of so many rounds")
     kind.add_argument("--round-robin", type=int, metavar="CYCLES", help="everybody meets everybody, once or twice")
     kind.add_argument("--knockout", action="store_true", help="a knockout, with a match for third place")
+    kind.add_argument("--arena", type=int, metavar="MINUTES", help="an arena: match after match for so long")
+    kind.add_argument("--king", action="store_true", help="king of the table: the winner stays, the next one plays")
+    create.add_argument("--minutes", type=int, metavar="N", help="how long a --king lasts (default: until its end)")
     create.add_argument("--rated", action="store_true", help="matches are rated")
     create.add_argument("--private", action="store_true", help="it is in no list, and found by its code alone")
     create.add_argument("--begin", type=int, default=60, metavar="S", help="seconds for each first move (%(default)s)")
     create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
     create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
+    create.add_argument("--at", type=_time_of_day, metavar="HH:MM", help="it begins by itself at this time")
     _add_step(steps, "list", "list the tournaments")
     for step, what in _ACTS.items():
         _add_step(steps, step, what).add_argument("code")
@@ -145,9 +161,10 @@ def _request(args: argparse.Namespace) -> protocol.AnyAdminRequest:
 
 
 def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
+    kinds = {"swiss": args.swiss, "round_robin": args.round_robin, "knockout": args.knockout, "arena": args.arena}
     asked = {
         "name": args.name,
-        "kind": "swiss" if args.swiss else "round_robin" if args.round_robin else "knockout",
+        "kind": next((kind for kind, value in kinds.items() if value), "king"),
         "game": args.game,
         "time": args.time,
         "rounds": args.swiss or args.round_robin or 1,
@@ -156,6 +173,8 @@ def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
         "begin_s": args.begin,
         "pause_s": args.pause,
         "full": args.full,
+        "minutes": args.arena if args.arena is not None else args.minutes,
+        "starts_in_s": args.at,
     }
     try:
         return msgspec.convert(asked, protocol.CreateTournament)
@@ -172,6 +191,11 @@ def _write_page(sheet: protocol.TournamentSheet, file: Path) -> None:
     print(f"{file} is written: open it in a browser and print it")
 
 
+def kind_name(kind: str) -> str:
+    """Return the words for a kind of tournament."""
+    return "king of the table" if kind == "king" else kind.replace("_", " ")
+
+
 def _print_list(server: AdminConnection) -> None:
     answer = server.ask(protocol.ListTournaments())
     assert isinstance(answer, protocol.TournamentRows)
@@ -179,10 +203,10 @@ def _print_list(server: AdminConnection) -> None:
         [
             each.tournament,
             clean(each.name, 40),
-            each.kind.replace("_", " "),
+            kind_name(each.kind),
             each.game,
             each.state,
-            f"{each.round}/{each.rounds}",
+            f"{each.round}/{each.rounds}" if each.kind not in WITHOUT_ROUNDS else "-",
             str(each.players),
             clean(each.organiser or "the host", 20),
         ]
@@ -193,14 +217,20 @@ def _print_list(server: AdminConnection) -> None:
 
 def _print_state(sheet: protocol.TournamentSheet) -> None:
     told = sheet.tournament
-    print(f"{clean(told.name, 40)}: {told.kind.replace('_', ' ')}, {told.game}, code {told.tournament}")
-    print(f"{told.state}, round {told.round} of {told.rounds}, {counted(told.players, 'player')}")
+    print(f"{clean(told.name, 40)}: {kind_name(told.kind)}, {told.game}, code {told.tournament}")
+    stands = [told.state, f"round {told.round} of {told.rounds}", counted(told.players, "player")]
+    if told.kind in WITHOUT_ROUNDS:
+        stands[1] = counted(told.open_boards, "match", "matches")
+        stands += [] if told.ends_in_ms is None else [f"{-(-told.ends_in_ms // 60_000)} min left"]
+    print(", ".join(stands))
     if told.ended is not None:
         print(_ENDS.get(told.ended, told.ended))
     elif told.round == 0:
         print(f"players enter with the code {told.tournament}: as an invitation, or `join {told.tournament}`")
     if told.boards:
         _print_table(_boards(sheet), "text")
+    if told.waiting:
+        print(f"next: {', '.join(clean(name, 20) for name in told.waiting)}")
     waiting = [board for board in told.boards if board.result is None]
     if waiting:
         names = ", ".join(f"{board.first} and {board.second}" for board in waiting)
@@ -218,7 +248,9 @@ def _results(sheet: protocol.TournamentSheet) -> list[list[str]]:
 
 def _row(board: TournamentBoard) -> list[str]:
     result = "bye" if board.second is None else board.result or ""
-    remark = " corrected" if board.corrected else " forfeit" if board.forfeit else ""
+    remark = (
+        " corrected" if board.corrected else " forfeit" if board.forfeit else " does not count" if board.void else ""
+    )
     return [str(board.board), clean(board.first, 20), clean(board.second or "", 20), result + remark]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from ttt_net.messages import TournamentBoard
+from ttt_net.messages import WITHOUT_ROUNDS, TournamentBoard
 from ttt_net.server.admin.protocol import TournamentSheet
 from ttt_net.text import clean
 
@@ -40,7 +40,12 @@ class _Game(NamedTuple):
 
 
 def games_of(sheet: TournamentSheet) -> dict[str, list[_Game | None]]:
-    """Return the game of each player in each round, in order of the standings; None where they were not paired."""
+    """Return the game of each player in each round, in order of the standings; None where they were not paired.
+
+    Without rounds, these are the games of each player in their order.
+    """
+    if sheet.tournament.kind in WITHOUT_ROUNDS:
+        return _games_without_rounds(sheet)
     found: dict[str, list[_Game | None]] = {
         row.player: [None] * len(sheet.rounds) for row in sheet.tournament.standings
     }
@@ -57,6 +62,20 @@ def games_of(sheet: TournamentSheet) -> dict[str, list[_Game | None]]:
     return found
 
 
+def _games_without_rounds(sheet: TournamentSheet) -> dict[str, list[_Game | None]]:
+    found: dict[str, list[_Game | None]] = {row.player: [] for row in sheet.tournament.standings}
+    for board in (each for boards in sheet.rounds for each in boards if not each.void):
+        first, second = _HALF_POINTS.get(board.result or "", (None, None))
+        for name, game in (
+            (board.first, _Game(board.second, True, first, not board.forfeit)),
+            (board.second or "", _Game(board.first, False, second, not board.forfeit)),
+        ):
+            if name in found:
+                found[name].append(game)
+    most = max(map(len, found.values()), default=0)
+    return {name: [*games, *[None] * (most - len(games))] for name, games in found.items()}
+
+
 # The page.
 
 
@@ -64,9 +83,15 @@ def page_of(sheet: TournamentSheet) -> str:
     """Return the page as HTML. Names come from strangers, so they are escaped."""
     told = sheet.tournament
     title = escape(clean(told.name, 60))
-    state = "final result" if told.state == "over" else f"round {told.round} of {told.rounds}"
-    parts = [] if told.state == "over" or not sheet.rounds else [_pairings(sheet.rounds[-1], told.round)]
-    parts += [_standings(sheet), _bracket(sheet) if told.kind == "knockout" else _cross_table(sheet)]
+    has_rounds = told.kind not in WITHOUT_ROUNDS
+    state = f"round {told.round} of {told.rounds}" if has_rounds else told.state
+    state = "final result" if told.state == "over" else state
+    parts = (
+        [] if told.state == "over" or not sheet.rounds or not has_rounds else [_pairings(sheet.rounds[-1], told.round)]
+    )
+    parts.append(_standings(sheet))
+    if has_rounds:
+        parts.append(_bracket(sheet) if told.kind == "knockout" else _cross_table(sheet))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f"<style>{_STYLE}</style></head><body>\n<h1>{title}</h1>\n"
@@ -161,7 +186,7 @@ def report_of(sheet: TournamentSheet) -> str:
     told, games = sheet.tournament, games_of(sheet)
     numbers = {name: number for number, name in enumerate(games, 1)}
     lines = [f"012 {clean(told.name, 60)}", f"062 {told.players}", f"092 {told.kind.replace('_', ' ')}"]
-    lines.append(f"XXR {told.rounds}")
+    lines.append(f"XXR {told.rounds or max(map(len, games.values()), default=0)}")
     for row in told.standings:
         line = f"001 {numbers[row.player]:>4}      {clean(row.player, MAX_NAME):<33}"
         line = f"{line:<80}{row.score / 2:>4.1f} {row.place:>4}"

@@ -16,6 +16,7 @@ from ttt_net.messages.types import (
     HintKind,
     Level,
     MatchId,
+    Minutes,
     MoveNumber,
     OfferKind,
     Opponents,
@@ -438,7 +439,9 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
 
     `rounds` is the number of rounds of a `swiss`; for a `round_robin`, it is how often the players meet each other, 1
     or 2. A player who does not make their first move within `begin_s` forfeits. The next round begins `pause_s` after
-    the last result, or with null at your request. The tournament begins at your request, with `full` players, or
+    the last result, or with null at your request. An `arena` and a `king` of the table have no rounds: a player rests
+    for `pause_s` between two matches, 5 s at most. They last for `minutes`. Without these, an arena lasts an hour, and
+    a king of the table until you end it. The tournament begins at your request, with `full` players, or
     `starts_in_s` from now. A `private` tournament is not listed.
     """
 
@@ -453,6 +456,7 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     pause_s: PauseSeconds | None = 15
     full: Entrants | None = None
     starts_in_s: StartSeconds | None = None
+    minutes: Minutes | None = None
 
 
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):

@@ -44,15 +44,18 @@ Opponents = Literal["any", "people", "bots"]
 ReportReason = Literal["chat", "name", "cheating", "other"]
 SanctionAct = Literal["ban", "mute"]
 TournamentCode = Annotated[str, Meta(min_length=1, max_length=16)]
-TournamentKind = Literal["swiss", "round_robin", "knockout"]
+TournamentKind = Literal["swiss", "round_robin", "knockout", "arena", "king"]
+WITHOUT_ROUNDS: tuple[TournamentKind, ...] = ("arena", "king")
+"""The kinds of tournaments whose matches begin whenever two players are free."""
 TournamentState = Literal["open", "running", "paused", "over"]
 TournamentAct = Literal["start", "pause", "resume", "next", "add", "remove", "correct", "end"]
 TournamentResult = Literal["1-0", "0-1", "1/2-1/2", "0-0"]
 Rounds = Annotated[int, Meta(ge=1, le=30)]
 RoundNumber = Annotated[int, Meta(ge=1, le=100)]
-BoardNumber = Annotated[int, Meta(ge=1, le=1_000)]
+BoardNumber = Annotated[int, Meta(ge=1, le=5_000)]
 Entrants = Annotated[int, Meta(ge=2, le=1_000)]
 BeginSeconds = Annotated[int, Meta(ge=5, le=3_600)]
+Minutes = Annotated[int, Meta(ge=1, le=240)]
 PauseSeconds = Annotated[int, Meta(ge=0, le=3_600)]
 StartSeconds = Annotated[int, Meta(ge=0, le=7 * 86_400)]
 
@@ -272,7 +275,8 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
 class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     """One row of the standings: `score` in half points; `breaks`, the tie-breaks in their order, in points.
 
-    Players who are equal in everything share a place. `gone`: they are not paired any more.
+    Players who are equal in everything share a place. `gone`: they are not paired any more. `streak`: without rounds,
+    how many matches they have won in a row.
     """
 
     place: int
@@ -280,12 +284,14 @@ class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     score: int
     breaks: list[float] = []
     gone: bool = False
+    streak: int = 0
 
 
 class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     """One board of a round: `first` moved first. Without a `second` it is a bye; without a `match`, nobody played.
 
-    `result` is null while the board is open. `corrected`: the organiser has set it.
+    `result` is null while the board is open. `corrected`: the organiser has set it. `void`: it does not count, because
+    an error ended the match, or the arena was over before it.
     """
 
     board: int
@@ -295,6 +301,7 @@ class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     result: TournamentResult | None = None
     corrected: bool = False
     forfeit: bool = False
+    void: bool = False
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):

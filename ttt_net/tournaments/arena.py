@@ -12,7 +12,10 @@ from ttt_net.tournaments.schedules import Entrant, Pair
 PATIENCE_MS = 15_000
 """The maximal wait before all waiting players are paired."""
 MIN_CROWD, CROWD_SHARE = 4, 8
-"""The number, or the fraction of the field, that must wait before pairing, so that large fields get equal opponents."""
+"""The number, or the fraction of the field, that must wait before pairing, so that large fields get equal opponents.
+
+If everybody waits, there is nobody to wait for.
+"""
 WIN, DRAW = 2, 1
 STREAK = 2
 """The number of consecutive wins after which points are doubled."""
@@ -73,7 +76,7 @@ def arena_pairs(waiting: Sequence[WaitingEntrant], present: int, now_ms: int) ->
     play again only if nobody else is present.
     """
     queue = sorted(waiting, key=lambda each: (each.since_ms, each.rank, each.entrant))
-    is_crowd = len(queue) >= max(MIN_CROWD, -(-present // CROWD_SHARE))
+    is_crowd = len(queue) >= min(present, max(MIN_CROWD, -(-present // CROWD_SHARE)))
     if len(queue) < 2 or not (is_crowd or now_ms - queue[0].since_ms >= PATIENCE_MS):
         return []
     resting = queue.pop() if len(queue) % 2 else None

@@ -4,14 +4,28 @@ Every function returns facts, or raises `Refusal`; nothing changes until they ar
 `Tournament.evolve`. Another process may create a pairing, so `boards_of` validates it before it becomes a round.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.tournaments import swiss
-from ttt_net.tournaments.schedules import Entrant, KnockoutBoard, first_boards, next_boards, round_robin, third_place
+from ttt_net.tournaments.arena import WaitingEntrant, arena_pairs
+from ttt_net.tournaments.schedules import (
+    Entrant,
+    KnockoutBoard,
+    Pair,
+    first_boards,
+    next_boards,
+    round_robin,
+    third_place,
+)
+from ttt_net.tournaments.standings import TournamentRow
 from ttt_net.tournaments.swiss import Matching, Strictness, SwissRound, swiss_players
 from ttt_net.tournaments.tournament import (
+    CONTINUOUS,
+    MAX_BOARDS,
     MAX_ROUND_ROBIN,
     RESULTS,
     AnyFact,
@@ -25,6 +39,7 @@ from ttt_net.tournaments.tournament import (
     EntrantLeft,
     EntrantReturned,
     Opened,
+    PassedOver,
     Player,
     RoundWanted,
     Terms,
@@ -36,6 +51,20 @@ from ttt_net.tournaments.tournament import (
 STALE_MS = 12 * 3_600_000
 """A tournament without events for this long ends automatically, unless a round is being played."""
 MAX_CORRECTIONS_NOTE = 80
+MAX_REST_S = 5
+"""The maximal rest of a player between two matches of a tournament without rounds; less if its pause is shorter."""
+PATIENCE_MS = 20_000
+"""How long a table waits for a player whose turn it is and who is away; after that, the next one plays."""
+MAX_STOOD_MS = 15 * 60_000
+"""The maximal time that an arena gets back after its server has stood still."""
+ARENA_MINUTES = 60
+
+
+class Availability(NamedTuple):
+    """Whether a player is connected and free to play, and since when, in time of play."""
+
+    is_free: bool
+    since_ms: int
 
 
 class RoundPlan(NamedTuple):
@@ -62,6 +91,10 @@ def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
         raise Refusal(Code.BAD_TOURNAMENT, "a round robin has one or two cycles")
     if terms.full is not None and terms.full > terms.most:
         raise Refusal(Code.BAD_TOURNAMENT, f"it cannot begin with {terms.full} players if {terms.most} may enter")
+    if terms.minutes is not None and terms.kind not in CONTINUOUS:
+        raise Refusal(Code.BAD_TOURNAMENT, "only an arena and a king of the table have a length in minutes")
+    if terms.kind == "arena" and terms.minutes is None:
+        terms = msgspec.structs.replace(terms, minutes=ARENA_MINUTES)
     return Opened(at_ms, terms, organiser)
 
 
@@ -81,9 +114,9 @@ def enter(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
         if tournament.terms.kind == "knockout" and tournament.is_begun:
             raise Refusal(Code.TOO_LATE, "you are out of that knockout")
         return [EntrantReturned(at_ms, entrant)]
-    if tournament.is_begun and tournament.terms.kind != "swiss":
-        raise Refusal(Code.TOO_LATE, "that tournament has begun; only a Swiss takes late-comers")
-    if tournament.is_begun and len(tournament.rounds) >= tournament.terms.rounds:
+    if tournament.is_begun and tournament.terms.kind in ("round_robin", "knockout"):
+        raise Refusal(Code.TOO_LATE, "that tournament has begun, and its kind takes no late-comers")
+    if tournament.is_begun and not tournament.is_continuous and len(tournament.rounds) >= tournament.terms.rounds:
         raise Refusal(Code.TOO_LATE, "the last round of that tournament has begun")
     most = min(tournament.terms.most, MAX_ROUND_ROBIN if tournament.terms.kind == "round_robin" else 1_000)
     if len(tournament.entrants) >= most:
@@ -148,6 +181,8 @@ def resume(tournament: Tournament, at_ms: int) -> list[AnyFact]:
 def want_round(tournament: Tournament, at_ms: int) -> list[AnyFact]:
     """Let the next round begin now, even if the tournament is paused. Raises `Refusal` if it cannot begin."""
     _must_be_open(tournament)
+    if tournament.is_continuous:
+        raise Refusal(Code.BAD_TOURNAMENT, "it has no rounds: matches begin by themselves")
     if not tournament.is_begun:
         raise Refusal(Code.BAD_TOURNAMENT, "the tournament has not begun; start it")
     if not tournament.is_between_rounds:
@@ -205,6 +240,8 @@ def due(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
         return None
     if not tournament.is_begun:
         return _due_before_start(tournament, at_ms)
+    if tournament.is_continuous:
+        return _due_without_rounds(tournament, at_ms, rested_ms)
     if not tournament.is_between_rounds:
         return "replay" if tournament.replays() else None
     if is_finished(tournament) or len(tournament.present) < 2:
@@ -226,9 +263,17 @@ def _due_before_start(tournament: Tournament, at_ms: int) -> Due | None:
     return "close" if at_ms - since_ms >= STALE_MS else None
 
 
+def _due_without_rounds(tournament: Tournament, at_ms: int, rested_ms: int) -> Due | None:
+    is_stale = at_ms - tournament.changed_ms >= STALE_MS and rested_ms >= STALE_MS
+    is_full = bool(tournament.rounds) and len(tournament.rounds[0]) >= MAX_BOARDS
+    if is_stale or is_full or tournament.left_ms(at_ms) == 0:
+        return "close"
+    return None if tournament.is_paused else "pair"
+
+
 def is_finished(tournament: Tournament) -> bool:
     """Tell whether all rounds were played."""
-    if not tournament.rounds or not tournament.is_between_rounds:
+    if tournament.is_continuous or not tournament.rounds or not tournament.is_between_rounds:
         return False
     return len(tournament.rounds) >= tournament.total_rounds
 
@@ -238,9 +283,12 @@ def closed(tournament: Tournament, at_ms: int) -> list[AnyFact]:
     why: CloseReason = "finished"
     if not tournament.is_begun:
         why = "not_started"
+    elif tournament.is_continuous:
+        why = "finished"
     elif not is_finished(tournament):
         why = "nobody"
-    return [Closed(at_ms, why)]
+    is_arena = tournament.terms.kind == "arena"
+    return [Closed(at_ms, why, tuple(board.board for board in tournament.open_boards()) if is_arena else ())]
 
 
 def absent(tournament: Tournament, match: str, winner: int | None, reason: str, at_ms: int) -> list[AnyFact]:
@@ -262,7 +310,7 @@ def needs_matching(tournament: Tournament) -> bool:
 
 
 def pairing(tournament: Tournament, matching: Matching) -> RoundPlan:
-    """Return the next round. Only a Swiss needs `matching`."""
+    """Return the next round of a tournament with rounds. Only a Swiss needs `matching`."""
     match tournament.terms.kind:
         case "swiss":
             return swiss_pairing(propose(tournament, matching))
@@ -270,6 +318,8 @@ def pairing(tournament: Tournament, matching: Matching) -> RoundPlan:
             return _round_robin_pairing(tournament)
         case "knockout":
             return _knockout_pairing(tournament)
+        case "arena" | "king":
+            raise AssertionError("matches of a tournament without rounds begin one by one")
 
 
 def propose(tournament: Tournament, matching: Matching) -> SwissRound:
@@ -346,6 +396,94 @@ def round_of(tournament: Tournament, paired: RoundPlan, new_match: Callable[[], 
         if seats != sorted(tournament.present):
             raise ValueError("not everybody who is there is in the round once")
     return BoardsBegan(at_ms, len(tournament.rounds) + 1, boards)
+
+
+# Tournaments without rounds.
+
+
+def seating(
+    tournament: Tournament,
+    presence: Mapping[Entrant, Availability],
+    rows: Callable[[], Sequence[TournamentRow]],
+    new_match: Callable[[], str],
+    now_ms: int,
+    at_ms: int,
+) -> list[AnyFact]:
+    """Return the matches that begin now in a tournament without rounds, or the turn of an absent player; often nothing.
+
+    `presence` has all present players without an open board; `now_ms` is in time of play, as is `presence`. `rows` are
+    the standings.
+    """
+    pause_s = tournament.terms.pause_s
+    rest_ms = 1_000 * (MAX_REST_S if pause_s is None else min(pause_s, MAX_REST_S))
+    free = {
+        entrant: each.since_ms
+        for entrant, each in presence.items()
+        if each.is_free and (now_ms - each.since_ms >= rest_ms or entrant not in tournament.latest)
+    }
+    if tournament.terms.kind == "king":
+        return _king_seating(tournament, presence, free, new_match, now_ms, at_ms)
+    if len(free) < 2:
+        return []
+    ranks = {row.entrant: rank for rank, row in enumerate(rows(), 1)}
+    waiting = [
+        WaitingEntrant(each, ranks[each], since_ms, _last_opponent(tournament, each), tournament.firsts.get(each, 0))
+        for each, since_ms in free.items()
+    ]
+    count = sum(each.is_free for each in presence.values()) + 2 * len(tournament.open_boards())
+    return _alone(tournament, arena_pairs(waiting, count, now_ms), (), new_match, at_ms)
+
+
+def _last_opponent(tournament: Tournament, entrant: Entrant) -> Entrant | None:
+    board = tournament.latest.get(entrant)
+    return None if board is None else next(each for each in board.entrants if each != entrant)
+
+
+def _king_seating(
+    tournament: Tournament,
+    presence: Mapping[Entrant, Availability],
+    free: Collection[Entrant],
+    new_match: Callable[[], str],
+    now_ms: int,
+    at_ms: int,
+) -> list[AnyFact]:
+    """Return the matches at tables whose players are free; without any, the turn of somebody who is long away."""
+    queue = tournament.tables
+    after, pairs = queue.started()
+    seated = [pair for pair in pairs if pair[0] in free and pair[1] in free]
+    if seated:
+        playing = {entrant for pair in seated for entrant in pair}
+        given_up = [each for each in after.waiting if each not in queue.waiting]  # kings of tables too many
+        waiting = [each for each in (*given_up, *queue.waiting) if each not in playing]
+        return _alone(tournament, seated, waiting, new_match, at_ms)
+    for entrant in (each for challenger, king in pairs for each in (king, challenger)):
+        seen = presence.get(entrant)
+        if seen is None or seen.is_free or now_ms - seen.since_ms < PATIENCE_MS:
+            continue
+        if entrant in queue.missed or entrant not in queue.waiting:
+            return [EntrantLeft(at_ms, entrant, "absent")]
+        return [PassedOver(at_ms, entrant)]
+    return []
+
+
+def _alone(
+    tournament: Tournament,
+    pairs: Sequence[Pair],
+    waiting: Sequence[Entrant],
+    new_match: Callable[[], str],
+    at_ms: int,
+) -> list[AnyFact]:
+    first = len(tournament.rounds[0]) + 1 if tournament.rounds else 1
+    boards = tuple(Board(number, one, other, new_match()) for number, (one, other) in enumerate(pairs, first))
+    return [BoardsBegan(at_ms, 1, boards, tuple(waiting))] if boards else []
+
+
+def stood_still(tournament: Tournament, at_ms: int) -> list[AnyFact]:
+    """Return a pause, now over, for the time in which no server ran, so that an arena does not lose it."""
+    if tournament.is_over or tournament.is_paused or tournament.left_ms(at_ms) is None:
+        return []
+    since_ms = max(tournament.changed_ms, at_ms - MAX_STOOD_MS)
+    return [TournamentPaused(since_ms), TournamentResumed(at_ms)] if at_ms > since_ms else []
 
 
 def replay_of(tournament: Tournament, new_match: Callable[[], str], at_ms: int) -> BoardsBegan:

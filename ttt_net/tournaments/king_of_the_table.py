@@ -5,6 +5,7 @@ in a row both go to the back, the king first, and so do both after a draw. Playe
 kings.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ttt_net.tournaments.schedules import Entrant, Pair
@@ -54,17 +55,39 @@ class TableQueue:
         waiting = tuple(each for each in self.waiting if each != entrant)
         return TableQueue(waiting, tables, self.missed - {entrant})
 
-    def passed_over(self, entrant: Entrant) -> "TableQueue":
-        """Move the absent first player of the queue behind the next one; the second time, remove them.
+    def without_absent(self, gone: Iterable[Entrant]) -> "TableQueue":
+        """Remove those of these players who are here and in no match."""
+        queue = self
+        for entrant in gone:
+            is_playing = any(entrant in (_players(table) or ()) for table in queue.tables)
+            if entrant in queue.entrants and not is_playing:
+                queue = queue.left(entrant)
+        return queue
 
-        Raises `ValueError` if it is not their turn.
+    def passed_over(self, entrant: Entrant) -> "TableQueue":
+        """Move an absent player of the queue behind the next one; the second time, remove them.
+
+        Raises `ValueError` if they are not in the queue.
         """
-        if not self.waiting or self.waiting[0] != entrant:
+        if entrant not in self.waiting:
             raise ValueError(f"it is not the turn of {entrant}")
         if entrant in self.missed:
             return self.left(entrant)
-        first, *others = self.waiting
-        return replace(self, waiting=(*others[:1], first, *others[1:]), missed=self.missed | {entrant})
+        at = self.waiting.index(entrant)
+        others = [*self.waiting[:at], *self.waiting[at + 1 :]]
+        others.insert(at + 1, entrant)
+        return replace(self, waiting=tuple(others), missed=self.missed | {entrant})
+
+    def seated(self, pairs: Sequence[Pair], waiting: Sequence[Entrant]) -> "TableQueue":
+        """Return the state after these matches began, with the queue as it was written down then."""
+        wins = {table.king: table.wins for table in self.tables if table.king is not None}
+        new = {each for pair in pairs for each in pair}
+        kept = [
+            table for table in self.tables if table.challenger is not None or table.king not in (None, *waiting, *new)
+        ]
+        tables = (*kept, *(KingTable(king, challenger, wins.get(king, 0)) for challenger, king in pairs))
+        others = (each for each in self.waiting if each not in waiting and each not in new)  # whose match ended since
+        return TableQueue((*waiting, *others), tables, self.missed - new)
 
     def started(self) -> tuple["TableQueue", list[Pair]]:
         """Begin a match at each table with two players, and return these matches too. The challenger moves first.

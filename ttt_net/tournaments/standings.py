@@ -6,6 +6,7 @@ points. Tie-breaks are integers, so Sonneborn-Berger is in quarter points.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple, assert_never
 
 from ttt_net.tournaments.schedules import Entrant
@@ -23,17 +24,19 @@ TieBreak = Literal[
     "koya",
     "fewer_games",
     "opponents",
+    "in_a_row",
 ]
 """`opponents` is the mean score of the opponents, in thousandths of a half point, for an arena."""
 ORDERS: Mapping[str, tuple[TieBreak, ...]] = {
     "swiss": ("buchholz_cut_1", "buchholz", "direct", "wins"),
     "round_robin": ("direct", "wins", "sonneborn_berger", "koya"),
     "arena": ("opponents", "fewer_games"),
+    "king": ("in_a_row", "fewer_games"),
 }
 """The tie-breaks of each kind of tournament, in order."""
 
 
-_UNITS: Mapping[TieBreak, int] = {"wins": 1, "fewer_games": 1, "sonneborn_berger": 4, "opponents": 2_000}
+_UNITS: Mapping[TieBreak, int] = {"wins": 1, "in_a_row": 1, "fewer_games": 1, "sonneborn_berger": 4, "opponents": 2_000}
 """The units of a tie-break per point or match, if not 2."""
 
 
@@ -189,6 +192,9 @@ class _Card:
                 return 1_000 * sum(self.score[_opponent(each)] for each in played) // len(played) if played else 0
             case "fewer_games":
                 return -len(played)
+            case "in_a_row":
+                runs = groupby(each.points == WIN for each in rounds)
+                return max((len(list(run)) for has_won, run in runs if has_won), default=0)
             case _:
                 assert_never(name)
 

@@ -5,6 +5,7 @@ Knows no socket and no disk. The invariants:
 - Facts are numbered from 1 without a gap, and the first is `Opened`. Only the `director` makes them.
 - `evolve` applies a journaled fact; it never refuses.
 - Results are not facts: `settle` takes a result from the end of its match.
+- An arena and a king of the table have no rounds: all their boards belong to round 1, and begin one by one.
 
 ::
 
@@ -18,6 +19,8 @@ from typing import Annotated, Literal, assert_never
 from msgspec import Meta, Struct
 
 from ttt_net.clock import TimeControl
+from ttt_net.tournaments.arena import ArenaResult, arena_points
+from ttt_net.tournaments.king_of_the_table import TableQueue
 from ttt_net.tournaments.schedules import Entrant, KnockoutBoard, knockout_places
 from ttt_net.tournaments.standings import (
     ORDERS,
@@ -31,7 +34,9 @@ from ttt_net.tournaments.standings import (
 
 Player = int
 """The number of a player on the server."""
-TournamentKind = Literal["swiss", "round_robin", "knockout"]
+TournamentKind = Literal["swiss", "round_robin", "knockout", "arena", "king"]
+CONTINUOUS: tuple[TournamentKind, ...] = ("arena", "king")
+"""The kinds without rounds."""
 LeftReason = Literal["left", "removed", "absent"]
 CloseReason = Literal["finished", "ended", "not_started", "nobody"]
 Points = tuple[int, int]
@@ -43,7 +48,10 @@ MAX_REPLAYS = 2
 MAX_ABORTED = 2
 """How often a board is replayed after an error of the server or of the game; after that, it is a draw."""
 MAX_ROUNDS = 30
+MAX_MINUTES = 240
 MAX_ENTRANTS = 1_000
+MAX_BOARDS = 5_000
+"""The maximal number of matches of an arena or a king of the table, which then ends."""
 MAX_ROUND_ROBIN = 32
 """The maximal number of players of a round robin, which has about as many rounds."""
 
@@ -63,7 +71,9 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     begin_s: Annotated[int, Meta(ge=5, le=3_600)] = 60
     """The time for a player's own first move; a player who does not appear in time forfeits."""
     pause_s: Annotated[int, Meta(ge=0, le=3_600)] | None = 15
-    """The pause between two rounds; None: the organiser begins each."""
+    """The pause between two rounds; None: the organiser begins each. Without rounds, see `director.MAX_REST_S`."""
+    minutes: Annotated[int, Meta(ge=1, le=MAX_MINUTES)] | None = None
+    """The length of an arena, or of a king of the table; None: the organiser ends it."""
     full: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] | None = None
     """It begins automatically with this many players; None: not by that."""
     starts_ms: int | None = None
@@ -123,6 +133,14 @@ class BoardsBegan(TournamentFact, frozen=True, tag="began"):
 
     round: int
     boards: tuple[Board, ...]
+    waiting: tuple[Entrant, ...] = ()
+    """The queue after these boards began, in a king of the table: the order in which matches end is not a fact."""
+
+
+class PassedOver(TournamentFact, frozen=True, tag="passed_over"):
+    """The first in the queue of a king of the table was away, and is behind the next player now."""
+
+    entrant: Entrant
 
 
 class Corrected(TournamentFact, frozen=True, tag="corrected"):
@@ -150,6 +168,8 @@ class Closed(TournamentFact, frozen=True, tag="closed"):
     """The tournament is over."""
 
     why: CloseReason
+    unfinished: tuple[int, ...] = ()
+    """The boards of an arena that were still being played, and do not count."""
 
 
 AnyFact = (
@@ -159,6 +179,7 @@ AnyFact = (
     | EntrantReturned
     | Begun
     | BoardsBegan
+    | PassedOver
     | Corrected
     | TournamentPaused
     | TournamentResumed
@@ -196,6 +217,10 @@ class BoardState:
     is_played: bool = True
     """False if it was decided without play."""
     is_corrected: bool = False
+    reason: str = ""
+    """How the match ended that settled it."""
+    is_void: bool = False
+    """Whether it counts for nobody: an error ended it, or the arena was over before it."""
 
     @property
     def is_settled(self) -> bool:
@@ -203,11 +228,32 @@ class BoardState:
         return self.points is not None
 
     @property
+    def is_counted(self) -> bool:
+        """Whether its result counts. Corrected results do."""
+        return self.is_corrected or not self.is_void
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """The players, the one who moves first in the latest match first."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+    @property
     def winner(self) -> Entrant | None:
         """The player who advances in a knockout; after a draw, or if both were absent, the one who moved second."""
         if self.points is None:
             return None
         return self.first if self.second is None or self.points[0] > self.points[1] else self.second
+
+
+def _arena_result(board: BoardState, own: int) -> ArenaResult:
+    """Return the result of a settled board for a player who has these half points."""
+    if not board.is_counted:
+        return "void"
+    if own == WIN:
+        return "win"
+    if own:
+        return "early_draw" if board.reason == "agreement" and not board.is_corrected else "draw"
+    return "loss"
 
 
 def points_of(winner: int | None, reason: str) -> Points:
@@ -232,11 +278,23 @@ class Tournament:
         """The entrants at the start, in order of entry."""
         self.rounds: list[dict[int, BoardState]] = []
         """The boards of each round, by number."""
-        self.is_begun = False
+        self.begun_ms: int | None = None
         self.is_paused = False
         self.is_round_wanted = False
         """Whether the organiser wants the next round immediately."""
+        self.stood_ms = 0
+        """How long it was paused, without the present pause."""
         self.closed: CloseReason | None = None
+        self.settled = 0
+        """The number of results that were counted."""
+        self.tables = TableQueue()
+        """The queue and the tables of a king of the table."""
+        self.latest: dict[Entrant, BoardState] = {}
+        """The latest board of each player in a tournament without rounds."""
+        self.firsts: dict[Entrant, int] = {}
+        """How many more matches each player moved first in than second, in a tournament without rounds."""
+        self._paused_ms = 0
+        self._open: dict[int, BoardState] = {}
         self._numbers: dict[Player, Entrant] = {}
         self._boards: dict[str, tuple[int, BoardState]] = {}
 
@@ -248,13 +306,37 @@ class Tournament:
         first, *others = facts
         assert isinstance(first, Opened), "the first fact of a tournament is Opened"
         tournament = cls(code, first)
+        ended: list[str] = []  # as late as possible, because players who entered meanwhile are before the loser
         for fact in others:
+            if isinstance(fact, BoardsBegan | Corrected):
+                tournament._settle_all(ended, ends)
             tournament.evolve(fact)
             if isinstance(fact, BoardsBegan):
-                for board in fact.boards:
-                    if board.match is not None and board.match in ends:
-                        tournament.settle(board.match, *ends[board.match])
+                ended += [board.match for board in fact.boards if board.match is not None and board.match in ends]
+        tournament._settle_all(ended, ends)
         return tournament
+
+    def _settle_all(self, ended: list[str], ends: Mapping[str, tuple[int | None, str]]) -> None:
+        for match in ended:
+            self.settle(match, *ends[match])
+        ended.clear()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the tournament has started."""
+        return self.begun_ms is not None
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether it has no rounds: matches begin whenever two players are free."""
+        return self.terms.kind in CONTINUOUS
+
+    def left_ms(self, at_ms: int) -> int | None:
+        """Return how long it still lasts at a time of day; None before the start, and without a length."""
+        if self.begun_ms is None or self.terms.minutes is None:
+            return None
+        now_ms = self._paused_ms if self.is_paused else at_ms
+        return max(0, self.begun_ms + 60_000 * self.terms.minutes + self.stood_ms - now_ms)
 
     @property
     def is_over(self) -> bool:
@@ -264,7 +346,7 @@ class Tournament:
     @property
     def is_between_rounds(self) -> bool:
         """Whether all boards of the rounds that began are settled."""
-        return not self.rounds or all(board.is_settled for board in self.rounds[-1].values())
+        return not self._open
 
     @property
     def present(self) -> list[Entrant]:
@@ -282,6 +364,8 @@ class Tournament:
                 return self.terms.rounds * (count - 1 + count % 2) if count > 1 else 0
             case "knockout":
                 return (count - 1).bit_length() if count else 0
+            case "arena" | "king":
+                return 0
 
     def entrant_of(self, player: Player) -> Entrant | None:
         """Return the number of a player in this tournament; None if they never entered."""
@@ -293,7 +377,7 @@ class Tournament:
 
     def open_boards(self) -> list[BoardState]:
         """Return the boards of the current round that have no result yet."""
-        return [board for board in self.rounds[-1].values() if not board.is_settled] if self.rounds else []
+        return list(self._open.values())
 
     def evolve(self, fact: AnyFact) -> None:
         """Apply the next journaled fact."""
@@ -305,12 +389,18 @@ class Tournament:
             case Entered():
                 self.entrants[fact.entrant] = EntrantState(fact.player)
                 self._numbers[fact.player] = fact.entrant
+                self._queue(fact.entrant)
             case EntrantLeft():
                 self.entrants[fact.entrant].is_here, self.entrants[fact.entrant].why = False, fact.why
+                self.tables = self.tables.without_absent([fact.entrant])
             case EntrantReturned():
                 self.entrants[fact.entrant].is_here, self.entrants[fact.entrant].why = True, None
+                self._queue(fact.entrant)
+            case PassedOver():
+                if fact.entrant in self.tables.waiting:
+                    self.tables = self.tables.passed_over(fact.entrant)
             case Begun():
-                self.is_begun = True
+                self.begun_ms = fact.at_ms
                 self.seeds = self.present
             case BoardsBegan():
                 self.is_round_wanted = False
@@ -319,15 +409,23 @@ class Tournament:
                 board = self.rounds[fact.round - 1][fact.board]
                 board.points, board.is_corrected = fact.points, True
             case TournamentPaused():
-                self.is_paused, self.is_round_wanted = True, False
+                self.is_paused, self._paused_ms, self.is_round_wanted = True, fact.at_ms, False
             case TournamentResumed():
-                self.is_paused = False
+                self._resume(fact.at_ms)
             case RoundWanted():
-                self.is_paused, self.is_round_wanted = False, True
+                self._resume(fact.at_ms)
+                self.is_round_wanted = True
             case Closed():
                 self.closed = fact.why
+                for number in fact.unfinished:
+                    self.rounds[0][number].is_void = True
             case _:
                 assert_never(fact)
+
+    def _resume(self, at_ms: int) -> None:
+        if self.is_paused:
+            self.stood_ms += max(0, at_ms - self._paused_ms)
+        self.is_paused = False
 
     def _begin(self, began: BoardsBegan) -> None:
         if began.round > len(self.rounds):
@@ -337,12 +435,28 @@ class Tournament:
             state = boards.get(each.board)
             if state is None:
                 state = boards[each.board] = BoardState(each.board, each.first, each.second)
+            self._open[each.board] = state
             state.first, state.second, state.awaits = each.first, each.second, None
             if each.match is None:
                 state.points, state.is_played = (WIN, 0), False
+                del self._open[each.board]
             else:
                 state.matches.append(each.match)
                 self._boards[each.match] = began.round, state
+                if self.is_continuous:
+                    self._follow(state)
+        if self.terms.kind == "king":
+            pairs = [(each.first, each.second) for each in began.boards if each.second is not None]
+            self.tables = self.tables.seated(pairs, began.waiting)
+
+    def _queue(self, entrant: Entrant) -> None:
+        if self.terms.kind == "king" and entrant not in self.tables.entrants:
+            self.tables = self.tables.joined(entrant)
+
+    def _follow(self, board: BoardState) -> None:
+        for entrant, step in zip(board.entrants, (1, -1), strict=True):
+            self.latest[entrant] = board
+            self.firsts[entrant] = self.firsts.get(entrant, 0) + step
 
     def settle(self, match: str, winner: int | None, reason: str) -> bool:
         """Count the end of a match; return whether it settles its board.
@@ -355,6 +469,8 @@ class Tournament:
         _, board = found
         if board.matches[-1] != match or board.is_settled or board.awaits is not None:
             return False
+        if self.is_continuous:
+            return self._settle_alone(board, winner, reason)
         if reason == "abort" and board.aborted < MAX_ABORTED:
             board.aborted += 1
             board.awaits = "again"
@@ -364,7 +480,23 @@ class Tournament:
             board.drawn += 1
             board.awaits = "swapped"
             return False
-        board.points, board.is_played = points, reason != "forfeit"
+        self._settle(board, points, reason)
+        return True
+
+    def _settle(self, board: BoardState, points: Points, reason: str) -> None:
+        board.points, board.is_played, board.reason = points, reason != "forfeit", reason
+        self.settled += 1
+        del self._open[board.board]
+
+    def _settle_alone(self, board: BoardState, winner: int | None, reason: str) -> bool:
+        """Settle a board of a tournament without rounds; a match that an error ended counts for nobody."""
+        is_aborted = reason == "abort"
+        board.is_void = board.is_void or is_aborted
+        self._settle(board, (0, 0) if is_aborted else points_of(winner, reason), reason)
+        if self.terms.kind == "king":
+            won = None if winner is None or is_aborted else board.entrants[winner]
+            self.tables = self.tables.ended((board.entrants[0], board.entrants[1]), won)
+            self.tables = self.tables.without_absent(each for each in board.entrants if not self.entrants[each].is_here)
         return True
 
     def replays(self) -> list[Board]:
@@ -381,17 +513,43 @@ class Tournament:
     # Standings.
 
     def results(self) -> list[RoundResult]:
-        """Return the results of all settled boards with two players, in the order of rounds."""
+        """Return the results of all settled boards with two players, in the order of rounds, or else of boards."""
         return [
-            RoundResult(number, board.first, board.second, board.points, board.is_played)
+            RoundResult(
+                board.board if self.is_continuous else number,
+                board.first,
+                board.second,
+                board.points,
+                board.is_played,
+            )
             for number, boards in enumerate(self.rounds, 1)
             for board in boards.values()
-            if board.points is not None and board.second is not None
+            if board.points is not None and board.second is not None and board.is_counted
         ]
+
+    def arena_results(self) -> dict[Entrant, list[ArenaResult]]:
+        """Return how the matches of each player of an arena ended, in their order."""
+        found: dict[Entrant, list[ArenaResult]] = {entrant: [] for entrant in self.entrants}
+        for boards in self.rounds:
+            for board in boards.values():
+                if board.points is not None:
+                    for entrant, own in zip(board.entrants, board.points, strict=True):
+                        found[entrant].append(_arena_result(board, own))
+        return found
+
+    def streaks(self) -> dict[Entrant, int]:
+        """Return how many matches each player has won in a row now, in a tournament without rounds."""
+        found = dict.fromkeys(self.entrants, 0)
+        for result in self.results() if self.is_continuous else ():
+            for entrant, points in zip((result.first, result.second), result.points, strict=True):
+                found[entrant] = found[entrant] + 1 if points == WIN else 0
+        return found
 
     def offs(self) -> list[RoundOff]:
         """Return the byes and absences of all rounds that began."""
-        found = []
+        found: list[RoundOff] = []
+        if self.is_continuous:
+            return found
         is_round_robin = self.terms.kind == "round_robin"
         for number, boards in enumerate(self.rounds, 1):
             seated: set[Entrant] = set()
@@ -412,7 +570,21 @@ class Tournament:
         if self.terms.kind == "round_robin":
             gone = [entrant for entrant, state in self.entrants.items() if not state.is_here]
             results = without_leavers(results, gone, self.total_rounds)
-        return standings(entrants, results, offs, ORDERS[self.terms.kind])
+        return standings(entrants, results, offs, ORDERS[self.terms.kind], self._points())
+
+    def _points(self) -> dict[Entrant, int] | None:
+        """Return the scores if they are not the sum of the results: in half points, like all scores."""
+        match self.terms.kind:
+            case "arena":
+                return {entrant: 2 * sum(arena_points(each)) for entrant, each in self.arena_results().items()}
+            case "king":
+                wins = dict.fromkeys(self.entrants, 0)
+                for result in self.results():
+                    for entrant, points in zip((result.first, result.second), result.points, strict=True):
+                        wins[entrant] += WIN if points == WIN else 0
+                return wins
+            case _:
+                return None
 
     def bracket(self) -> tuple[list[list[KnockoutBoard]], list[dict[int, Entrant]]]:
         """Return the boards of the rounds of a knockout, without the match for third place, and their winners."""

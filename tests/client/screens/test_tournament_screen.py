@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed, seen
-from tests.client.samples import ANN, BEN, BLITZ, OPENED, PLAYERS, RUNNING, snapshot, welcome
+from tests.client.samples import ANN, BEN, BLITZ, KING, OPENED, PLAYERS, RUNNING, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.display import Display, Open, Page, Send
@@ -150,6 +150,27 @@ def test_between_rounds_it_says_whom_one_waits_for() -> None:
     page = drawn(at(DONE))
     assert "Not finished: Cleo and Dan." in page or "Not finished: 1" in page
     assert "You won against Ben." in page
+
+
+def test_a_king_of_the_table_shows_its_queue_and_has_no_rounds() -> None:
+    page = drawn(at(KING), (100, 40))
+    for said in (
+        "king of the table", "1 match being played.", "1 player before you. You are number 3 of 5 with 0 points.",
+        "It lasts 1:30 more.", "Being played: 1", "Next at the table", "Dan, Ann (you)", "3 in a row",
+        "Latest results", "does not count",
+    ):  # fmt: skip
+        assert said in page
+    assert "Round" not in page
+    lines = update(at(KING, OURS), replace(OURS, outcome=OutcomeInfo(0, "resign")), 0)
+    assert told_in_lines(update(lines, KING, 0)) == "Friday: 1 player before you."
+    first = replace(KING, waiting=["Ann"])
+    assert own_state(at(first).world, first) == "You play next. You are number 3 of 5 with 0 points."
+
+
+def test_an_arena_takes_late_comers() -> None:
+    arena = replace(KING, kind="arena", waiting=None, standings=KING.standings[:2], boards=[])
+    assert pressed(at(arena), "p")[1] == (EnterRequest(0, CODE),)
+    assert "It lasts 1:30 more." in drawn(at(arena))
 
 
 def test_leaving_a_tournament_is_asked_first() -> None:

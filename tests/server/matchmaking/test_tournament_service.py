@@ -8,6 +8,7 @@ from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import lobby_feed, tournament_service
 from ttt_net.server.settings.configuration import Limits
+from ttt_net.tournaments.director import MAX_REST_S
 
 MINUTE = {"initial_ms": 60_000}
 
@@ -354,3 +355,81 @@ async def test_subscribers_of_a_tournament_receive_renames(tmp_path: Path) -> No
         assert scores(await ann.hear("tournament")) == {"Bob": 0}
         await bob.ok("rename", name="Robert")
         assert scores(await ann.hear("tournament")) == {"Robert": 0}
+
+
+async def test_an_arena_seats_free_players_again_after_each_match_until_its_time_is_up(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, name="Saturday", kind="arena", minutes=10)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        boards = []
+        for _ in range(3):
+            snapshots = await seated(*peers)
+            boards.append(snapshots[0]["tournament"]["board"])
+            await peers[0].ok("resign", match=snapshots[0]["match"])
+        assert boards == [1, 2, 3]
+        told = await stands(teacher, code, open_boards=1)
+        assert [(row["player"], row["score"], row.get("streak", 0)) for row in told["standings"]] == [
+            ("Bob", 16, 3),
+            ("Ann", 0, 0),
+        ]
+        assert [(board["board"], "result" in board) for board in told["boards"]] == [
+            (4, False), (3, True), (2, True), (1, True),
+        ]  # fmt: skip
+        assert 0 < told["ends_in_ms"] <= 600_000
+        (match,) = {each["match"] for each in await seated(*peers)}
+        server.later(600_000)
+        over = await stands(teacher, code, state="over")
+        assert over["ended"] == "finished"
+        await peers[0].ok("resign", match=match)
+        assert scores(await stands(teacher, code, open_boards=0)) == {"Ann": 0, "Bob": 16}, "it ended too late"
+
+
+async def test_an_arena_pairs_only_players_who_are_connected_and_free(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, kind="arena")
+        ann, bob, cid, dan = await players(server, code, "Ann", "Bob", "Cid", "Dan")
+        await dan.close()
+        for each in (cid, teacher):
+            await each.ok("seek", games=["connect4"])
+        other = await cid.hear("snapshot")
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(ann, bob)
+        assert {player["name"] for player in snapshots[0]["players"]} == {"Ann", "Bob"}
+        assert (await stands(teacher, code))["open_boards"] == 1
+        await teacher.ok("resign", match=other["match"])
+        await ann.ok("resign", match=snapshots[0]["match"])
+        server.later(MAX_REST_S * 1_000)
+        again = await cid.hear("snapshot")
+        assert again["tournament"]["board"] == 2
+
+
+async def test_at_a_table_the_winner_stays_and_a_restart_keeps_the_queue(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, kind="king")
+        peers = await players(server, code, "Ann", "Bob", "Cid", "Dan")
+        tokens = [peer.token for peer in (teacher, *peers)]
+        await teacher.ok("direct", tournament=code, act="start")
+        first = (await seated(*peers[:2]))[0]
+        assert [player["name"] for player in first["players"]] == ["Bob", "Ann"]
+        await peers[0].ok("resign", match=first["match"])
+        second = (await seated(*peers[1:3]))[0]
+        assert [player["name"] for player in second["players"]] == ["Cid", "Bob"]
+        before = await stands(teacher, code, open_boards=1)
+        assert before["waiting"] == ["Dan", "Ann"]
+    async with running(tmp_path, seed=2) as server:
+        back = [await server.connect() for _ in tokens]
+        for peer, token in zip(back, tokens, strict=True):
+            await peer.hello(token=token)
+        teacher, _, bob, *_ = back
+        after = await stands(teacher, code)
+        assert (after["waiting"], after["standings"]) == (before["waiting"], before["standings"])
+        await bob.ok("resume", match=second["match"], seq=0)
+        await bob.ok("resign", match=second["match"])
+        told = await stands(teacher, code, seq=after["seq"] + 2)
+        assert (told["boards"][0]["first"], told["boards"][0]["second"]) == ("Dan", "Cid")
+        assert told["waiting"] == ["Ann", "Bob"]
+        assert (await teacher.ask("direct", tournament=code, act="next"))["code"] == "bad_tournament"

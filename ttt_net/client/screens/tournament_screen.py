@@ -27,6 +27,7 @@ from ttt_net.client.screens.screen import (
 )
 from ttt_net.client.world import World
 from ttt_net.messages import (
+    WITHOUT_ROUNDS,
     AttendRequest,
     EnterRequest,
     ListedTournament,
@@ -47,6 +48,9 @@ _MAX_CODE = 16
 _MAX_TITLE_CELLS = 40
 _MAX_NAME_CELLS = 20
 _MOST_WAITED_FOR = 3
+_MOST_QUEUED = 12
+_STREAK = 2
+"""The number of wins in a row from which it is shown; in an arena, the next match counts double then."""
 _TIE_BREAKS = {
     "buchholz_cut_1": ("Buchholz-1", "Buchholz without the lowest opponent"),
     "buchholz": ("Buchholz", "Buchholz, the points of all opponents"),
@@ -56,6 +60,7 @@ _TIE_BREAKS = {
     "koya": ("Koya", "Koya, the points against the better half"),
     "opponents": ("opponents", "the mean points of the opponents"),
     "fewer_games": ("games", "fewer matches"),
+    "in_a_row": ("in a row", "most wins in a row"),
 }
 """Of each tie-break the short name for a row, and the words for a sentence."""
 _ENDINGS = {"finished": "", "ended": " The organiser ended it."}
@@ -88,7 +93,7 @@ def entered_name(world: World) -> str:
 
 
 def _own_board(world: World, told: TournamentReply) -> TournamentBoard | None:
-    """Return our board of the round."""
+    """Return our board of the round, or without rounds, our latest."""
     ours = _our_name(world)
     return next((each for each in told.boards if ours in (each.first, each.second)), None)
 
@@ -98,6 +103,8 @@ def _own_row(world: World, told: TournamentReply) -> TournamentStanding | None:
 
 
 def _kind(kind: str) -> str:
+    if kind == "king":
+        return "king of the table"
     return "Swiss" if kind == "swiss" else clean(kind, 20).replace("_", " ")
 
 
@@ -123,7 +130,11 @@ def state(told: TournamentReply) -> str:
         case "open":
             return f"Open: {counted(told.players, 'player')}, code {clean(told.tournament, _MAX_CODE)}."
         case "over":
-            return f"Over after {counted(told.round, 'round')}.{_ENDINGS.get(told.ended or '', '')}"
+            after = "" if told.kind in WITHOUT_ROUNDS else f" after {counted(told.round, 'round')}"
+            return f"Over{after}.{_ENDINGS.get(told.ended or '', '')}"
+        case _ if told.kind in WITHOUT_ROUNDS:
+            playing = f"{counted(told.open_boards, 'match', 'matches')} being played"
+            return f"Paused: {playing}." if told.state == "paused" else f"{playing.capitalize()}."
         case "paused" if not told.open_boards:
             return f"{number} is over. The organiser has paused the tournament."
         case _ if told.round == 0:
@@ -149,7 +160,10 @@ def next_step(world: World, told: TournamentReply, now_ms: int) -> str:
         if starts_ms is None:
             return f"It starts when {_organiser(told)} says so."
         return f"It starts in {_countdown(starts_ms)}." if starts_ms else "It starts now."
-    if told.state != "running" or told.open_boards or told.round == 0:
+    ends_ms = _left_ms(world, told.ends_in_ms, now_ms)
+    if told.state == "running" and ends_ms is not None:
+        return f"It lasts {_countdown(ends_ms)} more."
+    if told.state != "running" or told.open_boards or told.round == 0 or told.kind in WITHOUT_ROUNDS:
         return ""
     next_ms = _left_ms(world, told.next_in_ms, now_ms)
     if next_ms is not None:
@@ -163,6 +177,8 @@ def _organiser(told: TournamentReply) -> str:
 
 def result_of(board: TournamentBoard) -> str:
     """Return how a board ended, or that it is being played."""
+    if board.void:
+        return "does not count"
     how = " (corrected)" if board.corrected else " by forfeit" if board.forfeit else ""
     if board.second is None:
         return "no opponent"
@@ -185,6 +201,8 @@ def own_state(world: World, told: TournamentReply) -> str:
     if told.state == "open":
         return "You have entered." if is_entered(world, told) else ""
     board = _own_board(world, told)
+    if told.kind in WITHOUT_ROUNDS:
+        return _own_state_without_rounds(world, told, board)
     if board is None or not told.round:
         return "You play from the next round on." if is_entered(world, told) and told.round else ""
     if board.second is None:
@@ -202,6 +220,24 @@ def own_state(world: World, told: TournamentReply) -> str:
         said = f"You {'won' if has_won else 'lost'} against {other}"
     forfeit = " by forfeit" if board.forfeit else ""
     return f"{said}{forfeit}. {_own_place(world, told, 'You are')}".rstrip()
+
+
+def _own_state_without_rounds(world: World, told: TournamentReply, board: TournamentBoard | None) -> str:
+    """Return our match, or what we wait for, where matches begin one by one."""
+    if board is not None and board.result is None:
+        return f"You play {_name(board.second if board.first == _our_name(world) else board.first)}."
+    if not is_entered(world, told):
+        return ""
+    return f"{_own_turn(world, told)} {_own_place(world, told, 'You are')}".rstrip()
+
+
+def _own_turn(world: World, told: TournamentReply) -> str:
+    """Return when we play next, where matches begin one by one."""
+    ours, waiting = _our_name(world) or "", told.waiting or []
+    if ours not in waiting:
+        return "Your next match begins by itself."
+    before = waiting.index(ours)
+    return f"{counted(before, 'player')} before you." if before else "You play next."
 
 
 def _own_place(world: World, told: TournamentReply, who: str) -> str:
@@ -228,6 +264,9 @@ def told_in_lines(display: Display) -> str:
         case "paused" if not told.open_boards:
             return f"{name}: {number} is over, and the organiser has paused the tournament. {said}".rstrip()
     board = _own_board(world, told)
+    if told.kind in WITHOUT_ROUNDS:
+        is_waiting = is_entered(world, told) and (board is None or board.result is not None)
+        return f"{name}: {_own_turn(world, told)}" if is_waiting else ""
     if told.round == 0 or (board is not None and board.result is None and board.second is not None):
         return ""  # the match itself is printed
     if told.open_boards:
@@ -272,14 +311,18 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         return WAITING
     playing = [each for each in told.boards if each.result is None and each.second is not None]
     done = [each for each in told.boards if each not in playing]
-    number = f"Round {told.round}"
+    has_rounds = told.kind not in WITHOUT_ROUNDS
+    number = f"Round {told.round}" if has_rounds else "Latest results"
+    title = f"Not finished: {told.open_boards}" if has_rounds else f"Being played: {told.open_boards}"
     return [
         *_ours(display, told, now_ms),
-        *section(f"Not finished: {told.open_boards}", [_board(world, told, each) for each in playing]),
+        *section(title, [_board(world, told, each) for each in playing]),
+        *_queue(world, told),
         *section("Standings" if told.round else "Players", [_standing(world, told, each) for each in told.standings]),
         *_tie_breaks(told),
         *section(
-            number if playing or told.state == "over" else f"{number} is over", [_board(world, told, e) for e in done]
+            number if playing or told.state == "over" or not has_rounds else f"{number} is over",
+            [_board(world, told, e) for e in done],
         ),
         *_further(told),
         *_withdrawing(world, told),
@@ -297,7 +340,8 @@ def _ours(display: Display, told: TournamentReply, now_ms: int) -> Iterable[Row]
         yield Row(("Your match",), is_heading=True)
         yield Row((f"board {board.board}", f"against {other}", turn), f"own:{board.match}", go_on)
         return
-    sentences = (own_state(world, told), waited_for(told) if len(told.boards) < 2 else "")
+    is_lone = len(told.boards) < 2 and told.kind not in WITHOUT_ROUNDS
+    sentences = (own_state(world, told), waited_for(told) if is_lone else "")
     for sentence in (*sentences, next_step(world, told, now_ms)):
         if sentence:
             yield Row((sentence,), "now:")
@@ -309,6 +353,15 @@ def may_enter(world: World, told: TournamentReply) -> bool:
     """Tell whether we can enter now: before the start, or late where that is allowed."""
     is_late = told.state in ("running", "paused") and told.kind not in ("round_robin", "knockout")
     return (told.state == "open" or is_late) and not is_entered(world, told)
+
+
+def _queue(world: World, told: TournamentReply) -> Iterable[Row]:
+    """Yield the queue of a king of the table."""
+    if told.waiting:
+        ours = _our_name(world)
+        names = [f"{_name(each)}{' (you)' * (each == ours)}" for each in told.waiting[:_MOST_QUEUED]]
+        more = f" and {len(told.waiting) - len(names)} more" if len(told.waiting) > len(names) else ""
+        yield from section("Next at the table", [Row((f"{', '.join(names)}{more}",), "queue:")])
 
 
 def _board(world: World, told: TournamentReply, board: TournamentBoard) -> Row:
@@ -333,8 +386,9 @@ def _standing(world: World, told: TournamentReply, row: TournamentStanding) -> R
     key = f"standing:{row.player}"
     if not told.round:
         return Row((name,), key, command)
-    breaks = [f"{_label(each)} {value:g}" for each, value in zip(told.tie_breaks, row.breaks, strict=False)]
-    return Row((f"{row.place}.", name, _points(row.score), *filter(None, [", ".join(breaks)])), key, command)
+    streak = f"{row.streak} in a row" if row.streak >= _STREAK and told.state != "over" else ""
+    breaks = [f"{_label(each)} {abs(value):g}" for each, value in zip(told.tie_breaks, row.breaks, strict=False)]
+    return Row((f"{row.place}.", name, _points(row.score), *filter(None, [streak, ", ".join(breaks)])), key, command)
 
 
 def _label(tie_break: str) -> str:
@@ -484,7 +538,7 @@ def _listed(each: ListedTournament) -> Row:
     terms = f"{_kind(each.kind)}, {words.terms(each.game, each.time, is_rated=each.rated)}"
     of = f" of {each.rounds}" if each.rounds else ""
     stands = f"open, {counted(each.players, 'player')}" if each.state == "open" else each.state
-    if each.state in ("running", "paused"):
+    if each.state in ("running", "paused") and each.kind not in WITHOUT_ROUNDS:
         stands = f"round {each.round}{of}{', paused' if each.state == 'paused' else ''}"
     page = Page("tournament", about=each.tournament)
     return Row((_title_of(each), stands, terms), f"tournament:{each.tournament}", Open(page))

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+import msgspec
+
 import ttt_net
 from ttt_net.errors import Code, Refusal
-from ttt_net.games import game_name
-from ttt_net.messages import DirectRequest
+from ttt_net.messages import DirectRequest, OrganiseRequest
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.moderation import THE_HOST, Admin, ModerationCommands, Moderators
 from ttt_net.server.admin.protocol import ReplyTo
@@ -25,7 +26,6 @@ from ttt_net.server.metrics import Histogram
 from ttt_net.server.readiness import spoken
 from ttt_net.server.wire.connection import Connection, RemoteConnection
 from ttt_net.text import clean, counted
-from ttt_net.tournaments.tournament import Terms
 
 log = logging.getLogger(__name__)
 
@@ -165,19 +165,7 @@ class AdminCommands:
     def _create_tournament(self, asked: protocol.CreateTournament, answer: ReplyTo) -> None:
         tournaments = self._hub.tournaments
         tournaments.must_be_read()
-        terms = Terms(
-            name=asked.name,
-            kind=asked.kind,
-            game=game_name(asked.game),
-            time=asked.time,
-            rounds=asked.rounds,
-            rated=asked.rated,
-            private=asked.private,
-            begin_s=asked.begin_s,
-            pause_s=asked.pause_s,
-            full=asked.full,
-        )
-        opened = tournaments.checked(terms, None)
+        opened = tournaments.checked(OrganiseRequest(0, **msgspec.structs.asdict(asked)), None)
 
         def done(desk: TournamentDesk) -> None:
             self._note("tournament", f"{desk.now.id} was made: {desk.now.terms.name}")

@@ -17,9 +17,11 @@ from ttt_net.messages import (
     Entrants,
     GameName,
     ListedTournament,
+    Minutes,
     PauseSeconds,
     RoundNumber,
     Rounds,
+    StartSeconds,
     TournamentAct,
     TournamentBoard,
     TournamentCode,
@@ -229,6 +231,8 @@ class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
     begin_s: BeginSeconds = 60
     pause_s: PauseSeconds | None = 15
     full: Entrants | None = None
+    starts_in_s: StartSeconds | None = None
+    minutes: Minutes | None = None
 
 
 class ListTournaments(AdminRequest, frozen=True, tag="tournaments"):

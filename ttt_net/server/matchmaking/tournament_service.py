@@ -65,6 +65,8 @@ MAX_ENDED = 50
 MAX_QUEUED = 1_000
 """The maximal number of requests that wait for one tournament; each is a write."""
 MAX_ROWS = 50
+LATEST = 30
+"""The latest results that are told of a tournament without rounds."""
 PAGE_ROWS = 100
 """The rows of standings, and the boards, on one page."""
 INLINE = 40
@@ -114,6 +116,8 @@ class Tournaments:
                 desk = self._desk(each)
                 self.desks[desk.now.id] = desk
                 desk.take_up()
+                if self._services.membership is None:
+                    desk.go_on()
             self._is_read = True
             self._list_changed()
 
@@ -279,24 +283,9 @@ class Tournaments:
         own = sum(desk.now.organiser == session.player for desk in self.desks.values() if not desk.now.is_over)
         if own >= MAX_OF_ORGANISER:
             raise Refusal(Code.BAD_TOURNAMENT, f"{own} tournaments of yours are not over; end one first")
-        game = game_name(request.game)
         if request.rated:
-            self._eligibility.must_be_ratable(session, (game,))
-        starts_ms = None if request.starts_in_s is None else self._services.wall_ms() + 1_000 * request.starts_in_s
-        terms = Terms(
-            name=request.name,
-            kind=request.kind,
-            game=game,
-            time=request.time,
-            rounds=request.rounds,
-            rated=request.rated,
-            private=request.private,
-            begin_s=request.begin_s,
-            pause_s=request.pause_s,
-            full=request.full,
-            starts_ms=starts_ms,
-        )
-        opened = self.checked(terms, session.player)
+            self._eligibility.must_be_ratable(session, (game_name(request.game),))
+        opened = self.checked(request, session.player)
         self._services.rate_limiter.spend("tournaments", session.player, session.connection.metered_as)
         self._spend(session)
 
@@ -306,20 +295,35 @@ class Tournaments:
 
         self.open(opened, session.info.name, done, partial(session.refuse, request.id))
 
-    def checked(self, terms: Terms, organiser: PlayerId | None) -> Opened:
+    def checked(self, request: wire.OrganiseRequest, organiser: PlayerId | None) -> Opened:
         """Return the first fact of a tournament. Raises `Refusal` if it is not allowed."""
         services = self._services
+        wall_ms = services.wall_ms()
         if sum(not desk.now.is_over for desk in self.desks.values()) >= services.limits.open_tournaments:
             raise Refusal(Code.BAD_TOURNAMENT, "there are as many tournaments as may be; one has to end first")
-        name = clean(terms.name, MAX_NAME_CELLS)
+        name = clean(request.name, MAX_NAME_CELLS)
         if not name:
             raise Refusal(Code.BAD_NAME, "a tournament needs a name")
         services.words.check_name(name)
         most = services.limits.tournament_players
-        if terms.full is not None and terms.full > most:
+        if request.full is not None and request.full > most:
             raise Refusal(Code.BAD_TOURNAMENT, f"here a tournament has {most} players at most")
-        kept = Terms(**{each: getattr(terms, each) for each in Terms.__struct_fields__} | {"name": name, "most": most})
-        return director.opened(kept, organiser, services.wall_ms())
+        terms = Terms(
+            name=name,
+            kind=request.kind,
+            game=game_name(request.game),
+            time=request.time,
+            rounds=request.rounds,
+            rated=request.rated,
+            private=request.private,
+            begin_s=request.begin_s,
+            pause_s=request.pause_s,
+            minutes=request.minutes,
+            full=request.full,
+            starts_ms=None if request.starts_in_s is None else wall_ms + 1_000 * request.starts_in_s,
+            most=most,
+        )
+        return director.opened(terms, organiser, wall_ms)
 
     def open(
         self,
@@ -515,11 +519,21 @@ class TournamentDesk:
         self._feeds: dict[int, LobbyFeed] = {}
         self._table: tuple[int, list[TournamentRow]] = (-1, [])
         """The standings and their `seq`; all pages and viewers share them."""
+        self._presence: dict[int, director.Availability] = {}
+        """Without rounds, which players are free for the next match, and since when."""
 
     def take_up(self) -> None:
         """Keep the rooms of the open matches; the time for first moves begins again."""
         matches = [board.matches[-1] for board in self.now.open_boards() if board.awaits is None]
         self._registry.hold_boards(matches, 1_000 * self.now.terms.begin_s)
+
+    def go_on(self) -> None:
+        """Give back the time in which no server ran."""
+        self.ask(
+            lambda: director.stood_still(self.now, self._services.wall_ms()),
+            lambda: None,
+            lambda refusal: log.warning("tournament %s: %s", self.now.id, refusal),
+        )
 
     def hear(self, entry: AppendTournament | BeginBoards, names: Mapping[PlayerId, str]) -> None:
         """Apply an entry that was written elsewhere, unless it is known already."""
@@ -649,10 +663,40 @@ class TournamentDesk:
 
     def _pair(self) -> None:
         now = self.now
+        if now.is_continuous:
+            self._seat_free()
+            return
         if not director.needs_matching(now) or len(now.present) <= INLINE or self._tries >= _MAX_TRIES:
             self._begin_round(director.pairing(now, matching.matched))
         else:
             self._pairing = self._services.loop.create_task(self._pair_outside())
+
+    def _seat_free(self) -> None:
+        """Begin the matches of free players in a tournament without rounds, or let an absent one wait."""
+        services, now = self._services, self.now
+        at_ms, now_ms = services.wall_ms(), services.now_ms()
+        self._look_around(now_ms)
+        facts = director.seating(now, self._presence, self.standings, self._registry.new_id, now_ms, at_ms)
+        match facts:
+            case []:
+                pass
+            case [BoardsBegan() as began]:
+                self._begin(began)
+            case _:
+                self._write(facts)
+
+    def _look_around(self, now_ms: int) -> None:
+        """Note who is free: connected, and in no match. A bot plays other matches beside."""
+        playing = {entrant for board in self.now.open_boards() for entrant in board.entrants}
+        before, self._presence = self._presence, {}
+        for entrant in self.now.present:
+            if entrant in playing:
+                continue
+            session = self._services.players.get(self.now.entrants[entrant].player)
+            is_free = session is not None and (session.is_bot or not self._eligibility.occupied(session))
+            last = before.get(entrant)
+            is_same = last is not None and last.is_free == is_free
+            self._presence[entrant] = last if last and is_same else director.Availability(is_free, now_ms)
 
     async def _pair_outside(self) -> None:
         """Pair a large round in a process; if players change meanwhile, or it fails, try again."""
@@ -751,7 +795,7 @@ class TournamentDesk:
             feed = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
             feed.publish({"tournament": partial(self.message, page)})
             self._feeds[page] = feed
-        if self._starts_in_ms() is not None or self._next_in_ms() is not None:
+        if any(left is not None for left in (self._starts_in_ms(), self._next_in_ms(), self.now.left_ms(0))):
             self._feeds[page].changed("tournament", slightly=True)  # a countdown that was encoded is out of date
         self._feeds[page].subscribe(session)
 
@@ -815,14 +859,12 @@ class TournamentDesk:
         now, terms = self.now, self.now.terms
         shown = slice(None) if page is None else slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS)
         breaks = ORDERS.get(terms.kind, ())
-        boards = [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
-        seq = now.seq + sum(board.is_settled for each in now.rounds for board in each.values())
-        if self._table[0] != seq:
-            self._table = (seq, now.standings())
-        rows = self._table[1][shown]
+        boards = self._boards()
+        rows = self.standings()[shown]
+        streaks = now.streaks()
         return wire.TournamentReply(
             tournament=now.id,
-            seq=seq,
+            seq=self.seq,
             name=terms.name,
             kind=terms.kind,
             game=terms.game,
@@ -841,6 +883,7 @@ class TournamentDesk:
                     score=row.score,
                     breaks=[in_points(name, value) for name, value in zip(breaks, row.breaks, strict=True)],
                     gone=not now.entrants[row.entrant].is_here,
+                    streak=streaks[row.entrant],
                 )
                 for row in rows
             ],
@@ -852,11 +895,34 @@ class TournamentDesk:
             ended=now.closed,
             starts_in_ms=self._starts_in_ms(),
             next_in_ms=self._next_in_ms(),
+            ends_in_ms=None if now.is_over else now.left_ms(self._services.wall_ms()),
+            waiting=[self.name_of(each) for each in now.tables.waiting[:PAGE_ROWS]] or None,
         )
+
+    @property
+    def seq(self) -> int:
+        """The number of changes: facts and results."""
+        return self.now.seq + self.now.settled
+
+    def standings(self) -> list[TournamentRow]:
+        """Return the standings, computed once after each change."""
+        if self._table[0] != self.seq:
+            self._table = (self.seq, self.now.standings())
+        return self._table[1]
+
+    def _boards(self) -> list[BoardState]:
+        """Return the boards of the current round; without rounds, the open ones and then the latest results."""
+        now = self.now
+        if now.is_continuous:
+            newest = [board for board in reversed(now.rounds[0].values()) if board.is_settled] if now.rounds else []
+            return [*now.open_boards(), *newest[:LATEST]]
+        return [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
 
     def _next_in_ms(self) -> int | None:
         now = self.now
-        is_waiting = now.is_begun and now.is_between_rounds and not now.is_paused and not now.is_over
+        is_waiting = (
+            now.is_begun and now.is_between_rounds and not now.is_continuous and not now.is_paused and not now.is_over
+        )
         if not is_waiting or now.terms.pause_s is None or not now.rounds or director.is_finished(now):
             return None
         return max(0, self._rests_since_ms + 1_000 * now.terms.pause_s - self._services.now_ms())
@@ -871,4 +937,5 @@ class TournamentDesk:
             result=None if board.points is None else _RESULT_WORDS[board.points],
             corrected=board.is_corrected,
             forfeit=board.is_settled and board.second is not None and not board.is_played,
+            void=not board.is_counted,
         )

@@ -379,7 +379,7 @@ export interface ListedPlayer {
 export interface ListedTournament {
   tournament: string;
   name: string;
-  kind: "knockout" | "round_robin" | "swiss";
+  kind: "arena" | "king" | "knockout" | "round_robin" | "swiss";
   game: string;
   time: TimeControl;
   state: "open" | "over" | "paused" | "running";
@@ -477,7 +477,7 @@ export interface Ok {
 export interface OrganiseRequest {
   type: "organise";
   name: string;
-  kind: "knockout" | "round_robin" | "swiss";
+  kind: "arena" | "king" | "knockout" | "round_robin" | "swiss";
   time: TimeControl;
   game?: string;
   rounds?: number;
@@ -487,6 +487,7 @@ export interface OrganiseRequest {
   pause_s?: number | null;
   full?: number | null;
   starts_in_s?: number | null;
+  minutes?: number | null;
 }
 
 export interface OutcomeInfo {
@@ -859,6 +860,7 @@ export interface TournamentBoard {
   result?: "0-0" | "0-1" | "1-0" | "1/2-1/2";
   corrected?: boolean;
   forfeit?: boolean;
+  void?: boolean;
 }
 
 export interface TournamentList {
@@ -878,7 +880,7 @@ export interface TournamentReply {
   tournament: string;
   seq: number;
   name: string;
-  kind: "knockout" | "round_robin" | "swiss";
+  kind: "arena" | "king" | "knockout" | "round_robin" | "swiss";
   game: string;
   time: TimeControl;
   state: "open" | "over" | "paused" | "running";
@@ -897,6 +899,8 @@ export interface TournamentReply {
   ended?: string;
   starts_in_ms?: number;
   next_in_ms?: number;
+  ends_in_ms?: number;
+  waiting?: string[];
 }
 
 export interface TournamentStanding {
@@ -905,6 +909,7 @@ export interface TournamentStanding {
   score: number;
   breaks?: number[];
   gone?: boolean;
+  streak?: number;
 }
 
 export interface TournamentsRequest {

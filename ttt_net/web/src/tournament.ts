@@ -106,20 +106,25 @@ function left(ms: number): string {
 
 const points = (score: number): string => many(t.points, score / 2);
 
+/** Whether matches begin whenever two players are free, as in an arena and at a table with a king. */
+const hasRounds = ({ kind }: { kind: string }): boolean => kind !== "arena" && kind !== "king";
+
 function stateNow(told: TournamentReply): string {
   const { round, rounds, open_boards: open } = told;
   const number = rounds ? f(t.roundOf, round, rounds) : f(t.round, round);
   if (told.state === "open") return listed([t.open, many(t.players, told.players)]);
   if (told.state === "over") return t.over;
+  if (!hasRounds(told)) return listed([told.state === "paused" && t.paused, many(t.playingNow, open)]);
   return listed([told.state === "paused" && t.paused, round > 0 && number, round > 0 && (open ? many(t.still, open) : t.allDone)]);
 }
 
 /** The next step, with its countdown, if any; empty while boards are being played. */
 function nextStep(told: TournamentReply): string {
-  const { starts_in_ms: starts, next_in_ms: next, round } = told;
+  const { starts_in_ms: starts, next_in_ms: next, ends_in_ms: ends, round } = told;
   const by = told.organiser ?? t.host;
   if (told.state === "open") return starts == null ? f(t.startsBy, by) : f(t.startsIn, left(starts));
-  if (told.state !== "running" || told.open_boards || !round) return "";
+  if (told.state === "running" && ends != null) return f(t.endsIn, left(ends));
+  if (told.state !== "running" || told.open_boards || !round || !hasRounds(told)) return "";
   if (next != null) return f(t.nextIn, round + 1, left(next));
   return round === told.rounds ? "" : f(t.nextBy, round + 1, by);
 }
@@ -131,6 +136,7 @@ function ownState(told: TournamentReply): string {
   const row = told.standings.find(({ player }) => player === ours());
   const at = row && told.round ? f(t.place, row.place, told.players, points(row.score)) : "";
   if (told.state === "over") return at;
+  if (!hasRounds(told)) return isEntered(told) && !(own && isPlaying(own)) ? `${ownTurn(told)} ${at}` : "";
   if (!own) return isEntered(told) && told.round ? t.later : "";
   if (!own.second) return t.bye;
   if (!own.result) return "";
@@ -139,7 +145,13 @@ function ownState(told: TournamentReply): string {
   return `${f(t.outcomes[kind]!, isFirst ? own.second : own.first)} ${at}`;
 }
 
-function resultOf({ first, second, result, corrected, forfeit }: TournamentBoard): string {
+function ownTurn({ waiting }: TournamentReply): string {
+  const before = (waiting ?? []).indexOf(ours() ?? "");
+  return before < 0 ? t.byItself : before ? many(t.before, before) : t.youNext;
+}
+
+function resultOf({ first, second, result, corrected, forfeit, void: isVoid }: TournamentBoard): string {
+  if (isVoid) return t.notCounted;
   if (!second) return t.noOpponent;
   if (!result) return t.playing;
   const said = result === "1/2-1/2" ? t.draw : result === "0-0" ? t.noPoints : f(t.winner, result === "1-0" ? first : second);
@@ -155,13 +167,14 @@ export function tournamentList(all: ListedTournament[]): Child {
 }
 
 function entry({ tournament, name, kind, game, time, state: now, round, rounds, players, rated }: ListedTournament): Tree {
-  const stands = now === "open" ? listed([t.open, many(t.players, players)]) : rounds ? f(t.roundOf, round, rounds) : f(t.round, round);
+  const isOpen = now === "open" || !hasRounds({ kind });
+  const stands = isOpen ? listed([now === "paused" ? t.paused : t.open, many(t.players, players)]) : rounds ? f(t.roundOf, round, rounds) : f(t.round, round);
   const about = [t.kinds[kind] ?? kind, terms([game], time, rated)];
   return h(
     "li.entry",
     { key: tournament },
     h("span.what", h("span", h("bdi", name)), h("span.quiet", listed([stands, ...about]))),
-    button(now === "open" ? w.join : w.watch, () => go(`/#t=${tournament}`), now === "open" && "primary", name),
+    button(isOpen ? w.join : w.watch, () => go(`/#t=${tournament}`), isOpen && "primary", name),
   );
 }
 
@@ -186,12 +199,18 @@ export function tournamentScreen(): Tree | null {
     bar([h("bdi", told.name), h("span.quiet", ` ${listed([t.kinds[told.kind] ?? told.kind, terms([told.game], told.time, told.rated)])}`)]),
     h("p.stands", { role: "status" }, stateNow(told)),
     now(told),
+    queue(told),
     playing.length > 0 && panel(t.notFinished, h("h2", t.notFinished, h("span.quiet", ` ${told.open_boards}`)), h("ul.entries", playing.map((each) => boardEntry(each, told)))),
     standings.length > 0 && panel(t.standings, h("h2", told.round ? t.standings : t.playersHead), told.round ? table(told) : h("p", listed(standings.map(nameOf))), told.pages > told.page && further(told)),
     done.length > 0 && panel(t.results, h("h2", t.results), h("ul.entries", done.map((each) => boardEntry(each, told)))),
     told.state === "open" && panel(w.invitation, invitation(told)),
     h("div.buttons", button(t.wall, () => open(`/#wall=${told.tournament}`, "_blank")), told.state !== "over" && isEntered(told) && leaving(told)),
   );
+}
+
+/** The queue of a king of the table. */
+function queue({ waiting }: TournamentReply): Child {
+  return !!waiting?.length && panel(t.nextAtTable, h("h2", t.nextAtTable), h("p", listed(waiting)));
 }
 
 /** Our match, or what we wait for, and the button to enter. */
@@ -237,7 +256,7 @@ function table({ standings, tie_breaks: breaks }: TournamentReply): Child {
       h("td", `${each.place}.`),
       h("th", { scope: "row" }, h("bdi", nameOf(each)), each.player === ours() && ` (${w.you})`),
       h("td", h("strong", each.score / 2)),
-      h("td.quiet", (each.breaks ?? []).join("  ")),
+      h("td.quiet", (each.streak ?? 0) > 1 && `${f(t.inARow, each.streak!)}  `, (each.breaks ?? []).map(Math.abs).join("  ")),
     );
   return [
     h("table", h("tbody", standings.map(row))),
@@ -305,8 +324,9 @@ export function wallScreen(): Tree | null {
       "section.boards",
       told.state === "open" && h("div.invitation", invitation(told)),
       next && h("p.next", next),
+      queue(told),
       playing.slice(0, BOARDS).map(small),
-      !playing.length && told.round > 0 && h("ul.entries", told.boards.map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each)}`)))),
+      !playing.length && told.round > 0 && h("ul.entries", told.boards.slice(0, ROWS).map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each)}`)))),
     ),
     playing.length > 0 && h("footer", h("strong", `${t.notFinished}: `), playing.map(({ first, second }) => h("span.pair", h("bdi", first), " – ", h("bdi", second!)))),
     !link.isUp() && h("p.banner", w.silent),
