@@ -22,8 +22,10 @@ from ttt_net.errors import Refusal
 from ttt_net.messages import (
     AgreeRequest,
     ChallengeRequest,
+    Chatted,
     DeclineRequest,
     MatchEvent,
+    MuteRequest,
     OfferRequest,
     PlayRequest,
     Refused,
@@ -53,6 +55,10 @@ class Player(Protocol):
     def is_welcome(self) -> bool:
         """Whether the client knows that it was let in."""
 
+    @property
+    def chat_lines(self) -> int:
+        """How many lines of chat the client shows."""
+
     def do(self, action: str, what: dict[str, Any]) -> None:
         """Act as the player."""
 
@@ -68,6 +74,7 @@ class SdkPlayer:
         self._match: Snapshot | None = None
         self.told: list[str] = []
         self.changed = asyncio.Event()
+        self.chat_lines = 0
 
     @property
     def is_welcome(self) -> bool:
@@ -91,6 +98,8 @@ class SdkPlayer:
                 return UnseekRequest(0)
             case "challenge", _:
                 return ChallengeRequest(0, what["name"])
+            case "mute", _:
+                return MuteRequest(0, what["name"], on=True)
             case "play", Snapshot() as match:
                 return PlayRequest(0, match.match, match.position.ply, what["move"])
             case "offer", Snapshot() as match:
@@ -111,6 +120,8 @@ class SdkPlayer:
                     self._match = event
                 elif isinstance(event, MatchEvent) and self._match is not None:
                     self._match = follow(self._match, event)
+                elif isinstance(event, Chatted):
+                    self.chat_lines += 1
                 elif isinstance(event, Answered) and isinstance(event.answer, Refused):
                     self.told.append(event.answer.code)
                 self.changed.set()
@@ -146,6 +157,11 @@ class TerminalPlayer:
         """Whether the player is in the lobby."""
         return self._controller.display.world.you is not None
 
+    @property
+    def chat_lines(self) -> int:
+        """How many lines of chat are on the screen."""
+        return len(self._controller.display.chat)
+
     def known(self) -> Snapshot | None:
         """Return the match on the screen."""
         return self._controller.display.match
@@ -168,6 +184,8 @@ class TerminalPlayer:
                 self._controller.do(offers[what["kind"]])
             case "decline":
                 self._controller.do(Command.DECLINE)
+            case "mute":
+                self._controller.do(Command.MUTE)
             case _:
                 raise AssertionError(f"nobody can {action} here")
         self.note()
@@ -205,6 +223,7 @@ class SelfPlayer:
     """A bot, which acts by itself: it is asked for nothing, and tells its match if it can be looked into."""
 
     is_welcome = True
+    chat_lines = 0
 
     def __init__(self, known: Callable[[], Snapshot | None] = lambda: None) -> None:
         self.known = known

@@ -181,6 +181,19 @@ SCENARIOS: dict[str, tuple[str, list[Step]]] = {
             QUIET,
         ],
     ),
+    "a mute is refused": (
+        "The player is told, and sees what the opponent writes next, as the server sends it.",
+        [
+            *watching_turn(),
+            does("mute", name="Ben"),
+            hears("mute", name="Ben", on=True),
+            refused("mute", "too_fast", LONG_MS),
+            {"told": "too_fast"},
+            says(wire.Chatted("m1", "players", BEN, "Your move")),
+            knows(ply=2, chat=1),
+            QUIET,
+        ],
+    ),
     "an offer waits in the snapshot": (
         "An offer that was made while the client was away is shown, and can be accepted by its number.",
         [

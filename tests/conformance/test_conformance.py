@@ -141,6 +141,7 @@ def knows(player: clients.Player, facts: dict[str, Any]) -> bool:
     if match is None:
         return False
     seen = {"ply": match.position.ply, "over": match.outcome is not None, "offers": len(match.offers)}
+    seen["chat"] = player.chat_lines
     return all(seen[key] == value for key, value in facts.items())
 
 
@@ -168,7 +169,7 @@ async def test_every_client_stands_every_scenario_that_it_can_act_in(client: str
 
 def test_every_client_stands_some_scenarios() -> None:
     counts = {client: sum(each == client for each, _ in CASES) for client in CLIENTS}
-    assert counts["sdk"] == counts["terminal"] == len(SCENARIOS) >= 22
+    assert counts["sdk"] == counts["terminal"] == len(SCENARIOS) >= 23
     assert counts["house bot"] >= counts["bot of docs/bots.md on the sdk"] >= 10
     assert counts["new bot in node"] == counts["new bot in go"] >= 12
     assert counts["bot of docs/bots.md on a socket"] >= 3

@@ -236,6 +236,13 @@ def _with_name(display: Display, before: Snapshot, event: PlayerRenamed) -> Disp
     return replace(display, chat=chat, muted=muted, pages=pages, notice=notice)
 
 
+def _with_mute(display: Display, name: str | None, *, is_on: bool) -> Display:
+    """Show again what a player writes, or hide it: the server has refused to change that. None is everybody."""
+    if name is None:
+        return replace(display, is_deaf=is_on)
+    return replace(display, muted=display.muted | {name} if is_on else display.muted - {name})
+
+
 def _with_chat(display: Display, event: Chatted) -> Display:
     if event.match != display.shown or event.by.name in display.muted or display.is_deaf:
         return display
@@ -253,6 +260,8 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
         display = replace(display, pending=None)
     if isinstance(request, ResumeRequest | UnseekRequest) or is_unasked(request):
         return display
+    if isinstance(request, MuteRequest):
+        display = _with_mute(display, request.name, is_on=not request.on)
     screen = screen_of(display)
     if any(type(request) is type(each) for each in screen.requests(display.page)):
         display = screen.refused(display, request)

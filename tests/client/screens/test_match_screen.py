@@ -434,6 +434,19 @@ def test_one_key_mutes_and_unmutes() -> None:
     assert update(display, told("hello"), 0).chat != ()
 
 
+def test_a_mute_that_is_refused_is_undone() -> None:
+    for keys, watched in ((("m",), False), (("m", "1"), True)):
+        display = update(lobby(MATCH), told("hello"), 0)
+        if watched:
+            watching = replace(display, world=replace(display.world, watching="m1"))
+            display = update(update(watching, snapshot("connect4", [38], you=None, opponent=BEN), 0), told("hello"), 0)
+        muted, (request,) = pressed(display, *keys)
+        refused = update(muted, Answered(request, Refused(request.id, "too_fast", "wait a little", 60_000)), 0)
+        assert words.notice(refused) == "Wait a little."
+        assert (refused.muted, refused.is_deaf) == (frozenset(), False)
+        assert len(update(refused, told("and again"), 0).chat) == len(display.chat) + 1
+
+
 def test_a_mute_names_the_seat_of_the_opponent_and_follows_them_through_a_rename() -> None:
     display = update(seen(welcome(features=["seats"]), MATCH), told("hello"), 0)
     display, requests = pressed(display, "m")

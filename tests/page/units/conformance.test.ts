@@ -84,7 +84,7 @@ class Server {
   }
 
   private async act(action: string, { name, move, kind }: Step): Promise<void> {
-    const { state, seek, unseek, challenge, play, offer, agree, decline } = this.player;
+    const { state, seek, unseek, challenge, play, offer, agree, decline, mute } = this.player;
     await until(() => state.you !== null, "a welcome");
     const match = state.matches.get("m1")!;
     const acts: Record<string, () => unknown> = {
@@ -95,6 +95,7 @@ class Server {
       offer: () => offer(match, kind as "draw"),
       agree: () => agree(match, match.offers[0]!),
       decline: () => decline(match, match.offers[0]!),
+      mute: () => mute(match, `${name}`),
     };
     assert.ok(acts[action], `nobody can ${action} here`);
     acts[action]();
@@ -107,7 +108,7 @@ class Server {
 
   private knows(facts: Message): boolean {
     const match = this.player.state.matches.get("m1");
-    const seen: Message = { ply: match?.position.ply, over: !!match?.outcome, offers: match?.offers.length };
+    const seen: Message = { ply: match?.position.ply, over: !!match?.outcome, offers: match?.offers.length, chat: match?.chat.length };
     return !!match && Object.entries(facts).every(([key, value]) => seen[key] === value);
   }
 
