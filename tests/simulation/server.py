@@ -34,6 +34,7 @@ _GENEROUS = Limits(
     reports=_OFTEN,
     challenges=_OFTEN,
     max_live_matches=6,
+    tournament_players=1_000,
 )
 _STRICT = Limits(max_live_matches=2)
 """Limits for strangers, under which most frequent requests are refused."""

@@ -138,6 +138,10 @@ class World(Stage):
             self.loop.pause(self.server.process, self.rng.choice([0.5, 3.0, 10.0]))
 
     def _fault_crash(self, peer: Peer) -> None:
+        self.crash()
+
+    def crash(self) -> None:
+        """Kill the server, if it runs, and start it anew soon."""
         if self.server is not None:
             self._kill()
             self.loop.call_later(self.rng.random() * 2, self._boot)

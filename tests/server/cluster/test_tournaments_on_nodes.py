@@ -237,3 +237,14 @@ def test_a_code_is_good_on_a_node_that_has_not_heard_of_its_tournament_yet(
     there.log.deliver()
     evening.go(2.0)
     assert [row["player"] for row in state(evening, 1, code)["standings"]] == [evening.people[1].name]
+
+
+def test_all_nodes_together_count_the_tournaments_that_a_player_makes() -> None:
+    evening = Evening("a", "b")
+    codes = [organised(evening) for _ in range(3)]
+    evening.people[0].say(wire.DirectRequest(0, codes[0], "end"))
+    evening.go(0.5)
+    evening.move("b", 0)
+    evening.people[0].say(wire.OrganiseRequest(0, "Friday", "swiss", TimeControl(60_000)))
+    evening.go(0.5)
+    assert evening.heard(0, "refused")[-1]["code"] == "too_fast"

@@ -8,6 +8,7 @@ from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import lobby_feed, tournament_service
 from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.setting import Rate
 from ttt_net.tournaments.director import MAX_REST_S
 
 MINUTE = {"initial_ms": 60_000}
@@ -292,6 +293,48 @@ async def test_bounds_of_organisers_players_and_codes(tmp_path: Path) -> None:
     async with running(tmp_path / "closed", Limits(allow_tournaments=False)) as server:
         ann = await server.join("Ann")
         assert await ann.refused("organise", name="x", kind="swiss", time=MINUTE) == "no_tournaments"
+
+
+async def test_an_organiser_makes_three_tournaments_in_an_hour_and_has_three_open(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        codes = [await organise(ann, name=f"Evening {number}") for number in range(3)]
+        assert await ann.refused("organise", name="x", kind="swiss", time=MINUTE) == "bad_tournament"
+        await ann.ok("direct", tournament=codes[0], act="end")
+        assert await ann.refused("organise", name="x", kind="swiss", time=MINUTE) == "too_fast"
+        await organise(bob)
+        server.later(3_600_000)
+        await organise(ann)
+
+
+async def test_the_players_of_one_address_make_as_many_tournaments_as_they_are_people(tmp_path: Path) -> None:
+    limits = Limits(tournaments=Rate(1, 3_600.0), players_per_address=2, unmetered=())
+    async with running(tmp_path, limits) as server:
+        peers = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        for peer in peers[:2]:
+            await organise(peer)
+        assert await peers[2].refused("organise", name="x", kind="swiss", time=MINUTE) == "too_fast"
+
+
+async def test_a_tournament_that_nobody_attends_ends_by_itself(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        codes = [await organise(teacher), await organise(teacher, pause_s=None)]
+        peers = await players(server, codes[1], "Ann", "Bob")
+        await teacher.ok("direct", tournament=codes[1], act="start")
+        await give_up(peers, await seated(*peers))
+        await teacher.ok("attend", tournament=codes[1])
+        await teacher.hear("tournament", open_boards=0)
+        server.later(12 * 3_600_000 - 60_000)
+        assert sorted(row["state"] for row in await listed(teacher)) == ["open", "running"]
+        server.later(120_000)
+        assert [(await stands(teacher, code, state="over"))["ended"] for code in codes] == ["not_started", "nobody"]
+
+
+async def listed(peer: Peer) -> list[Message]:
+    await peer.ok("tournaments")
+    rows: list[Message] = (await peer.hear("tournaments"))["tournaments"]
+    return rows
 
 
 async def test_guests_enter_what_is_not_rated(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ttt_net.server.settings.setting import Rate
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
 TOLD = frozenset(
     {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
-    | {"challenges", "matches", "writes", "bytes"}
+    | {"challenges", "tournaments", "matches", "writes", "bytes"}
 )
 """Limits that the nodes of a cluster count together; other limits protect a single node."""
 MAX_BUCKETS = 20_000
