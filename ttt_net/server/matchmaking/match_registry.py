@@ -137,7 +137,7 @@ class MatchRegistry:
         if start is None:
             self.room(match).hold(begin_ms)
         else:
-            self._seat(*start, begin_ms)
+            self._seat_if_known(*start, begin_ms)
 
     def new_id(self) -> str:
         """Return an id for a new match."""
@@ -155,10 +155,7 @@ class MatchRegistry:
                 assert entry.seats is not None, "a match starts with its seats"
                 if first.code is not None:
                     self._lobby.spent(first.code)
-                try:
-                    self._seat(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
-                except Refusal as refusal:  # this node lacks the game, or has other rules
-                    log.error("the match %s of another node cannot be opened here: %s", match_id, refusal)
+                self._seat_if_known(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
                 continue
             if match_id in self._unopened:
                 self._open(match_id)
@@ -229,6 +226,15 @@ class MatchRegistry:
                     del starting[session.player]
 
         return release
+
+    def _seat_if_known(
+        self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int | None = None
+    ) -> None:
+        """Seat the players of a match that another node may have begun; without its game here, only log that."""
+        try:
+            self._seat(started, players, begin_ms)
+        except Refusal as refusal:  # this node lacks the game, or has other rules
+            log.error("the match %s of another node cannot be opened here: %s", started.match, refusal)
 
     def _seat(self, started: wire.Started, players: tuple[PlayerId, PlayerId], begin_ms: int | None = None) -> None:
         """Open the room of a journaled match, and seat its connected players."""
