@@ -9,7 +9,7 @@ SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto -
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
+.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_games.py
 	$(BIN)/python docs/write_picture.py
 	$(BIN)/python docs/write_film.py
+
+site: install ttt_net/web/node_modules ## build the documentation as a site, in build/site; needs npm
+	@$(BIN)/python -c 'import mkdocs, mkdocstrings' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
+	$(BIN)/python docs/write_site.py build/site
 
 page: ttt_net/web/node_modules ## build the page from its sources; needs npm
 	node ttt_net/web/build.mjs
@@ -111,4 +115,4 @@ sbom: install ## write the server's bill of materials to dist/sbom.json (Cyclone
 	$(BIN)/cyclonedx-py requirements $(LOCK) --output-reproducible --output-file dist/sbom.json
 
 clean: ## delete .venv and everything built or measured
-	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules tests/typed/node_modules
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules tests/typed/node_modules

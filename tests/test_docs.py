@@ -106,6 +106,20 @@ def test_pages_are_in_plain_english(page: Path) -> None:
     assert HOUSE.free_relatives(prose) + too_long == []
 
 
+def test_the_site_has_every_page_and_moves_its_links() -> None:
+    site = load(ROOT / "docs" / "write_site.py")
+    _, _, *sections = site.navigation()
+    named = {
+        place for section in sections for entries in section.values() for entry in entries for place in entry.values()
+    }
+    wanted = {page.relative_to(ROOT).as_posix() for page in pages() if not page.name.endswith(".template.md")}
+    assert {site.place_of(path) for path in wanted} <= named | {"index.md", "contents.md"}
+    text, outside = site.with_links("[a](../CONTRIBUTING.md#x) [b](security.md) [c](https://a.b/c.md)", "docs/api.md")
+    assert (text, outside) == ("[a](CONTRIBUTING.md#x) [b](security.md) [c](https://a.b/c.md)", {"CONTRIBUTING.md"})
+    text, outside = site.with_links("[d](docs/developing/testing.md) [e](docs/index.md)", "README.md")
+    assert (text, outside) == ("[d](developing/testing.md) [e](contents.md)", set())
+
+
 def test_the_index_links_to_every_page() -> None:
     index = ROOT / "docs" / "index.md"
     links = re.findall(r"\]\(([^)\s#]+)", index.read_text(encoding="utf-8"))
