@@ -18,8 +18,8 @@ from ttt_net.tournaments.tournament import Board, BoardsBegan
 
 def organised(evening: Evening, who: int = 0, **terms: Any) -> str:
     """Let somebody make a tournament; return its code."""
-    usual: dict[str, Any] = {"time": TimeControl(60_000), "rounds": 2, "pause_s": 1, "begin_s": 60}
-    evening.people[who].say(wire.OrganiseRequest(0, "Friday", "swiss", **(usual | terms)))
+    usual: dict[str, Any] = {"time": TimeControl(60_000), "rounds": 2, "pause_s": 1, "begin_s": 60, "kind": "swiss"}
+    evening.people[who].say(wire.OrganiseRequest(0, "Friday", **(usual | terms)))
     evening.go(0.5)
     return str(evening.heard(who, "tournament")[-1]["tournament"])
 
@@ -248,3 +248,37 @@ def test_all_nodes_together_count_the_tournaments_that_a_player_makes() -> None:
     evening.people[0].say(wire.OrganiseRequest(0, "Friday", "swiss", TimeControl(60_000)))
     evening.go(0.5)
     assert evening.heard(0, "refused")[-1]["code"] == "too_fast"
+
+
+@pytest.mark.parametrize("kind", ["arena", "king"])
+def test_a_tournament_without_rounds_goes_on_though_its_steward_dies(kind: wire.TournamentKind) -> None:
+    evening = Evening("a", "b", "c", "b", "c")
+    steward = steward_of(evening)
+    here, there = (name for name in "abc" if name != steward)
+    evening.move(here, 0, 1, 3)
+    evening.move(there, 2, 4)
+    code = organised(evening, kind=kind, rounds=1, minutes=5)
+    entered(evening, code, 1, 2, 3, 4)
+    evening.people[0].say(wire.DirectRequest(0, code, "start"))
+    evening.go(3.0)
+    first = seats(evening)
+    assert first
+    give_up(evening)
+    evening.go(3.0)
+    second = seats(evening)
+    assert second
+    assert not set(second.values()) & set(first.values())
+    evening.node(steward).die()
+    evening.go(5.0)
+    give_up(evening)
+    evening.go(20.0)
+    third = seats(evening)
+    assert third
+    assert not set(third.values()) & {*first.values(), *second.values()}
+    give_up(evening)
+    evening.people[0].say(wire.DirectRequest(0, code, "end"))
+    evening.go(2.0)
+    told = [state(evening, who, code) for who in (0, 2)]
+    assert told[0] == told[1]
+    assert (told[0]["state"], told[0]["ended"]) == ("over", "ended")
+    assert sum(row["score"] for row in told[0]["standings"]) > 0
