@@ -11,7 +11,7 @@ from ttt_net.client.screens.advice import is_unasked
 from ttt_net.client.screens.people import THANKS, when_blocked
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
-from ttt_net.client.world import World, update_world
+from ttt_net.client.world import MADE, World, update_world
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AnswerRequest,
@@ -103,7 +103,7 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case InvitationReply():
             others = tuple(page for page in display.pages if page.screen != "invitation")
             return replace(display, pages=(*others, Page("invitation")))
-        case TournamentReply() if event.tournament == before.joined:
+        case TournamentReply() if before.joined in (event.tournament, MADE):
             return _in_tournament(display, event)
         case PlayerRenamed() if event.match in before.matches and event.side in (0, 1):
             return _with_name(display, before.matches[event.match], event)

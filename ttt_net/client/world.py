@@ -27,6 +27,7 @@ from ttt_net.messages import (
     MatchEvent,
     Notice,
     Ok,
+    OrganiseRequest,
     PlayerInfo,
     PlayerList,
     PlayerRenamed,
@@ -60,6 +61,10 @@ class LinkState(Enum):
     CONNECTING = "connecting"
     ONLINE = "online"
     LOST = "lost"
+
+
+MADE = "*"
+"""In place of a code: that of the tournament that we have just made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class World:
     entered: str = ""
     """The code of the tournament that we play in; empty if there is none."""
     joined: str = ""
-    """The last code that was typed and taken; it may be of a tournament."""
+    """The last code that was typed and taken; it may be of a tournament. `MADE`: we have made one."""
     tournament_at_ms: int = 0
     """When the newest state of a tournament arrived, for its countdown."""
     seeking: SeekRequest | None = None
@@ -275,13 +280,17 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return _refused(world, request, refusal)
         case Answered(EnterRequest(tournament=code), Ok()):
             return replace(world, entered=code.strip().upper())
+        case Answered(OrganiseRequest(), Ok()):
+            return replace(world, joined=MADE)
         case Answered(JoinRequest(code=code), Ok()):
             return replace(world, joined=code.strip().upper())
         case Answered(WithdrawRequest(tournament=code), Ok()):
             return replace(world, entered="" if code.strip().upper() == world.entered else world.entered)
         case TournamentReply():
-            is_joined = event.tournament == world.joined
-            world = replace(world, joined="", entered=event.tournament) if is_joined else world
+            if event.tournament == world.joined:
+                world = replace(world, entered=event.tournament)
+            if world.joined in (event.tournament, MADE):
+                world = replace(world, joined="")
             return replace(world.with_reply(event), tournament_at_ms=now_ms)
         case Answered(AnswerRequest(challenge=number, accept=False)):
             return replace(world, lobby=_without_challenge(world.lobby, number))

@@ -17,6 +17,7 @@ from ttt_net.client.lines.typed_lines import command_of
 from ttt_net.client.screens.screen import ListQuery
 from ttt_net.client.screens.tournament_screen import own_state, told_in_lines
 from ttt_net.client.update import update
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AttendRequest,
@@ -25,6 +26,7 @@ from ttt_net.messages import (
     ListedTournament,
     LobbyRequest,
     Ok,
+    OrganiseRequest,
     OutcomeInfo,
     Refused,
     Request,
@@ -171,6 +173,29 @@ def test_an_arena_takes_late_comers() -> None:
     arena = replace(KING, kind="arena", waiting=None, standings=KING.standings[:2], boards=[])
     assert pressed(at(arena), "p")[1] == (EnterRequest(0, CODE),)
     assert "It lasts 1:30 more." in drawn(at(arena))
+
+
+def test_a_player_makes_a_tournament_and_directs_it() -> None:
+    display, _ = pressed(lobby(PLAYERS, LISTED), "t", "escape")
+    display = update(replaced(display, pages=(*display.pages[:1], Page("tournaments"))), LISTED, 0)
+    display, _ = pressed(display, "m")
+    assert "Make a tournament" in drawn(display)
+    display, _ = pressed(display, "g", "t")
+    display, requests = pressed(display, "down", "down", "c-m")
+    assert requests == (
+        OrganiseRequest(0, "Ann: Swiss", "swiss", TimeControl(180_000, 2_000), "misere", 3),
+    ), drawn(display)  # fmt: skip
+    made = replace(OPENED, organiser="Ann")
+    display = update(update(display, Answered(requests[0], Ok(1)), 0), made, 0)
+    assert display.page == Page("tournament", about=CODE)
+    assert "Play in this tournament" in drawn(display), "the organiser need not play"
+    whole = drawn(display, (80, 40))
+    assert "You are the organiser" in whole
+    assert "direct:start" in keys_of(display)
+    resting = at(replace(RESTS, organiser="Ann"))
+    assert {"direct:next", "direct:pause", "direct:end"} <= set(keys_of(resting))
+    assert "direct:resume" in keys_of(at(replace(RESTS, state="paused", organiser="Ann")))
+    assert not [key for key in keys_of(at(RESTS)) if key.startswith("direct")]
 
 
 def test_leaving_a_tournament_is_asked_first() -> None:

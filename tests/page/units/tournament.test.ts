@@ -109,3 +109,23 @@ test("the wall needs no name, and watches the boards that are being played", asy
   await page.says(ENDED);
   await page.until("main", "Round 2 begins in 0:12.");
 });
+
+test("a player makes a tournament, directs it and corrects a result", async () => {
+  const page = await ann("/#t=new");
+  await page.until("main", "arena");
+  await page.submit("Name", "Friday");
+  const made = page.of("organise")[0] as unknown as Record<string, unknown>;
+  assert.deepEqual([made.kind, made.rounds, made.time, made.name], ["swiss", 5, { initial_ms: 180000, increment_ms: 2000 }, "Friday"]);
+  await page.says({ ...FRIDAY, organiser: "Ann" });
+  await page.until("main", "For the organiser");
+  assert.equal(location.hash, "#t=BCDFG");
+  await page.press("Start it");
+  await page.says({ ...ENDED, organiser: "Ann" });
+  await page.until("main", "Next round");
+  await page.press("Next round");
+  await page.press("Correct: 1");
+  await page.submit("Note", "typed wrongly");
+  const acts = page.of("direct").map((each) => each as unknown as Record<string, unknown>);
+  assert.deepEqual(acts.map(({ act }) => act), ["start", "next", "correct"]);
+  assert.deepEqual([acts[2]!.round, acts[2]!.board, acts[2]!.result, acts[2]!.note], [1, 1, "1-0", "typed wrongly"]);
+});

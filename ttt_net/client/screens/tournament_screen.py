@@ -1,10 +1,25 @@
 """Show tournaments: a list, and one with our next match first, the boards of the round, and the standings."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ttt_net.client import words
-from ttt_net.client.display import AnyCommand, Begin, Command, Display, Entry, More, Open, Page, Reopen, Send, Show
+from ttt_net.client.display import (
+    TIMES,
+    AnyCommand,
+    Begin,
+    Change,
+    Command,
+    Display,
+    Entry,
+    More,
+    Open,
+    Page,
+    Reopen,
+    Send,
+    Show,
+)
 from ttt_net.client.screens.screen import (
     BACK,
     HELP,
@@ -26,14 +41,19 @@ from ttt_net.client.screens.screen import (
     section,
 )
 from ttt_net.client.world import World
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
     WITHOUT_ROUNDS,
     AttendRequest,
+    DirectRequest,
     EnterRequest,
     ListedTournament,
+    OrganiseRequest,
     Request,
     SeekRequest,
+    TournamentAct,
     TournamentBoard,
+    TournamentKind,
     TournamentList,
     TournamentReply,
     TournamentsRequest,
@@ -325,6 +345,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
             [_board(world, told, e) for e in done],
         ),
         *_further(told),
+        *_directing(world, told),
         *_withdrawing(world, told),
     ]
 
@@ -407,6 +428,24 @@ def _further(told: TournamentReply) -> Iterable[Row]:
         page = Page("tournament", about=told.tournament)
         said = f"Further down (page {told.page} of {told.pages})"
         yield Row((said,), "further", More(page, AttendRequest(0, told.tournament, page=told.page + 1)))
+
+
+def _directing(world: World, told: TournamentReply) -> Iterable[Row]:
+    """Yield what the organiser can do now."""
+    if told.state == "over" or told.organiser is None or told.organiser != _our_name(world):
+        return
+    acts: list[tuple[TournamentAct, str]] = []
+    if told.state == "open":
+        acts.append(("start", "Start it now"))
+    elif told.kind not in WITHOUT_ROUNDS and not told.open_boards:
+        acts.append(("next", "Begin the next round now"))
+    if told.state == "paused":
+        acts.append(("resume", "Go on"))
+    elif told.state == "running":
+        acts.append(("pause", "Pause it: matches go on, none begins"))
+    acts.append(("end", "End it: matches that are played still count"))
+    requests = [(act, said, DirectRequest(0, told.tournament, act)) for act, said in acts]
+    yield from section("You are the organiser", [Row((said,), f"direct:{act}", Send(r)) for act, said, r in requests])
 
 
 def _withdrawing(world: World, told: TournamentReply) -> Iterable[Row]:
@@ -526,6 +565,66 @@ WITHDRAW = Screen(
 )
 
 
+# Making one.
+
+_FORMS: tuple[tuple[str, TournamentKind, int, int | None], ...] = (
+    ("Swiss, 3 rounds", "swiss", 3, None),
+    ("Swiss, 5 rounds", "swiss", 5, None),
+    ("Swiss, 7 rounds", "swiss", 7, None),
+    ("Round robin: everybody meets everybody", "round_robin", 1, None),
+    ("Round robin, twice", "round_robin", 2, None),
+    ("Knockout", "knockout", 1, None),
+    ("Arena, 30 minutes: match after match", "arena", 1, 30),
+    ("Arena, 60 minutes", "arena", 1, 60),
+    ("King of the table: the winner stays", "king", 1, None),
+)
+"""The kinds to choose from: their words, rounds or cycles, and minutes."""
+_CLOCKS = tuple(time for time in TIMES if time is not None)
+_MAKE = Open(Page("organise"))
+
+
+def _organise_rows(display: Display, now_ms: int) -> list[Row]:
+    page = display.page
+    game, time = _form_game(display), _CLOCKS[page.time % len(_CLOCKS)]
+    ours = _our_name(display.world) or "Our"
+    rows = [
+        Row((f"Game: {words.title_of(game)}",), "game", Change(_next_game)),
+        Row((f"Clock: {words.clock_name(time)}",), "clock", Change(partial(_next_clock, by=1))),
+        Row(("Make it, as one of these:",), is_heading=True),
+    ]
+    for said, kind, rounds, minutes in _FORMS:
+        name = clean(f"{ours}: {_kind(kind)}", _MAX_TITLE_CELLS)
+        request = OrganiseRequest(0, name, kind, time, game, rounds, minutes=minutes)
+        rows.append(Row((said,), f"{kind}:{rounds}:{minutes}", Send(request)))
+    return rows
+
+
+def _form_game(display: Display) -> str:
+    return display.page.about or NAMES[0]
+
+
+def _next_game(display: Display) -> tuple[Display, tuple[Request, ...]]:
+    at = NAMES.index(_form_game(display)) + 1
+    return display.with_page(replace(display.page, about=NAMES[at % len(NAMES)])), ()
+
+
+def _next_clock(display: Display, *, by: int) -> tuple[Display, tuple[Request, ...]]:
+    return display.with_page(replace(display.page, time=(display.page.time + by) % len(_CLOCKS))), ()
+
+
+ORGANISE = Screen(
+    name="organise",
+    title=lambda display: "Make a tournament",
+    rows=_organise_rows,
+    keys={"g": Change(_next_game), "t": Change(partial(_next_clock, by=1))},
+    hints=lambda display: list_hints(
+        [KeyHint("Enter", "choose", "c-m"), KeyHint("g", "game", "g"), KeyHint("t", "clock", "t"), BACK],
+        _organise_rows(display, 0),
+    ),
+    is_form=True,
+)
+
+
 # The list.
 
 
@@ -551,10 +650,8 @@ def _list_rows(display: Display, now_ms: int) -> list[Row]:
     if told is None:
         return WAITING
     rows = tournament_rows(told.tournaments)
-    by_code = Row(("By a code",), "code:", Begin(Entry.CODE))
-    if not rows:
-        return [Row(("There is no tournament now. The host makes one; so can players, from a program.",)), by_code]
-    return [*rows, by_code]
+    others = [Row(("By a code",), "code:", Begin(Entry.CODE)), Row(("Make a tournament",), "make:", _MAKE)]
+    return [*(rows or [Row(("There is no tournament now.",))]), *others]
 
 
 def _from_lobby(display: Display) -> AnyCommand:
@@ -574,9 +671,10 @@ TOURNAMENTS = Screen(
     requests=_list_requests,
     replies=(TournamentList,),
     refused=page_before,
-    keys={"c": Begin(Entry.CODE)},
+    keys={"c": Begin(Entry.CODE), "m": _MAKE},
     hints=lambda display: list_hints(
-        [KeyHint("Enter", "open", "c-m"), KeyHint("c", "code", "c"), BACK], _list_rows(display, 0)
+        [KeyHint("Enter", "open", "c-m"), KeyHint("c", "code", "c"), KeyHint("m", "make one", "m"), BACK],
+        _list_rows(display, 0),
     ),
     entrance=Entrance("t", "tournaments", "tournaments", _from_lobby),
     words={

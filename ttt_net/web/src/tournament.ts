@@ -3,11 +3,11 @@
 import { clockNow, link, request, say, site, unseek } from "./actions.js";
 import { bar } from "./bar.js";
 import { board, colours } from "./board.js";
-import { button, type Child, h, panel, screen, type Tree } from "./dom.js";
-import { terms } from "./games.js";
+import { button, type Child, choices, form, h, line, panel, screen, type Tree } from "./dom.js";
+import { terms, wishOf } from "./games.js";
 import { f, type Language, language, listed, many, w } from "./i18n.js";
 import { go, place, turnBack } from "./place.js";
-import type { ListedTournament, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
+import type { DirectRequest, ListedTournament, OrganiseRequest, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
 import { clockFace } from "./sentences.js";
 import { leftMs, type Match, redraw, set, state, ui } from "./store.js";
 import { told as english, type Told } from "./tournaments/en.js";
@@ -73,6 +73,9 @@ setInterval(() => {
   else if (!document.hidden) redraw();
 }, SECOND_MS);
 
+/** In place of a code, in the address of the form for a new tournament. */
+const NEW = "new";
+
 // Data.
 
 const ours = (): string | undefined => state.you?.name;
@@ -85,8 +88,14 @@ let entered = "";
 /** The tournament of the current page, if it has arrived. */
 function here(): TournamentReply | null {
   const { tournament: told } = state;
-  followTournament(place().id.toUpperCase());
-  if (newest.told !== told) newest = { told, atMs: performance.now() };
+  followTournament(place().id === NEW ? "" : place().id.toUpperCase());
+  if (newest.told !== told) {
+    newest = { told, atMs: performance.now() };
+    if (isMade && told) {
+      isMade = false;
+      queueMicrotask(() => go(`/#t=${told.tournament}`));
+    }
+  }
   return told?.tournament === place().id.toUpperCase() ? told : null;
 }
 
@@ -189,6 +198,7 @@ export const toTournament = ({ tournament, outcome }: Match): Child => {
 export function tournamentScreen(): Tree | null {
   speakAsPage();
   const told = here();
+  if (place().id === NEW) return organiseScreen();
   if (!told) return null;
   const { boards, standings } = told;
   const playing = boards.filter(isPlaying);
@@ -199,6 +209,7 @@ export function tournamentScreen(): Tree | null {
     bar([h("bdi", told.name), h("span.quiet", ` ${listed([t.kinds[told.kind] ?? told.kind, terms([told.game], told.time, told.rated)])}`)]),
     h("p.stands", { role: "status" }, stateNow(told)),
     now(told),
+    isOrganiser(told) && directing(told),
     queue(told),
     playing.length > 0 && panel(t.notFinished, h("h2", t.notFinished, h("span.quiet", ` ${told.open_boards}`)), h("ul.entries", playing.map((each) => boardEntry(each, told)))),
     standings.length > 0 && panel(t.standings, h("h2", told.round ? t.standings : t.playersHead), told.round ? table(told) : h("p", listed(standings.map(nameOf))), told.pages > told.page && further(told)),
@@ -238,17 +249,106 @@ async function enter(tournament: string): Promise<void> {
 const nameOf = ({ player, gone }: Pick<TournamentStanding, "player" | "gone">): string => (gone ? f(t.left, player) : player);
 
 function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
-  const { board: number, first, second, match } = each;
+  const { board: number, first, second, match, result } = each;
+  const correcting = Number(/^board (\d+)$/.exec(ui.all)?.[1]);
   return h(
     "li.entry",
     { key: number, class: isOurs(each) && "own" },
     h("span.number", number),
     h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each))),
+    isOrganiser(told) && !!result && !!second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
     !!match && button(w.watch, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", f(w.watchThem, [first, second].join(" – "))),
+    correcting === number && correction(each, told),
   );
 }
 
-function table({ standings, tie_breaks: breaks }: TournamentReply): Child {
+// For the organiser.
+
+const isOrganiser = ({ organiser, state: now }: TournamentReply): boolean => now !== "over" && !!organiser && organiser === ours();
+
+async function direct(fields: Omit<DirectRequest, "type" | "id" | "tournament">): Promise<void> {
+  if (await request({ type: "direct", tournament: newest.told!.tournament, ...fields } as DirectRequest)) set({ all: "" });
+}
+
+function directing(told: TournamentReply): Tree {
+  const { state: now, open_boards: open, round } = told;
+  return panel(
+    t.organiser,
+    h("h2", t.organiser),
+    h(
+      "div.buttons",
+      now === "open" && button(t.start, () => direct({ act: "start" }), "primary"),
+      now !== "open" && hasRounds(told) && !open && round > 0 && button(t.nextRound, () => direct({ act: "next" }), "primary"),
+      now === "running" && button(t.pause, () => direct({ act: "pause" })),
+      now === "paused" && button(t.goOn, () => direct({ act: "resume" })),
+      ui.all === "ending" ? [h("span", t.ends), button(t.end, () => direct({ act: "end" }), "primary"), button(w.no, () => set({ all: "" }))] : button(t.end, () => set({ all: "ending" })),
+    ),
+  );
+}
+
+let corrected: NonNullable<TournamentBoard["result"]> = "1-0";
+
+/** The form that replaces the result of a board, with a note. */
+function correction({ board: number, first, second }: TournamentBoard, { round }: TournamentReply): Tree {
+  const results = [["1-0", f(t.winner, first)], ["1/2-1/2", t.draw], ["0-1", f(t.winner, second!)], ["0-0", t.noPoints]] as const;
+  return form(
+    "form.panel",
+    ({ note = "" }) => direct({ act: "correct", round, board: number, result: corrected, note: note.trim() }),
+    choices(t.results, results, corrected, (result) => {
+      corrected = result;
+      redraw();
+    }),
+    line("note", t.note, { maxlength: 80 }),
+    h("button", t.correct),
+  );
+}
+
+// A new one.
+
+const KINDS = ["swiss", "round_robin", "knockout", "arena", "king"] as const;
+const CLOCKS = ["1+0", "3+2", "5+3", "10+5"] as const;
+const ROUNDS = ["3", "5", "7"] as const;
+const MINUTES = ["20", "40", "60"] as const;
+const wanted = { kind: "swiss" as (typeof KINDS)[number], pace: "3+2" as (typeof CLOCKS)[number], rounds: "5" as (typeof ROUNDS)[number], minutes: "40" as (typeof MINUTES)[number] };
+
+function organiseScreen(): Tree {
+  const choose = (fields: Partial<typeof wanted>): void => {
+    Object.assign(wanted, fields);
+    redraw();
+  };
+  const { game, time } = wishOf({ ...ui.choice, pace: wanted.pace });
+  return screen(
+    "main.lobby.cup",
+    "tournament",
+    bar([w.makeTournament, h("span.quiet", ` ${terms([game], time, false)}`)]),
+    form(
+      "form.panel",
+      ({ name = "" }) => organise(name.trim(), game),
+      line("name", t.name, { maxlength: 40, value: f(t.nameOf, ours() ?? "") }),
+      choices(t.kind, KINDS.map((kind) => [kind, t.kinds[kind] ?? kind] as const), wanted.kind, (kind) => choose({ kind })),
+      wanted.kind === "swiss" && choices(t.rounds, ROUNDS.map((each) => [each, each] as const), wanted.rounds, (rounds) => choose({ rounds })),
+      wanted.kind === "arena" && choices(t.minutes, MINUTES.map((each) => [each, each] as const), wanted.minutes, (minutes) => choose({ minutes })),
+      choices(w.clock, CLOCKS.map((pace) => [pace, pace] as const), wanted.pace, (pace) => choose({ pace })),
+      h("button.primary.large", w.makeTournament),
+    ),
+  );
+}
+
+async function organise(name: string, game: string): Promise<void> {
+  const { kind, pace, rounds, minutes } = wanted;
+  const { time } = wishOf({ ...ui.choice, pace });
+  const length = kind === "swiss" ? { rounds: Number(rounds) } : kind === "arena" ? { minutes: Number(minutes) } : { rounds: 1 };
+  const before = state.tournament;
+  if (!(await request({ type: "organise", name, kind, game, time: time!, ...length } as OrganiseRequest))) return;
+  if (state.tournament !== before) go(`/#t=${state.tournament!.tournament}`);
+  else isMade = true;
+}
+
+/** Whether the tournament that we made has not arrived yet. */
+let isMade = false;
+
+function table(told: TournamentReply): Child {
+  const { standings, tie_breaks: breaks } = told;
   const row = (each: TournamentStanding) =>
     h(
       "tr",
@@ -256,6 +356,7 @@ function table({ standings, tie_breaks: breaks }: TournamentReply): Child {
       h("td", `${each.place}.`),
       h("th", { scope: "row" }, h("bdi", nameOf(each)), each.player === ours() && ` (${w.you})`),
       h("td", h("strong", each.score / 2)),
+      isOrganiser(told) && h("td", !each.gone && button("×", () => direct({ act: "remove", name: each.player }), "", f(t.remove, each.player))),
       h("td.quiet", (each.streak ?? 0) > 1 && `${f(t.inARow, each.streak!)}  `, (each.breaks ?? []).map(Math.abs).join("  ")),
     );
   return [

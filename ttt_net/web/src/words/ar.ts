@@ -353,6 +353,7 @@ export const words: Partial<Words> = {
   hintBeware: "احذر من {0}.",
   warnMe: "نبّهني إلى التهديدات في المباريات الودية ضد البرامج",
   puzzleOfDay: "لغز اليوم",
+  makeTournament: "إنشاء بطولة",
   puzzleWin: "الدور على {0}: جد الحركة الوحيدة التي تفوز.",
   puzzleSave: "الدور على {0}: جد الحركة الوحيدة التي لا تخسر.",
   puzzleRight: "صحيح: {0}!",

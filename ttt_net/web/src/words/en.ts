@@ -158,4 +158,5 @@ export const en = {
   titles: {} as Record<string, string>,
   rules: {} as Record<string, string>,
   puzzleOfDay: "Puzzle of the day",
+  makeTournament: "Make a tournament",
 };

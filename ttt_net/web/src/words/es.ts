@@ -342,6 +342,7 @@ export const words: Partial<Words> = {
   hintBeware: "Cuidado con {0}.",
   warnMe: "Avisarme de amenazas en partidas amistosas contra bots",
   puzzleOfDay: "Problema del día",
+  makeTournament: "Crear un torneo",
   puzzleWin: "Juega {0}: encuentra la única jugada que gana.",
   puzzleSave: "Juega {0}: encuentra la única jugada que no pierde.",
   puzzleRight: "¡Correcto: {0}!",

@@ -344,6 +344,7 @@ export const words: Partial<Words> = {
   hintBeware: "Attention à {0}.",
   warnMe: "Me prévenir des menaces dans les parties amicales contre les robots",
   puzzleOfDay: "Problème du jour",
+  makeTournament: "Créer un tournoi",
   puzzleWin: "À {0} de jouer : trouvez le seul coup gagnant.",
   puzzleSave: "À {0} de jouer : trouvez le seul coup qui ne perd pas.",
   puzzleRight: "Juste : {0} !",

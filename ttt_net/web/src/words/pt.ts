@@ -342,6 +342,7 @@ export const words: Partial<Words> = {
   hintBeware: "Cuidado com {0}.",
   warnMe: "Avisar-me de ameaças em partidas amistosas contra robôs",
   puzzleOfDay: "Problema do dia",
+  makeTournament: "Criar um torneio",
   puzzleWin: "Joga {0}: encontre a única jogada que vence.",
   puzzleSave: "Joga {0}: encontre a única jogada que não perde.",
   puzzleRight: "Certo: {0}!",

@@ -349,6 +349,7 @@ export const words: Partial<Words> = {
   hintBeware: "当心 {0}。",
   warnMe: "与机器人下非等级分对局时提醒我威胁",
   puzzleOfDay: "每日谜题",
+  makeTournament: "举办比赛",
   puzzleWin: "轮到 {0}：找出唯一的制胜一步。",
   puzzleSave: "轮到 {0}：找出唯一不输的一步。",
   puzzleRight: "对了：{0}！",
