@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.games.added import ENTRIES
+from tests.games.added import ENTRIES, faulty, late, raises
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, catalogue, find_game, game_name, outside
@@ -160,31 +160,7 @@ def decide_and_apply(match: Match, side: int, request: Any) -> list[wire.MatchEv
     return events
 
 
-# Faulty games. Each is tic-tac-toe with one method, or one constant, that fails.
-
-
-def faulty(**parts: Any) -> Game[Any]:
-    """Return tic-tac-toe with other answers: a function of the game and the position for each method, or a constant."""
-    good = find_game("tictactoe")
-
-    class Faulty(type(good)):  # type: ignore[misc]
-        name = "faulty"
-
-    game: Any = Faulty("faulty", "Faulty", "three in a row, sometimes", (3, 3), 3, gravity=False)
-    for part, value in parts.items():
-        bound = (lambda answer: lambda state: answer(good, state))(value) if callable(value) else value
-        setattr(game, part, bound)
-    assert isinstance(game, Game)
-    return game
-
-
-def late(answer: Callable[[Game[Any], Any], Any], part: str) -> Callable[[Game[Any], Any], Any]:
-    """Return a method that fails from the third move on."""
-    return lambda good, state: answer(good, state) if state.ply > 2 else getattr(good, part)(state)
-
-
-def raises(_good: Game[Any], _state: Any) -> Any:
-    raise ZeroDivisionError("division by zero")
+# Faulty games.
 
 
 FAULTS: dict[str, tuple[str, Callable[[Game[Any], Any], Any]]] = {

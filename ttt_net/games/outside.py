@@ -100,21 +100,29 @@ class OutsideGame(Game[Any]):
         Raises `Refusal` if the move is illegal, and `GameFault` if the rules fail, take too long, or answer nonsense.
         """
         began_s = time.thread_time()
-        with _interrupted(self.name):
-            after = self.result(state, move)
-            if after not in self._kept:
-                answers = self._answers(after)
-                if answers.outcome is None and answers.to_move == self.to_move(state):
-                    raise GameFault(self.name, "the same side would move twice; a side that cannot move must pass")
-                if len(self._kept) >= _MOST_KEPT:
-                    self._kept.clear()
-                self._kept[after] = answers
+        try:
+            with _interrupted(self.name):
+                after = self._advanced(state, move)
+        except GameFault as fault:
+            _logger.error("%s", fault)
+            raise
         spent_s = time.thread_time() - began_s
         if spent_s > SLOW_S:
             self.slow_moves += 1
             _logger.warning("a move of %s took %.0f ms; %s is slow", self.name, 1000 * spent_s, self.name)
             if self.slow_moves >= MOST_SLOW:
                 raise GameFault(self.name, f"moves take longer than {1000 * SLOW_S:.0f} ms of computing")
+        return after
+
+    def _advanced(self, state: Any, move: Move) -> Any:  # noqa: ANN401
+        after = self.result(state, move)
+        if after not in self._kept:
+            answers = self._answers(after)
+            if answers.outcome is None and answers.to_move == self.to_move(state):
+                raise GameFault(self.name, "the same side would move twice; a side that cannot move must pass")
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[after] = answers
         return after
 
     def to_move(self, state: Any) -> Side:  # noqa: ANN401
@@ -222,7 +230,6 @@ class OutsideGame(Game[Any]):
         # Inspecting an answer may fail too, for example at a number instead of a text.
         fault = ask(lambda: next(_faults(self, answers, is_over=is_over), None))
         if fault is not None:
-            _logger.error("the rules of %s answer nonsense: %s", self.name, fault)
             raise GameFault(self.name, fault)
         return answers
 
