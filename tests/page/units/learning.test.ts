@@ -315,6 +315,7 @@ test("a win is felt in five parts, on one device too, where no server is told of
   try {
     const page = await WholePage.open(LOUD, "/#here=tictactoe");
     pages.push(page);
+    await page.until("#cell-0");
     for (const cell of LINE) await page.tap(cell);
     await page.until(".status .head", "X won.");
     await page.until(".confetti i");

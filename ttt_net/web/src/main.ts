@@ -1,6 +1,6 @@
 /** The page: react to messages, and choose the screen. */
 
-import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, seekAgain, waitForBot } from "./actions.js";
+import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, say, seekAgain, waitForBot } from "./actions.js";
 import { h, patch, type Tree } from "./dom.js";
 import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -9,15 +9,14 @@ import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation
 import { keepApart } from "./kept.js";
 import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
-import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Notice, Sanctioned } from "./protocol.js";
-import { decided, declined, label, sentence, status } from "./sentences.js";
+import { decided, declined, isBot, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldBoards, watchShifts } from "./shield.js";
 import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
-import { askOffer, messageScreen, nameScreen } from "./welcome.js";
+import { askOffer, linkChanged, messageScreen, nameScreen } from "./welcome.js";
 
 const TICK_MS = 100;
 /** The maximal delay of a browser's timer. */
@@ -146,10 +145,16 @@ function seated(match: Match): void {
   const seen = shown();
   const isInvited = place().kind === "j";
   if (match.you === undefined || match.outcome || match === seen) return;
+  if (ui.opening.isRunning && isBot(match.players[1 - match.you]!)) {
+    // It was requested on the first screen, where the computer has answered meanwhile.
+    if (!match.moves.length) say({ type: "abort", match: match.match });
+    return;
+  }
   if (!state.invitation) forgetInvitation();
   if (state.unfinished.includes(match.match) && !isInvited) return;
   if (seen && seen.you !== undefined && !seen.outcome) return;
   if (isInvited) replace("/"); // a code is valid only once
+  ui.opening.isRunning = false;
   if (ui.isBeginning) fetchNow().then(() => set({ isBeginning: false }));
   go(`/m/${match.match}`);
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
@@ -182,12 +187,15 @@ function nextFrame(act: () => void): void {
   else requestAnimationFrame(act);
 }
 
+/** Whether a match of the first screen begins, or is played there without the server. */
+const isOpening = (): boolean => ui.isBeginning || (ui.opening.isRunning && place().kind === "lobby");
+
 function screenNow(): Tree {
   const { kind } = place();
   const match = shown();
   if (kind === "nowhere") return messageScreen();
-  if (kind === "here") return localScreen();
-  if (ui.isBeginning) return nameScreen();
+  if (kind === "here") return later()?.localScreen() ?? messageScreen();
+  if (isOpening()) return nameScreen();
   if (kind === "wall" && !state.parted) return later()?.cups()?.wallScreen() ?? messageScreen();
   if (state.parted || !state.you) return link.isKnown() ? messageScreen() : nameScreen();
   if (match) return later()?.matchScreen(match) ?? messageScreen();
@@ -223,7 +231,7 @@ async function begin(): Promise<void> {
   setInterval(() => isTicking() && redraw(), TICK_MS);
   const isWall = place().kind === "wall";
   if (isWall) keepApart(); // the wall only watches: another window of this browser may be playing
-  link.keepUp({ heard, changed: redraw, isUrgent: () => ownLive().length > 0 });
+  link.keepUp({ heard, changed: linkChanged, isUrgent: () => ownLive().length > 0 });
   addEventListener("online", () => link.hurry());
   addEventListener("offline", () => link.wentOffline());
   addEventListener("pageshow", () => link.hurry());

@@ -4,7 +4,7 @@ import { announce, clockNow, link, notify, play } from "./actions.js";
 import { around, counters, extent, isHexes } from "./added.js";
 import { analysis, isPoor } from "./analysis.js";
 import { bar } from "./bar.js";
-import { board, colours, isSmall, landing, type Look, type On, sizes, token } from "./board.js";
+import { AIMED_MS, board, colours, landing, type Look, needsAim, type On, sizes, token } from "./board.js";
 import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
@@ -20,11 +20,7 @@ import { touchedAtMs } from "./shield.js";
 import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
-/** The minimal size of a touch target in pixels; on smaller cells, a touch aims first. */
-const FINGER = 44;
 const WIDE = 900;
-/** A second tap plays only after this time. */
-const AIMED_MS = 250;
 /** The shown position, and since when. */
 let seen: { position: Position | null; sinceMs: number } = { position: null, sinceMs: 0 };
 
@@ -154,9 +150,7 @@ function choose(match: Match, cell: number, event: Event, canMove: boolean): voi
     return;
   }
   const found = movesAt(game, position.legal, cell);
-  const needsAim = isSmall(event.currentTarget as HTMLElement, FINGER) && !(game.gravity && sizes(game)[0] === 1);
-  const isFinger = event instanceof PointerEvent && /touch|pen/.test(event.pointerType);
-  const hasToAim = isFinger && needsAim;
+  const hasToAim = needsAim(game, event);
   const nowMs = performance.now();
   if (found[0] === undefined) {
     set({ aim: -1 });

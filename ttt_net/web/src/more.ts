@@ -9,6 +9,7 @@ export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
 export { lobbyScreen } from "./lobby.js";
+export { beginHere, localBoard, localScreen } from "./ondevice.js";
 export { matchScreen } from "./match.js";
 export { heardOfShown, offerDeclined, stepped } from "./news.js";
 export { leadersScreen, playerScreen } from "./people.js";

@@ -69,8 +69,8 @@ export const ui = {
   notice: "",
   /** A text that could not be copied, for manual copying. */
   copied: "",
-  /** The game on the first screen, and whether it is against the computer. */
-  opening: { game: "tictactoe", isAlone: true },
+  /** The game on the first screen, whether it is against the computer, and whether that plays here, without the server. */
+  opening: { game: "tictactoe", isAlone: true, isRunning: false },
   /** The match to play against a bot as soon as the bots are known. */
   botWanted: null as (Wish & Asked) | null,
   /** A match that was started on the first screen, which stays until the match arrives. */

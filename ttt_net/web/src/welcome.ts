@@ -1,22 +1,24 @@
 /** The screens before the lobby or a match. */
 
-import { comeIn, link, wantBot } from "./actions.js";
+import { comeIn, giveUpBeginning, link, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { keepApart } from "./kept.js";
-import { fetchNow } from "./later.js";
-import { aloneBoard, localBoard, localShelf } from "./local.js";
+import { fetchNow, later } from "./later.js";
+import { aloneBoard, localShelf } from "./local.js";
 import { faultOf } from "./names.js";
 import { emblem, picture, pulse } from "./pieces.js";
 import { go, place } from "./place.js";
 import type { PlayerInfo, TimeControl } from "./protocol.js";
 import { capital, decided, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
-import { choose, know, redraw, set, state, ui } from "./store.js";
+import { choose, know, ownLive, redraw, set, state, ui } from "./store.js";
 
 const ELSEWHERE = 4001;
+/** How long a first move waits for a match on the server before the computer of the page answers. */
+const ALONE_MS = 900;
 /** An open invitation. */
 type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
 let offer: Invitation | null = null;
@@ -57,7 +59,7 @@ export function nameScreen(): Tree {
     isFirst ? opening() : kind === "j" && offer ? offered(offer) : pulse(),
     h(
       "div.entrance",
-      form(
+      ui.opening.isRunning && state.you && !state.parted ? button(w.toTheLobby, () => set({ opening: { ...ui.opening, isRunning: false } }), "large") : form(
         "form",
         ({ name = "" }) => {
           const fault = faultOf(name);
@@ -87,18 +89,23 @@ function typed({ target }: Event): void {
 /** A board that is playable immediately: against the computer, or by two people on this device. */
 function opening(): Tree {
   const { opening: now, choice } = ui;
-  const change = (changed: Partial<typeof now>) => set({ opening: { ...now, ...changed } });
+  const change = (changed: Partial<typeof now>) => set({ opening: { ...now, isRunning: false, ...changed } });
+  const begin = (who: "alone" | "two") => {
+    if (who === "two") later()?.beginHere(now.game, 0);
+    change({ isAlone: who === "alone" });
+  };
+  const isWaiting = now.isAlone && !now.isRunning;
   const level = { type: "range", min: 1, max: 8, value: choice.level, label: w.strength, "aria-valuetext": f(w.level, choice.level) };
   const oninput = ({ target }: Event) => choose({ level: (target as HTMLInputElement).valueAsNumber });
   return h(
     "section.here",
     { label: w.newMatch },
-    choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" })),
+    choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", begin),
     localShelf(now.game, (game) => change({ game }), now.isAlone, ui.isBeginning),
     now.isAlone && h("label.level", capital(f(w.level, choice.level)), h("input", { ...level, oninput })),
-    now.isAlone ? aloneBoard(now.game, playComputer, ui.wantedCell) : localBoard(now.game),
-    now.isAlone && h("p.status", { role: "status" }, ((ui.botWanted || ui.isBeginning) && trouble()) || (ui.isBeginning ? w.oneMoment : w.tapToBegin)),
-    now.isAlone && h("div.actions", button(w.playComputer, () => playComputer(-1))),
+    (!isWaiting && later()?.localBoard(now.game, now.isAlone ? () => playComputer(-1) : undefined)) || aloneBoard(now.game, now.isAlone ? playComputer : fetchNow, ui.wantedCell),
+    isWaiting && h("p.status", { role: "status" }, ((ui.botWanted || ui.isBeginning) && trouble()) || (ui.isBeginning ? w.oneMoment : w.tapToBegin)),
+    isWaiting && h("div.actions", button(w.playComputer, () => playComputer(-1))),
   );
 }
 
@@ -111,10 +118,39 @@ function playComputer(cell: number): void {
     if (cell >= 0) set({ wantedCell: cell });
     return;
   }
-  set({ wantedCell: cell, isBeginning: true });
+  set({ wantedCell: cell, isBeginning: true, opening: { ...ui.opening, isRunning: false } });
   wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
   fetchNow();
   comeIn();
+  setTimeout(playHereInstead, ALONE_MS);
+}
+
+/**
+ * Have the computer of the page answer the first move if no match has come from the server. That match is finished
+ * here: handing it over would move the board under the player's finger. The next one is played on the server if that
+ * answers by then. A challenge that is on its way gets one more wait.
+ */
+function playHereInstead(isLast = false): void {
+  const { game } = ui.opening;
+  if (!ui.isBeginning || ownLive().length || !CATALOGUE.find(({ name }) => name === game)?.line) return;
+  if (!isLast && !ui.botWanted && link.isUp()) {
+    setTimeout(() => playHereInstead(true), ALONE_MS);
+    return;
+  }
+  fetchNow().then(() => {
+    const more = later();
+    if (!ui.isBeginning || ownLive().length || !more) return; // without the code, the next change of the connection tries again
+    const { wantedCell } = ui;
+    giveUpBeginning();
+    set({ opening: { ...ui.opening, isRunning: true } });
+    more.beginHere(game, ui.choice.level, wantedCell);
+  });
+}
+
+/** Draw a change of the connection; a first move does not wait for a server that does not answer. */
+export function linkChanged(): void {
+  if (link.trouble) playHereInstead(true);
+  redraw();
 }
 
 /** The invitation, for a visitor without a name. */
@@ -128,6 +164,12 @@ function offered({ by, game, time }: Invitation): Tree {
     h("p", terms([game], time, false)),
     h("p.quiet", listed && `${capital(ruleOf(listed))}${w.stop}`),
   );
+}
+
+/** Play on this device, without the server: against the computer at a level, or two players. */
+function playHere(level: number): void {
+  fetchNow().then(() => later()?.beginHere(ui.choice.game, level));
+  go(`/#here=${ui.choice.game}`);
 }
 
 export function messageScreen(): Tree {
@@ -155,6 +197,6 @@ export function messageScreen(): Tree {
     "moment",
     pulse(),
     h("p", { role: "status" }, link.trouble ? w.silent : kind === "j" ? w.joining : w.oneMoment),
-    link.isUp() ? button(w.toTheLobby, () => go("/")) : link.trouble && button(w.onThisDevice, () => go(`/#here=${ui.choice.game}`)),
+    link.isUp() ? button(w.toTheLobby, () => go("/")) : link.trouble && [button(w.playComputer, () => playHere(ui.choice.level)), button(w.onThisDevice, () => playHere(0))],
   );
 }

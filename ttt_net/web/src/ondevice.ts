@@ -1,0 +1,130 @@
+/** Matches on this device, without a server, by two players or against the computer: the games of lines. */
+
+import { bar } from "./bar.js";
+import { AIMED_MS, needsAim, token } from "./board.js";
+import { confetti } from "./cheer.js";
+import { computerMove } from "./computer.js";
+import { button, type Child, choices, h, screen, type Tree } from "./dom.js";
+import { felt } from "./feel.js";
+import { titleOf } from "./games.js";
+import { f, w } from "./i18n.js";
+import { lines } from "./lines.js";
+import { below, chosen, fieldOf, gameOf, hand, type Line, localShelf, moveHand } from "./local.js";
+import { go, place } from "./place.js";
+import { touchedAtMs } from "./shield.js";
+import { type Game, movesAt, redraw, type Position, ui } from "./store.js";
+
+const SIDES = ["X", "O"] as const;
+/** How long the computer takes for a move, so that the eye can follow. */
+const THINK_MS = 350;
+/** The current match: since when its position is shown, when the finger aimed, and the computer's level, 0 for two players. */
+let played = { game: "", moves: [] as number[], sinceMs: 0, aimedAtMs: 0, level: 0 };
+
+/** The screen of the match: the address names the game. */
+export function localScreen(): Tree {
+  const { name } = chosen(place().id);
+  const title = [h("span", titleOf(name)), h("span.quiet", played.level ? w.computer : w.onThisDevice)];
+  const opponents = choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], played.level ? "alone" : "two", (who) => beginHere(name, who === "alone" ? ui.choice.level : 0));
+  return screen("main.local", "here", bar(title), h("section.here", { label: w.onThisDevice }, opponents, localBoard(name)), localShelf(name, (game) => go(`/#here=${game}`)));
+}
+
+function renew(game: string, level: number): void {
+  played = { game, moves: [], sinceMs: 0, aimedAtMs: 0, level };
+  Object.assign(hand, { focus: -1, hover: -1, aim: -1 });
+}
+
+/** Begin a match against the computer at a level, or of two players (0), with a cell as the first move unless it is -1. */
+export function beginHere(name: string, level: number, cell = -1): void {
+  renew(name, level);
+  const listed = chosen(name);
+  const game = gameOf(listed);
+  const move = movesAt(game, positionOf(game, listed.line, []).legal, cell)[0];
+  if (move === undefined) redraw();
+  else playHere(game, listed.line, move);
+}
+
+/** Make a move; the computer answers a little later. */
+function playHere(game: Game, line: Line, move: number): void {
+  const { level } = played;
+  show([...played.moves, move]);
+  const { moves } = played;
+  const position = positionOf(game, line, moves);
+  const winner = winnerOf(position, { line });
+  felt(position.to_move !== null ? "placed" : winner === null ? "drawn" : level && winner ? "lost" : "won");
+  if (level && position.to_move === 1) setTimeout(() => answer(game, line, moves), THINK_MS);
+}
+
+/** Play the computer's move, unless another match has begun or a move was taken back. */
+function answer(game: Game, line: Line, moves: number[]): void {
+  if (played.moves === moves) playHere(game, line, computerMove(game, line, moves, played.level));
+}
+
+/** The board, the side to move, and buttons to start again and to take back. */
+export function localBoard(name: string, again: () => void = () => show([])): Child {
+  const listed = chosen(name);
+  if (played.game !== listed.name) renew(listed.name, played.level);
+  const game = gameOf(listed);
+  const { moves, level } = played;
+  const position = positionOf(game, listed.line, moves);
+  const { to_move: next } = position;
+  const winner = winnerOf(position, listed);
+  const choose = (cell: number, event: Event) => {
+    const move = movesAt(game, position.legal, cell)[0];
+    const nowMs = performance.now();
+    if (move === undefined || (level && next) || touchedAtMs(event) < played.sinceMs) return;
+    if (!needsAim(game, event)) playHere(game, listed.line, move);
+    else if (hand.aim !== move) {
+      played.aimedAtMs = nowMs;
+      moveHand({ aim: move });
+    }
+    else if (nowMs - played.aimedAtMs >= AIMED_MS) playHere(game, listed.line, move);
+  };
+  const side = winner ?? next;
+  const mark = SIDES[side ?? 0];
+  const end = winner === null ? w.drawn : (level ? (winner ? w.youLost : w.youWon) : f(w.won, mark)) + w.stop;
+  const turn = !level ? f(w.turnOf, mark) : next ? f(w.thinking, w.computer) : w.yourTurnTitle + w.stop;
+  const isOver = next === null;
+  // Against the computer, a step back is to our own last move.
+  const before = () => moves.slice(0, level && moves.length % 2 === 0 ? -2 : -1);
+  return [
+    fieldOf(game, position, choose, {
+      last: moves[moves.length - 1] ?? -1,
+      canMove: next !== null && !(level && next),
+      isLoss: winner !== null && (level ? winner === 1 : listed.line.misere),
+    }),
+    h("p.status", { role: "status" }, side !== null && token(game, mark), winner === null ? (isOver ? end : turn) : h("strong.head", end)),
+    winner !== null && !(level && winner) && confetti(),
+    h(
+      "div.actions",
+      button(w.newMatch, again, isOver && "primary", "", { disabled: !moves.length }),
+      button(w.takeBack, () => show(before()), "", "", { disabled: !moves.length || (!!level && !!next) }),
+    ),
+  ];
+}
+
+/** Show the position after some moves. */
+function show(moves: number[]): void {
+  Object.assign(played, { moves, sinceMs: performance.now() });
+  moveHand({ hover: -1, aim: -1 });
+}
+
+/** The position after the moves, each of which is the cell that it marks. */
+function positionOf(game: Game, line: Line, moves: number[]): Position {
+  const marks = game.move_cells.map(() => ".");
+  for (const [n, cell] of moves.entries()) marks[cell] = SIDES[n % 2]!;
+  const last = moves[moves.length - 1] ?? -1;
+  const completed = lines(game.shape, line.row, last).find((cells) => cells.every((cell) => marks[cell] === marks[last]));
+  const legal = completed ? [] : game.move_cells.filter((cell) => marks[cell] === "." && rests(game, marks, cell));
+  return { ply: moves.length, board: marks.join(""), to_move: legal.length ? moves.length % 2 : null, legal, line: completed ?? [], marks: ["X", "O"] };
+}
+
+/** Whether a mark can rest in a cell: where marks fall, only at the bottom or on another mark. */
+function rests(game: Game, marks: string[], cell: number): boolean {
+  const under = below(game, cell);
+  return under < 0 || marks[under] !== ".";
+}
+
+function winnerOf({ line, ply }: Position, rules: { line: Line }): number | null {
+  if (!line.length) return null;
+  return rules.line.misere ? ply % 2 : 1 - (ply % 2);
+}
