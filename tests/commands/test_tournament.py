@@ -74,10 +74,10 @@ async def test_a_host_holds_a_tournament_from_its_code_to_the_printed_result(tmp
 async def test_a_host_corrects_pauses_and_ends(tmp_path: Path, host: Host) -> None:
     async with attended(tmp_path) as each:
         peers = [await each.server.join(name) for name in ("Ann", "Bob")]
-        code = await made(host, "--swiss", "3", "--pause", "hand")
+        code = await made(host, "--swiss", "3", "--pause", "hand", "--no-chat")
         for peer in peers:
             await peer.ok("enter", tournament=code)
-        await host.run("start", code)
+        assert "3 rounds are many for 2 players: matches may repeat" in await host.run("start", code)
         snapshot = await peers[0].hear("snapshot")
         assert "1 board is still being played" in await host.fail("next", code)
         await peers[0].ok("resign", match=snapshot["match"])

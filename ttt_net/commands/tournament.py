@@ -20,6 +20,8 @@ from ttt_net.server.admin import protocol
 from ttt_net.text import clean, counted
 
 FORMATS = ("text", "csv", "json")
+SPARE = 4
+"""With fewer players than rounds and this, a Swiss may find no opponent whom a player has not met."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "0-0")
 _ACTS = {
     "start": "begin the first round",
@@ -82,6 +84,7 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--begin", type=int, default=60, metavar="S", help="seconds for each first move (%(default)s)")
     create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
     create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
+    create.add_argument("--no-chat", action="store_true", help="in its matches, only phrases are said")
     create.add_argument("--at", type=_time_of_day, metavar="HH:MM", help="it begins by itself at this time")
     _add_step(steps, "list", "list the tournaments")
     for step, what in _ACTS.items():
@@ -175,6 +178,7 @@ def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
         "full": args.full,
         "minutes": args.arena if args.arena is not None else args.minutes,
         "starts_in_s": args.at,
+        "chat": not args.no_chat,
     }
     try:
         return msgspec.convert(asked, protocol.CreateTournament)
@@ -227,6 +231,10 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
         print(_ENDS.get(told.ended, told.ended))
     elif told.round == 0:
         print(f"players enter with the code {told.tournament}: as an invitation, or `join {told.tournament}`")
+    if told.kind == "swiss" and told.round <= 1 and 1 < told.players < told.rounds + SPARE:
+        print(
+            f"{told.rounds} rounds are many for {counted(told.players, 'player')}: matches may repeat in the last ones"
+        )
     if told.boards:
         _print_table(_boards(sheet), "text")
     if told.waiting:

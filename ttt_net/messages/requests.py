@@ -442,7 +442,8 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     the last result, or with null at your request. An `arena` and a `king` of the table have no rounds: a player rests
     for `pause_s` between two matches, 5 s at most. They last for `minutes`. Without these, an arena lasts an hour, and
     a king of the table until you end it. The tournament begins at your request, with `full` players, or
-    `starts_in_s` from now. A `private` tournament is not listed.
+    `starts_in_s` from now. A `private` tournament is not listed. Without `chat`, only phrases are
+    said in its matches.
     """
 
     name: ShortText
@@ -457,6 +458,7 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     full: Entrants | None = None
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
+    chat: bool = True
 
 
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):

@@ -158,6 +158,7 @@ class Hub:
         """Called with the host's changes on another node of the cluster, if there is a listener for admins."""
         self.chat = Chat(services, rooms)
         self.chat.parted = self.matchmaker.blocks_changed
+        self.chat.is_quiet = self.tournaments.is_quiet
         self._history = HistoryService(services, self.registry)
         self.sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach, self.tournaments

@@ -72,6 +72,8 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     """The time for a player's own first move; a player who does not appear in time forfeits."""
     pause_s: Annotated[int, Meta(ge=0, le=3_600)] | None = 15
     """The pause between two rounds; None: the organiser begins each. Without rounds, see `director.MAX_REST_S`."""
+    chat: bool = True
+    """Whether players and watchers may write texts; otherwise only phrases."""
     minutes: Annotated[int, Meta(ge=1, le=MAX_MINUTES)] | None = None
     """The length of an arena, or of a king of the table; None: the organiser ends it."""
     full: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] | None = None

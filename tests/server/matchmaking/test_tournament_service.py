@@ -449,6 +449,25 @@ async def test_an_arena_pairs_only_players_who_are_connected_and_free(tmp_path: 
         assert again["tournament"]["board"] == 2
 
 
+async def test_a_tournament_without_chat_lets_players_say_phrases_only(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, chat=False)
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        match = (await seated(*peers))[0]["match"]
+        refused = await peers[0].ask("chat", match=match, text="hello")
+        assert (refused["code"], "only phrases" in refused["message"]) == ("chat_off", True)
+        await peers[0].ok("chat", match=match, phrase="hello")
+        other = await organise(teacher)
+        await peers[0].ok("resign", match=match)
+        for peer in peers:
+            await peer.ok("enter", tournament=other)
+        await teacher.ok("direct", tournament=other, act="start")
+        again = await peers[1].hear("snapshot", tournament={"tournament": other, "round": 1, "board": 1})
+        await peers[1].ok("chat", match=again["match"], text="hello")
+
+
 async def test_at_a_table_the_winner_stays_and_a_restart_keeps_the_queue(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         teacher = await server.join("Teacher")

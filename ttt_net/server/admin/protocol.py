@@ -233,6 +233,7 @@ class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
     full: Entrants | None = None
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
+    chat: bool = True
 
 
 class ListTournaments(AdminRequest, frozen=True, tag="tournaments"):

@@ -181,6 +181,11 @@ class Tournaments:
             return len(code) == CODE_LENGTH
         return code in self.desks and not self.desks[code].now.is_over
 
+    def is_quiet(self, code: str) -> bool:
+        """Tell whether only phrases are said in the matches of a tournament."""
+        desk = self.desks.get(code)
+        return desk is not None and not desk.now.terms.chat
+
     def act(self, session: Session, request: TournamentRequest) -> None:
         """Carry out one request, which gets one answer. Raises `Refusal` if it is not allowed."""
         self.must_be_read()
@@ -319,6 +324,7 @@ class Tournaments:
             begin_s=request.begin_s,
             pause_s=request.pause_s,
             minutes=request.minutes,
+            chat=request.chat,
             full=request.full,
             starts_ms=None if request.starts_in_s is None else wall_ms + 1_000 * request.starts_in_s,
             most=most,

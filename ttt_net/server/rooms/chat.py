@@ -58,6 +58,9 @@ class Chat:
         self.parted: Callable[[PlayerId, PlayerId | None], None] = lambda player, other: None
         """Called with a player whose list has changed, and the player they muted, blocked, unmuted or unblocked."""
 
+        self.is_quiet: Callable[[str], bool] = lambda tournament: False
+        """Tells whether only phrases are said in the matches of a tournament, by its code."""
+
     def act(self, session: Session, request: SocialRequest) -> None:
         """Carry out one request. Raises `Refusal` if it is not allowed."""
         match request:
@@ -75,6 +78,9 @@ class Chat:
         room = self._rooms.get(request.match)
         if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {request.match}, so nobody there would hear you")
+        place = None if room.match is None else room.match.tournament
+        if request.phrase is None and place is not None and self.is_quiet(place.tournament):
+            raise Refusal(Code.CHAT_OFF, f"only phrases are said in this tournament: {', '.join(PHRASES)}")
         is_player = room.audience.plays(session)
         self._services.rate_limiter.spend("chats", session.player, session.connection.metered_as)
         text = _text(request, self._services.words)  # last, since cleaning a text may cost 50 times as much as a `ping`

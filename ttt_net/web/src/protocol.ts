@@ -488,6 +488,7 @@ export interface OrganiseRequest {
   full?: number | null;
   starts_in_s?: number | null;
   minutes?: number | null;
+  chat?: boolean;
 }
 
 export interface OutcomeInfo {
