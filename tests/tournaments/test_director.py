@@ -91,7 +91,7 @@ def assert_sound(evening: Evening) -> None:
         seats = [each for board in boards.values() for each in (board.first, board.second) if each is not None]
         assert len(seats) == len(set(seats)), "nobody is in a round twice"
     assert now.standings() == again.standings()
-    if now.terms.kind == "swiss":
+    if now.terms.kind == "swiss" and now.terms.legs == 1:
         assert {row.entrant: row.score for row in now.standings()} == counted_anew(evening)
 
 
@@ -129,13 +129,15 @@ def by_lot(rng: random.Random) -> Callable[[], tuple[int | None, str]]:
     kind=st.sampled_from(["swiss", "round_robin", "knockout"]),
     players=st.integers(2, 13),
     rounds=st.integers(1, 7),
+    legs=st.integers(1, 2),
     seed=st.integers(0, 10_000),
 )
 @settings(max_examples=60, deadline=None)
 def test_any_evening_ends_with_every_result_counted_once(
-    kind: TournamentKind, players: int, rounds: int, seed: int
+    kind: TournamentKind, players: int, rounds: int, legs: int, seed: int
 ) -> None:
-    evening = Evening(terms(kind, rounds=min(rounds, 2) if kind == "round_robin" else rounds), players, seed)
+    rounds = min(rounds, 2) if kind == "round_robin" else rounds
+    evening = Evening(terms(kind, rounds=rounds, legs=legs), players, seed)
     evening.write(director.start(evening.now, 0))
     evening.play(by_lot(evening.rng))
     assert evening.now.closed in ("finished", "nobody")
@@ -247,6 +249,48 @@ def test_a_drawn_board_of_a_knockout_is_played_again_with_sides_swapped_and_then
     assert seats == [(1, 2), (2, 1), (1, 2)]
     assert evening.now.rounds[0][1].winner == 2
     assert [(row.place, row.entrant) for row in evening.now.standings()] == [(1, 2), (2, 1)]
+
+
+def test_a_pairing_of_two_legs_swaps_the_sides_and_their_sum_decides() -> None:
+    evening = swiss_of(2, legs=2)
+    evening.next_round()
+    board = evening.now.open_boards()[0]
+    first, second = board.first, board.second
+    evening.end(board.matches[-1], 0)
+    assert director.due(evening.now, 0, 0) == "replay"
+    evening.write([director.replay_of(evening.now, evening.new_match, 0)])
+    assert (board.first, board.second, board.sums) == (second, first, (0, 2))
+    evening.end(board.matches[-1], None, "draw")
+    assert (board.points, board.sums) == ((0, 2), (1, 3))
+    assert {row.entrant: row.score for row in evening.now.standings()} == {first: 2, second: 0}
+    assert evening.rebuilt().rounds == evening.now.rounds
+
+
+def test_a_forfeit_of_the_first_leg_loses_the_pairing_and_one_of_the_second_a_leg() -> None:
+    evening = swiss_of(4, legs=2)
+    evening.next_round()
+    one, other = evening.now.open_boards()
+    evening.end(one.matches[-1], 0, "forfeit")
+    assert one.points == (2, 0)
+    assert not one.is_played
+    evening.end(other.matches[-1], 1)
+    evening.write([director.replay_of(evening.now, evening.new_match, 0)])
+    evening.end(other.matches[-1], 1, "forfeit")
+    assert (other.points, other.is_played) == ((1, 1), True)
+    refused(Code.BAD_TOURNAMENT, lambda: director.opened(terms("arena", legs=2), None, 0))
+
+
+def test_a_knockout_of_two_legs_goes_on_with_single_matches_after_a_draw() -> None:
+    evening = Evening(terms("knockout", legs=2), 2)
+    evening.write(director.start(evening.now, 0))
+    evening.next_round()
+    board = evening.now.rounds[0][1]
+    for winner in (0, 0):  # each wins when moving first
+        evening.end(board.matches[-1], winner)
+        evening.write([director.replay_of(evening.now, evening.new_match, 0)])
+    evening.end(board.matches[-1], 1)
+    assert board.points == (0, 2)
+    assert len(board.matches) == 3
 
 
 def test_a_knockout_has_a_match_for_third_place_beside_the_final() -> None:

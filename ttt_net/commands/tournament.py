@@ -84,6 +84,9 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--begin", type=int, default=60, metavar="S", help="seconds for each first move (%(default)s)")
     create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
     create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
+    create.add_argument(
+        "--legs", type=int, default=1, help="matches of a pairing, 1 or 2 with sides swapped (%(default)s)"
+    )
     create.add_argument("--no-chat", action="store_true", help="in its matches, only phrases are said")
     create.add_argument("--at", type=_time_of_day, metavar="HH:MM", help="it begins by itself at this time")
     _add_step(steps, "list", "list the tournaments")
@@ -179,6 +182,7 @@ def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
         "minutes": args.arena if args.arena is not None else args.minutes,
         "starts_in_s": args.at,
         "chat": not args.no_chat,
+        "legs": args.legs,
     }
     try:
         return msgspec.convert(asked, protocol.CreateTournament)
@@ -259,7 +263,8 @@ def _row(board: TournamentBoard) -> list[str]:
     remark = (
         " corrected" if board.corrected else " forfeit" if board.forfeit else " does not count" if board.void else ""
     )
-    return [str(board.board), clean(board.first, 20), clean(board.second or "", 20), result + remark]
+    legs = "" if board.legs is None else f" ({board.legs[0] / 2:g}-{board.legs[1] / 2:g} in matches)"
+    return [str(board.board), clean(board.first, 20), clean(board.second or "", 20), f"{result}{legs}{remark}".strip()]
 
 
 def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:

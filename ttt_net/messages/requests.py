@@ -14,6 +14,7 @@ from ttt_net.messages.types import (
     Entrants,
     GameName,
     HintKind,
+    Legs,
     Level,
     MatchId,
     Minutes,
@@ -443,7 +444,7 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     for `pause_s` between two matches, 5 s at most. They last for `minutes`. Without these, an arena lasts an hour, and
     a king of the table until you end it. The tournament begins at your request, with `full` players, or
     `starts_in_s` from now. A `private` tournament is not listed. Without `chat`, only phrases are
-    said in its matches.
+    said in its matches. With 2 `legs`, a pairing is two matches with sides swapped, and their sum is its result.
     """
 
     name: ShortText
@@ -459,6 +460,7 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
     chat: bool = True
+    legs: Legs = 1
 
 
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):

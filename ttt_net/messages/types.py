@@ -55,6 +55,7 @@ RoundNumber = Annotated[int, Meta(ge=1, le=100)]
 BoardNumber = Annotated[int, Meta(ge=1, le=5_000)]
 Entrants = Annotated[int, Meta(ge=2, le=1_000)]
 BeginSeconds = Annotated[int, Meta(ge=5, le=3_600)]
+Legs = Annotated[int, Meta(ge=1, le=2)]
 Minutes = Annotated[int, Meta(ge=1, le=240)]
 PauseSeconds = Annotated[int, Meta(ge=0, le=3_600)]
 StartSeconds = Annotated[int, Meta(ge=0, le=7 * 86_400)]
@@ -291,7 +292,8 @@ class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     """One board of a round: `first` moved first. Without a `second` it is a bye; without a `match`, nobody played.
 
     `result` is null while the board is open. `corrected`: the organiser has set it. `void`: it does not count, because
-    an error ended the match, or the arena was over before it.
+    an error ended the match, or the arena was over before it. If a pairing has two matches, `legs` has the half points
+    of `first` and `second` from the finished ones.
     """
 
     board: int
@@ -302,6 +304,7 @@ class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     corrected: bool = False
     forfeit: bool = False
     void: bool = False
+    legs: list[int] | None = None
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):

@@ -93,6 +93,8 @@ def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
         raise Refusal(Code.BAD_TOURNAMENT, f"it cannot begin with {terms.full} players if {terms.most} may enter")
     if terms.minutes is not None and terms.kind not in CONTINUOUS:
         raise Refusal(Code.BAD_TOURNAMENT, "only an arena and a king of the table have a length in minutes")
+    if terms.legs > 1 and terms.kind in CONTINUOUS:
+        raise Refusal(Code.BAD_TOURNAMENT, "only tournaments with rounds have pairings of two matches")
     if terms.kind == "arena" and terms.minutes is None:
         terms = msgspec.structs.replace(terms, minutes=ARENA_MINUTES)
     return Opened(at_ms, terms, organiser)

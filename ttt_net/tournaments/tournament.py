@@ -72,6 +72,8 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     """The time for a player's own first move; a player who does not appear in time forfeits."""
     pause_s: Annotated[int, Meta(ge=0, le=3_600)] | None = 15
     """The pause between two rounds; None: the organiser begins each. Without rounds, see `director.MAX_REST_S`."""
+    legs: Annotated[int, Meta(ge=1, le=2)] = 1
+    """The matches of one pairing; in the second, the sides are swapped. The sum of both is its result."""
     chat: bool = True
     """Whether players and watchers may write texts; otherwise only phrases."""
     minutes: Annotated[int, Meta(ge=1, le=MAX_MINUTES)] | None = None
@@ -214,6 +216,10 @@ class BoardState:
     """Whether another match has to begin on it, and with which sides; None during a match or after it is settled."""
     drawn: int = 0
     aborted: int = 0
+    legs: int = 0
+    """How many matches of a pairing of several were finished."""
+    sums: Points = (0, 0)
+    """The half points from these, by side of the latest match."""
     points: Points | None = None
     """The result; None while it is open. Without a second player, the first has the points of a bye."""
     is_played: bool = True
@@ -438,6 +444,8 @@ class Tournament:
             if state is None:
                 state = boards[each.board] = BoardState(each.board, each.first, each.second)
             self._open[each.board] = state
+            if state.first != each.first:
+                state.sums = state.sums[1], state.sums[0]
             state.first, state.second, state.awaits = each.first, each.second, None
             if each.match is None:
                 state.points, state.is_played = (WIN, 0), False
@@ -478,6 +486,14 @@ class Tournament:
             board.awaits = "again"
             return False
         points = (1, 1) if reason == "abort" else points_of(winner, reason)
+        if self.terms.legs > 1 and (reason != "forfeit" or board.legs):
+            board.legs += 1
+            board.sums = board.sums[0] + points[0], board.sums[1] + points[1]
+            if board.legs < self.terms.legs:
+                board.awaits, board.aborted = "swapped", 0
+                return False
+            first, second = board.sums
+            points, reason = (1, 1) if first == second else (2, 0) if first > second else (0, 2), "legs"
         if self.terms.kind == "knockout" and points == (1, 1) and board.drawn < MAX_REPLAYS:
             board.drawn += 1
             board.awaits = "swapped"

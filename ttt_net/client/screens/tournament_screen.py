@@ -202,10 +202,12 @@ def result_of(board: TournamentBoard) -> str:
     how = " (corrected)" if board.corrected else " by forfeit" if board.forfeit else ""
     if board.second is None:
         return "no opponent"
+    if board.legs is not None:
+        how = f" {board.legs[0] / 2:g}-{board.legs[1] / 2:g}{how}"
     winners = {"1-0": board.first, "0-1": board.second}
     match board.result:
         case None:
-            return "playing"
+            return f"playing{how}"
         case "1/2-1/2":
             return f"draw{how}"
         case "0-0":

@@ -16,6 +16,7 @@ from ttt_net.messages import (
     BoardNumber,
     Entrants,
     GameName,
+    Legs,
     ListedTournament,
     Minutes,
     PauseSeconds,
@@ -234,6 +235,7 @@ class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
     chat: bool = True
+    legs: Legs = 1
 
 
 class ListTournaments(AdminRequest, frozen=True, tag="tournaments"):

@@ -325,6 +325,7 @@ class Tournaments:
             pause_s=request.pause_s,
             minutes=request.minutes,
             chat=request.chat,
+            legs=request.legs,
             full=request.full,
             starts_ms=None if request.starts_in_s is None else wall_ms + 1_000 * request.starts_in_s,
             most=most,
@@ -944,4 +945,5 @@ class TournamentDesk:
             corrected=board.is_corrected,
             forfeit=board.is_settled and board.second is not None and not board.is_played,
             void=not board.is_counted,
+            legs=list(board.sums) if board.legs else None,
         )

@@ -489,6 +489,7 @@ export interface OrganiseRequest {
   starts_in_s?: number | null;
   minutes?: number | null;
   chat?: boolean;
+  legs?: number;
 }
 
 export interface OutcomeInfo {
@@ -862,6 +863,7 @@ export interface TournamentBoard {
   corrected?: boolean;
   forfeit?: boolean;
   void?: boolean;
+  legs?: number[];
 }
 
 export interface TournamentList {
