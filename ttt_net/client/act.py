@@ -259,7 +259,13 @@ def said(display: Display, request: Request) -> Effect:
         case WatchRequest(match=name) if display.world.has_seat(name):
             return gone_on(display, display.world.matches[name])
         case WatchRequest(match=name, code=code):
-            return replace(display, world=replace(display.world, watching=name, watch_code=code)), (request,)
+            pictured = display.featured
+            display = replace(display, featured=None, world=replace(display.world, watching=name, watch_code=code))
+            if pictured == name and name in display.world.matches:
+                return display.showing(display.world.matches[name]), ()
+            if pictured in (None, name):
+                return display, (request,)
+            return display.in_world(display.world.without_match(pictured)), (UnwatchRequest(0, match=pictured), request)
         case _:
             return display, (request,)
 

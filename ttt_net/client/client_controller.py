@@ -12,9 +12,11 @@ from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.advice import due_requests
 from ttt_net.client.screens.board_play import followed, leads_on
+from ttt_net.client.screens.lobby_screen import featured_watched
 from ttt_net.client.screens.offers import as_understood
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules_screen import opening
+from ttt_net.client.screens.screen import has_room_for_picture
 from ttt_net.client.screens.tournament_screen import FEATURE as TOURNAMENTS
 from ttt_net.client.update import update
 from ttt_net.client.words import OPENING_PLIES, invitation
@@ -114,6 +116,9 @@ class Controller(Protocol):
 
     def look_at_link(self) -> None:
         """Update the displayed latency."""
+
+    def look_at_window(self, size: tuple[int, int], now_ms: int) -> None:
+        """Get what only windows of this size (columns, rows) have room for."""
 
     def forget_notice(self) -> None:
         """Remove the notice."""
@@ -306,6 +311,11 @@ class ClientController:
         now_ms, shown_ms = self.connection.latency_ms, self.display.world.latency_ms
         if now_ms is None or shown_ms is None or abs(now_ms - shown_ms) > max(_CALM_MS, shown_ms // 4):
             self.display = replace(self.display, world=replace(self.display.world, latency_ms=now_ms))
+
+    def look_at_window(self, size: tuple[int, int], now_ms: int) -> None:
+        """Watch the featured match while the lobby has room for its picture."""
+        self.display, requests = featured_watched(self.display, has_room=has_room_for_picture(size))
+        self._say(requests)
 
     def forget_notice(self) -> None:
         """Remove a printed notice in lines mode, where nothing stays on a screen."""

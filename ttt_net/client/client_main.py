@@ -41,7 +41,7 @@ from ttt_net.client.user_io import (
     writer_of,
 )
 from ttt_net.errors import Code, ConfigurationError
-from ttt_net.messages import AnyServerMessage, Request
+from ttt_net.messages import AnyServerMessage, Request, Snapshot
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.sdk.identity import Identity
@@ -269,7 +269,7 @@ def _place_for(options: Options) -> Place | None:
     if options.bot is None and is_on_screen(options):
         with _greeted("Looking for servers on this network ...", row=1) as drawn:
             menu = menu_controller.StartMenu(options, drawn)
-            return menu.take(loop.play_on_screen, _answer)
+            return menu.take(loop.play_on_screen, _answer, _demonstrate)
     if may_ask(options):
         return _chosen_by_lines(options)
     complain(f"no address was given; joining {options.server}")
@@ -291,6 +291,11 @@ def _chosen_by_lines(options: Options) -> Place | None:
 def _answer(request: Request) -> Sequence[AnyServerMessage]:
     """Answer a request of the start menu that needs no server."""
     return local_matches.answer_without_match(request, time.time_ns() // 1_000_000)
+
+
+def _demonstrate(game: str) -> "Iterator[Snapshot]":
+    """Play a match of a game beside the start menu."""
+    return local_matches.demonstration(game, random.Random())
 
 
 def _going_to(place: Place, options: Options) -> Options:

@@ -121,6 +121,8 @@ class Display:
     """The stack of open pages: the last one is visible, and Escape returns to the one before."""
     shown: str | None = None
     """The id of the shown match."""
+    featured: str | None = None
+    """The match of others that we watch only as a picture beside the lists of the lobby."""
     left: str | None = None
     """The finished match that the player left; it is shown again only on request."""
     is_arriving: bool = False

@@ -1,7 +1,9 @@
 """Run the start menu with the same loop as all other screens: a server search takes the place of the connection."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 from ttt_net.client.act import act
@@ -11,11 +13,17 @@ from ttt_net.client.display import AnyCommand, Display, Page
 from ttt_net.client.mailbox import Event, Mailbox, Resized, WorldEvent, delivered, post
 from ttt_net.client.options import Options
 from ttt_net.client.remembered import Achievements, choices_for, load_achievements, save_achievements, save_choices
+from ttt_net.client.screens.screen import has_room_for_picture
 from ttt_net.client.server_search import ServerSearch
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.painter import TerminalScreen, screen_on
+from ttt_net.client.terminal.painter import TerminalScreen, has_motion, screen_on
 from ttt_net.client.update import update
-from ttt_net.messages import SeekRequest
+from ttt_net.messages import SeekRequest, Snapshot
+
+Demonstrate = Callable[[str], Iterator[Snapshot]]
+"""Returns the positions of a match of a game that plays itself."""
+PACE_MS, END_MS = 900, 3000
+"""The time between two moves of that match, and how much longer its end is visible."""
 
 
 class SearchConnection:
@@ -42,6 +50,12 @@ class MenuController:
         self.connection = SearchConnection(search)
         self.answer: Answer = lambda request: ()
         """Answers the requests of the menu's pages."""
+        self.demonstrate: Demonstrate = lambda game: iter(())
+        """Plays a match of a game by itself."""
+        self.has_motion = True
+        """Whether that match goes on while the menu is open, instead of showing its end."""
+        self._demonstration: tuple[str, Iterator[Snapshot]] = ("", iter(()))
+        self._next_at_ms: int | None = None
         self._search = search
         self._display = Display(pages=(Page("start"),), has_lobby=False)
 
@@ -93,6 +107,29 @@ class MenuController:
     def look_at_link(self) -> None:
         """Do nothing: the menu has no connection."""
 
+    def look_at_window(self, size: tuple[int, int], now_ms: int) -> None:
+        """Play the chosen game by itself in a picture beside the menu, from a second after the first picture on."""
+        if not has_room_for_picture(size) or self._display.page.screen != "start":
+            return
+        game, before = self._search.servers.choices.game, self._demonstration[0]
+        if self._next_at_ms is None:
+            self._next_at_ms = now_ms + PACE_MS
+        if now_ms < self._next_at_ms and before in ("", game):
+            return
+        if before != game:
+            self._demonstration = game, self.demonstrate(game)
+        elif not self.has_motion:
+            return
+        played = self._demonstration[1]
+        match = next(played, None) if self.has_motion else next(iter(deque(played, maxlen=1)), None)
+        self._next_at_ms = now_ms
+        if match is None:
+            self._demonstration = "", iter(())
+        else:
+            self._next_at_ms += PACE_MS + END_MS * (match.outcome is not None)
+            world = self._display.world.with_match(match)
+            self._display = replace(self._display, world=world, featured=match.match)
+
     def forget_notice(self) -> None:
         """Remove the notice."""
         self._display = replace(self._display, notice="")
@@ -109,13 +146,14 @@ class StartMenu:
         self._mailbox = Mailbox()
         self._search = ServerSearch(self._drawn_anew, choices_for(options.game))
         self._controller = MenuController(self._search)
+        self._controller.has_motion = has_motion(os.environ)
         self._screen = screen_on(canvas, options)
         self._screen.paint(self._controller.display, 0)
 
-    def take(self, play_on_screen: PlayOnScreen, answer: Answer) -> Place | None:
+    def take(self, play_on_screen: PlayOnScreen, answer: Answer, demonstrate: Demonstrate) -> Place | None:
         """Return the chosen destination, or None if the person leaves; remember their choices and solved puzzles."""
         before, solved = self._search.servers.choices, load_achievements()
-        self._controller.answer = answer
+        self._controller.answer, self._controller.demonstrate = answer, demonstrate
         self._controller.remember(solved)
         asyncio.run(self._show(play_on_screen))
         if self._search.servers.choices != before:

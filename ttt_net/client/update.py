@@ -44,6 +44,7 @@ from ttt_net.messages import (
     Tookback,
     TournamentReply,
     UnseekRequest,
+    WatchRequest,
 )
 from ttt_net.sdk.received import Answered, Back, Garbled
 from ttt_net.text import clean
@@ -129,7 +130,9 @@ def _in_tournament(display: Display, told: TournamentReply) -> Display:
 
 
 def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Display:
-    """Show an arriving match, unless we are playing another one on the screen."""
+    """Show an arriving match, unless it is only a picture, or we are playing another one on the screen."""
+    if snapshot.match == earlier.featured:
+        return earlier.in_world(world)
     is_new = snapshot.match not in earlier.world.matches
     is_next = earlier.match is not None and earlier.match.next == snapshot.match
     is_ours = snapshot.you is not None
@@ -137,8 +140,9 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     is_shown = earlier.shown == snapshot.match or not is_busy
     if is_shown and is_ours and world.watching is not None:
         world = world.without_match(world.watching).with_match(snapshot)
+        earlier = replace(earlier, featured=None)
     shown = snapshot.match if is_shown else earlier.shown
-    display = replace(earlier.in_world(world), shown=shown, world=world.without_ended(but=shown))
+    display = replace(earlier.in_world(world), shown=shown, world=world.without_ended(shown, earlier.featured))
     if not is_new:
         is_over = is_shown and snapshot.outcome is not None
         return _settled(replace(display, notice="") if is_over else display)
@@ -173,7 +177,9 @@ def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
 
 def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
     before, after = display.world.matches[event.match], world.matches[event.match]
-    display = replace(display, world=world.without_ended(but=display.shown))
+    display = replace(display, world=world.without_ended(display.shown, display.featured))
+    if event.match == display.featured:
+        return display
     if event.match != display.shown:
         if after.outcome is not None:
             return replace(display, notice=words.ended(after))
@@ -258,7 +264,8 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
     request, refusal = event.request, event.answer
     if isinstance(request, PlayRequest) and display.pending is not None and request.match == display.pending.match:
         display = replace(display, pending=None)
-    if isinstance(request, ResumeRequest | UnseekRequest) or is_unasked(request):
+    is_of_picture = isinstance(request, WatchRequest) and request.match == display.featured
+    if isinstance(request, ResumeRequest | UnseekRequest) or is_unasked(request) or is_of_picture:
         return display
     if isinstance(request, MuteRequest):
         display = _with_mute(display, request.name, is_on=not request.on)

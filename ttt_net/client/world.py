@@ -230,9 +230,9 @@ class World:
         watching = None if self.watching == name else self.watching
         return replace(self, matches=MappingProxyType(matches), watching=watching)
 
-    def without_ended(self, but: str | None) -> "World":
-        """Return the world without finished matches; `but` names one to keep."""
-        matches = {name: match for name, match in self.matches.items() if name == but or match.outcome is None}
+    def without_ended(self, *but: str | None) -> "World":
+        """Return the world without finished matches; `but` names those to keep."""
+        matches = {name: match for name, match in self.matches.items() if name in but or match.outcome is None}
         if len(matches) == len(self.matches):
             return self
         heard_at_ms, away_at_ms = (

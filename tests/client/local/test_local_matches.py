@@ -1,10 +1,13 @@
 """Matches at one keyboard without a clock, a screen or a process: requests in, what is told out."""
 
+import random
+
 import pytest
 
-from ttt_net.client.local.local_matches import LocalMatches, Seating
+from ttt_net.client.local.local_matches import LocalMatches, Seating, demonstration
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
     AnalyseRequest,
     AnyServerMessage,
@@ -189,3 +192,16 @@ def test_a_match_is_gone_on_with_from_one_of_its_positions_and_there_is_a_puzzle
     (puzzle,) = matches.request(PuzzleRequest(5), 0)
     assert isinstance(puzzle, PuzzleReply)
     assert puzzle.day == "2026-11-22"
+
+
+@pytest.mark.parametrize("game", NAMES)
+def test_every_game_plays_itself_move_by_move_to_its_end(game: str) -> None:
+    matches = list(demonstration(game, random.Random(5)))
+    assert [len(match.moves) for match in matches] == list(range(len(matches)))
+    assert [match.outcome is not None for match in matches] == [*[False] * (len(matches) - 1), True]
+
+
+def test_a_match_that_plays_itself_takes_wins_and_answers_threats() -> None:
+    """Chance alone draws one match of tic-tac-toe in eight."""
+    ends = [list(demonstration("tictactoe", random.Random(seed)))[-1].outcome for seed in range(20)]
+    assert sum(end is not None and end.winner is None for end in ends) > 5

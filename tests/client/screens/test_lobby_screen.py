@@ -30,6 +30,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.screens import replay_screen
+from ttt_net.client.screens.lobby_screen import featured_watched
 from ttt_net.client.screens.offers import free_bots
 from ttt_net.client.update import update
 from ttt_net.clock import TimeControl
@@ -40,6 +41,7 @@ from ttt_net.messages import (
     Challenged,
     ChallengeOver,
     ChallengeRequest,
+    Ended,
     InvitationReply,
     JoinRequest,
     ListedPlayer,
@@ -52,11 +54,14 @@ from ttt_net.messages import (
     ProfileRequest,
     Refused,
     ReplayReply,
+    Request,
     SeekInfo,
     SeekList,
     SeekRequest,
+    Snapshot,
     Suggestion,
     UnseekRequest,
+    UnwatchRequest,
     WatchRequest,
 )
 from ttt_net.sdk.received import Answered, Lost
@@ -73,21 +78,81 @@ def test_a_wide_lobby_has_people_at_left_and_matches_at_right_below_a_picture_of
     display, _ = pressed(lobby(snapshot("connect4", [38], opponent=BEN), SEEKS, PLAYERS, LIVE), "escape")
     lines = drawn(display, (120, 40)).split("\n")
     line = next(line for line in lines if "Your matches" in line)
-    assert line.index("Connect Four: Ann (X) against Ben (O)") > 60, "its picture stands beside the list"
+    assert line.index("Your match: Connect Four") > 60, "its picture stands beside the list"
     heading = next(line for line in lines if "Being played" in line)
     assert heading.index("Being played") > 60
     assert sum(line.startswith("> ") for line in lines) == 1
-    assert "\n".join(lines).count("> ") == 1, "there is one cursor"
+    assert sum("> " in line[60:] and "(you)" not in line for line in lines) == 0, "there is one cursor"
     narrow = drawn(display, (99, 40)).split("\n")
     assert [line.startswith("Being played ─") for line in narrow if "Being played" in line] == [True]
     last = pressed(display, "end")[0]
-    row = next(line for line in drawn(last, (120, 40)).split("\n") if "> " in line)
+    row = next(line for line in drawn(last, (120, 40)).split("\n") if "> Ben - " in line)
     assert row.index("> ") > 55, "the cursor goes on in the right column"
     page = draw(display, (120, 40), 0, BOXES)
     listed = next(number for number, line in enumerate(page.plain.split("\n")) if "Gomoku" in line)
-    assert target_at(page, 70, listed) == Pick("live:m9")
+    assert target_at(page, 80, listed) == Pick("live:m9")
     board = next(number for number, line in enumerate(page.plain.split("\n")) if "██" in line[70:])
     assert target_at(page, 90, board) == Show("m1"), "a click on the picture opens the match"
+
+
+def with_picture() -> tuple[Display, tuple[Request, ...]]:
+    """Return the lobby in a window that has room for the featured match, and what it requests."""
+    return featured_watched(pressed(lobby(SEEKS, PLAYERS, LIVE), "escape")[0], has_room=True)
+
+
+def test_a_wide_lobby_watches_the_featured_match_as_a_picture() -> None:
+    display, requests = with_picture()
+    assert requests == (WatchRequest(0, match="m9"),)
+    assert featured_watched(display, has_room=True) == (display, ()), "once"
+    display = update(display, featured(), 0)
+    assert (display.page.screen, display.shown, display.notice) == ("lobby", None, "")
+    lines = drawn(display, (120, 40)).split("\n")
+    heading = next(number for number, line in enumerate(lines) if "Featured: Connect Four" in line)
+    assert "Cleo" in lines[heading + 1]
+    page = draw(display, (120, 40), 0, BOXES)
+    board = next(number for number, line in enumerate(page.plain.split("\n")) if "██" in line[70:])
+    assert target_at(page, 90, board) == Send(WatchRequest(0, match="m9")), "a click on the picture opens the match"
+    assert "Featured" not in drawn(display, (80, 24))
+    opened, requests = pressed(display, "w")
+    assert (opened.page.screen, opened.shown, opened.featured, requests) == ("match", "m9", None, ())
+    left, requests = pressed(opened, "escape")
+    assert (left.page.screen, requests) == ("lobby", (UnwatchRequest(0, match="m9"),))
+
+
+def test_the_picture_of_a_finished_match_stays_until_another_one_is_being_played() -> None:
+    display = update(with_picture()[0], featured(), 0)
+    display = update(display, Ended("m9", 9, 0, 0, "resign"), 0)
+    assert (display.notice, featured_watched(display, has_room=True)[1]) == ("", ())
+    gone = update(display, LiveList(0, []), 0)
+    assert featured_watched(gone, has_room=True) == (gone, ())
+    assert "Featured: Connect Four" in drawn(gone, (120, 40))
+    other = update(display, LiveList(1, [LiveMatch("m8", "gomoku", (ANN, BOT), 3, 0)]), 0)
+    other, requests = featured_watched(other, has_room=True)
+    assert requests == (UnwatchRequest(0, match="m9"),)
+    assert featured_watched(other, has_room=True)[1] == (WatchRequest(0, match="m8"),)
+
+
+def test_without_room_or_with_a_match_of_ours_nothing_is_watched_for_a_picture() -> None:
+    display = update(with_picture()[0], featured(), 0)
+    assert featured_watched(display, has_room=False)[1] == (UnwatchRequest(0, match="m9"),)
+    assert featured_watched(lobby(LIVE, snapshot()), has_room=True)[1] == ()
+    ours = update(display, snapshot(opponent=BEN), 0)
+    assert (ours.shown, ours.featured, ours.world.watching) == ("m1", None, None), "our own match comes first"
+    refused = update(display, Answered(WatchRequest(0, match="m9"), Refused(1, "unknown_match", "it is gone")), 0)
+    assert (refused.notice, featured_watched(refused, has_room=True)[1]) == ("", ()), "and it is not asked for again"
+
+
+def test_watching_another_match_ends_the_picture() -> None:
+    display = update(with_picture()[0], featured(), 0)
+    shown, requests = act(display, Send(WatchRequest(0, match="m8")), SEEK)
+    assert requests == (UnwatchRequest(0, match="m9"), WatchRequest(0, match="m8"))
+    assert (shown.featured, shown.world.watching, "m9" in shown.world.matches) == (None, "m8", False)
+
+
+def featured() -> Snapshot:
+    """Return the featured match as a watcher receives it."""
+    match = snapshot("connect4", [38, 31, 37], opponent=BEN)
+    return structs.replace(match, match="m9", you=None, players=(PlayerInfo("Cleo"), BEN))
 
 
 def test_waiting_people_are_listed_in_one_section_only() -> None:

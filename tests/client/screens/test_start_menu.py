@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -16,8 +17,8 @@ from ttt_net.client.display import Display, Entry, Page, Type
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.line_menu import server_lines
-from ttt_net.client.local.local_matches import answer_without_match
-from ttt_net.client.menu_controller import MenuController
+from ttt_net.client.local.local_matches import answer_without_match, demonstration
+from ttt_net.client.menu_controller import END_MS, PACE_MS, MenuController
 from ttt_net.client.remembered import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
 from ttt_net.client.screens.registry import rows_of
 from ttt_net.client.screens.screen import cursor_of
@@ -329,6 +330,42 @@ def test_the_rules_of_a_game_and_the_puzzle_are_answered_without_a_server() -> N
         controller.do(command)
     assert "Puzzle of 1970-01-01" in shown(controller.display)
     assert not controller.is_done
+
+
+def test_the_chosen_game_plays_itself_beside_a_wide_menu() -> None:
+    controller, wide = menu_controller(), (100, 30)
+    controller.demonstrate = lambda game: demonstration(game, Random(3))
+    controller.look_at_window(wide, 0)
+    assert controller.display.featured is None, "nothing is loaded for it before the first second is over"
+    controller.look_at_window((80, 24), PACE_MS)
+    assert controller.display.featured is None, "a small window has no room"
+    for number in range(1, 4):
+        controller.look_at_window(wide, number * PACE_MS)
+        controller.look_at_window(wide, number * PACE_MS + 1)
+    page = draw(controller.display, wide, 0, BOXES).plain
+    assert any(block in page for block in "▀▄█"), "two moves are drawn as marks"
+    assert "Play the computer" in page
+    assert len(controller.display.world.matches["demonstration"].moves) == 2
+    now_ms = 4 * PACE_MS
+    while controller.display.world.matches["demonstration"].outcome is None:
+        controller.look_at_window(wide, now_ms)
+        now_ms += PACE_MS
+    controller.look_at_window(wide, now_ms)
+    assert controller.display.world.matches["demonstration"].outcome is not None, "its end is visible for longer"
+    for later_ms in (now_ms + END_MS, now_ms + END_MS + 1):
+        controller.look_at_window(wide, later_ms)
+    assert controller.display.world.matches["demonstration"].moves == [], "and then it begins again"
+
+
+def test_without_motion_the_menu_shows_the_end_of_a_match() -> None:
+    controller = menu_controller()
+    controller.demonstrate, controller.has_motion = lambda game: demonstration(game, Random(3)), False
+    for now_ms in (0, PACE_MS):
+        controller.look_at_window((100, 30), now_ms)
+    shown_match = controller.display.world.matches["demonstration"]
+    assert shown_match.outcome is not None
+    controller.look_at_window((100, 30), 100 * PACE_MS)
+    assert controller.display.world.matches["demonstration"] is shown_match
 
 
 def menu_controller() -> MenuController:

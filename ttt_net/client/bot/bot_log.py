@@ -100,7 +100,7 @@ class BotReporter:
         self._world = update_world(before, event, now_ms)
         if said := self._log.line_of(event, before, self._world, now_ms):
             self._write(said)
-        self._world = self._world.without_ended(but=None)
+        self._world = self._world.without_ended(None)
 
 
 def _was_live(name: str, world: World) -> bool:

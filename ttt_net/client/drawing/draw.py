@@ -14,7 +14,7 @@ from rich.text import Text
 from ttt_net.client import words
 from ttt_net.client.act import hints
 from ttt_net.client.address import YOU
-from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Show, claims_in
+from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Send, Show, claims_in
 from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
 from ttt_net.client.drawing.kit import aim, large_clock
@@ -23,8 +23,8 @@ from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
 from ttt_net.client.screens.lobby_screen import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
-from ttt_net.client.screens.screen import Row, cursor_of
-from ttt_net.messages import PlayerInfo, Snapshot
+from ttt_net.client.screens.screen import PICTURE_SIZE, Row, cursor_of
+from ttt_net.messages import PlayerInfo, Snapshot, WatchRequest
 from ttt_net.text import clean
 
 _GAP = 2
@@ -520,45 +520,48 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
-    if len(spaced := _spaced(rows)) <= height:
-        rows = spaced
-    listed = (
-        _two_columns(display, rows, size, glyphs)
-        if screen.name == "lobby" and width >= _TWO_COLUMNS
-        else draw_list(rows, display.page, size, glyphs)
-    )
+    if width >= PICTURE_SIZE[0] and (screen.name == "lobby" or (screen.name == "start" and display.featured)):
+        listed = _two_columns(display, rows, size, now_ms, glyphs)
+    else:
+        spaced = _spaced(rows)
+        listed = draw_list(spaced if len(spaced) <= height else rows, display.page, size, glyphs)
     is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
 
 
-_TWO_COLUMNS = 100
-"""The minimal number of columns for a lobby in two parts: people and bots left, matches and puzzles right."""
 _COLUMN_GAP = 4
+_MENU_WIDTH, _LEAST_PICTURE = 64, 32
+"""The columns of the start menu, and the minimal number for the board beside it."""
 _LEAST_BOARD, _MOST_BOARD = 8, 22
 """The minimal and maximal number of lines of a board in the lobby, including its heading."""
 
 
-def _two_columns(display: Display, rows: Sequence[Row], size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """Return the rows of the lobby in two columns, with a picture of our own match above the right one."""
+def _two_columns(
+    display: Display, rows: Sequence[Row], size: tuple[int, int], now_ms: int, glyphs: Glyphs
+) -> list[Text]:
+    """Return the rows in two columns, people and bots left, with a picture of a match above the right one."""
     width, height = size
-    left, right = _sides(rows)
-    wide = (width - _COLUMN_GAP) // 2
+    is_lobby = display.page.screen == "lobby"
+    left, right = _sides(rows) if is_lobby else (rows, [])
+    wide = (width - _COLUMN_GAP) * 3 // 7
+    wide = wide if is_lobby else max(_LEAST_PICTURE, min(wide, width - _COLUMN_GAP - _MENU_WIDTH))
+    first = width - wide - _COLUMN_GAP
     chosen = cursor_of(rows, display.page.row, display.page.place)
     key = rows[chosen].key if chosen is not None else ""
     page = replace(display.page, row=key)
-    picture = _own_board(display, (wide, min(_MOST_BOARD, height - len(right) - 2)), glyphs)
+    picture = _picture(display, (wide, min(_MOST_BOARD, height - len(right) - 2)), now_ms, glyphs)
     columns = []
-    for part, room in ((left, height), (right, height - len(picture))):
+    for part, room in ((left, (first, height)), (right, (wide, height - len(picture)))):
         has_cursor = any(row.key == key and row.enter is not None for row in part)
-        columns.append(draw_list(_spaced(part), page, (wide, room), glyphs, has_cursor=has_cursor) if part else [])
+        columns.append(draw_list(_spaced(part), page, room, glyphs, has_cursor=has_cursor) if part else [])
     beside_left = [*picture, *columns[1]]
     lines = []
     for number in range(max(len(columns[0]), len(beside_left))):
         line = columns[0][number].copy() if number < len(columns[0]) else Text()
         if number < len(beside_left):
-            line.append(" " * (wide + _COLUMN_GAP - line.cell_len)).append_text(beside_left[number])
+            line.append(" " * (first + _COLUMN_GAP - line.cell_len)).append_text(beside_left[number])
         lines.append(line)
     return lines[:height]
 
@@ -574,23 +577,29 @@ def _sides(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     return sides
 
 
-def _own_board(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """Return a picture of a match of ours below its players, preferably one where it is our turn."""
-    ours = [match for match in display.world.matches.values() if match.you is not None and match.outcome is None]
+def _picture(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
+    """Return a picture of a match below its players: one of ours, first where it is our turn, or the featured one."""
+    world, width = display.world, size[0]
+    ours = [match for match in world.matches.values() if match.you is not None and match.outcome is None]
     match = next((each for each in ours if each.position.to_move == each.you), next(iter(ours), None))
+    match = match or world.matches.get(display.featured or "")
     if match is None or size[1] < _LEAST_BOARD:
         return []
     watched = replace(display, shown=match.match, cursor=-1, overlay=Overlay.NONE)
-    board = draw_board(watched, size[0], size[1] - 2, glyphs)
+    seated = seats(watched, match, now_ms, width, glyphs, is_roomy=False)
+    board = draw_board(watched, width, size[1] - 3 - len(seated), glyphs)
     if board is None:
         return []
     for line in board:
         line.spans = [span for span in line.spans if isinstance(span.style, str)]
-        aim(line, Show(match.match))
-    return [Text(cut(words.pairing(match), size[0], glyphs).rstrip(), style="bold dim"), *board, Text()]
+        if world.you is not None:
+            aim(line, Show(match.match) if match.you is not None else Send(WatchRequest(0, match=match.match)))
+    whose = "" if world.you is None else "Your match: " if match.you is not None else "Featured: "
+    heading = _heading(Row((f"{whose}{clean(match.game.title, 30)}",)), width, glyphs)
+    return [heading, *seated, Text(), *centred(board, width), Text()]
 
 
-def _spaced(rows: list[Row]) -> list[Row]:
+def _spaced(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with an empty line above each heading except the first row."""
     gaps = ([Row(("",))] * (row.is_heading and number > 0) for number, row in enumerate(rows))
     return [each for gap, row in zip(gaps, rows, strict=True) for each in (*gap, row)]

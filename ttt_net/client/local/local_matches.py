@@ -4,7 +4,8 @@ The referee is the server's. Between two people, offers are accepted immediately
 agrees to a draw under the same conditions as a server's bots. A new match keeps the sides.
 """
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -236,6 +237,48 @@ class LocalMatches:
 
     def _snapshot(self, match: Match, now_ms: int) -> Snapshot:
         return match.snapshot(self.you, _HERE, now_ms)
+
+
+_NEAR, _WIDE = 4, 40
+"""With more legal moves than the second, only those beside the last moves are considered, as many as the first."""
+
+
+def demonstration(game: str, luck: random.Random) -> Iterator[Snapshot]:
+    """Yield the positions of a match that plays itself: wins are taken and threats answered, all else is chance."""
+    match = Match(Started("demonstration", 1, 0, game, (PlayerInfo("X"), PlayerInfo("O")), None))
+    yield match.snapshot(None, _HERE, 0)
+    while not match.is_over:
+        play = PlayRequest(0, match.id, len(match.moves), _sensible_move(match, luck))
+        for event in referee.decide(match, match.to_move or 0, play, 0):
+            match.evolve(event)
+        yield match.snapshot(None, _HERE, 0)
+
+
+def _sensible_move(match: Match, luck: random.Random) -> int:
+    """Return a winning move, or else one after which the opponent has no winning move, where there is one."""
+    rules, shape = match.game, match.snapshot(None, _HERE, 0).game
+    recent = [shape.move_cells[move] for _, move in match.moves[-_NEAR:]]
+
+    def considered(state: object) -> list[int]:
+        moves = list(rules.actions(state))
+        near = [move for move in moves if any(_is_beside(shape.move_cells[move], cell, shape.shape) for cell in recent)]
+        return near if len(moves) > _WIDE and near else moves
+
+    def wins(state: object) -> list[int]:
+        ends = ((move, rules.outcome(rules.result(state, move))) for move in considered(state))
+        return [move for move, outcome in ends if outcome is not None and outcome.winner == rules.to_move(state)]
+
+    if won := wins(match.state):
+        return won[0]
+    moves = considered(match.state)
+    luck.shuffle(moves)
+    return next((move for move in moves if not wins(rules.result(match.state, move))), moves[0])
+
+
+def _is_beside(cell: int, other: int, shape: Sequence[int]) -> bool:
+    """Tell whether two cells of a board touch; passes and swaps have no cell."""
+    width = shape[-1]
+    return min(cell, other) >= 0 and max(abs(cell % width - other % width), abs(cell // width - other // width)) == 1
 
 
 def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:

@@ -398,6 +398,7 @@ def gone_on(display: Display, match: Snapshot) -> Effect:
     requests: tuple[Request, ...] = ()
     if watched is not None and not display.world.has_seat(watched):
         display, requests = display.in_world(display.world.without_match(watched)), (UnwatchRequest(0, match=watched),)
+        display = replace(display, featured=None)
     return replace(display, pages=display.pages_under(match)).showing(match), requests
 
 

@@ -74,6 +74,7 @@ from ttt_net.messages import (
     SeekRequest,
     TournamentList,
     UnseekRequest,
+    UnwatchRequest,
     WatchRequest,
 )
 from ttt_net.text import clean, counted
@@ -403,6 +404,27 @@ def _bots_with_time(display: Display) -> list[ListedPlayer]:
     """Return the listed bots that have a free place."""
     told = display.world.reply(PlayerList)
     return [each for each in told.players if each.bot is not None and not _is_busy(each)] if told is not None else []
+
+
+def featured_watched(display: Display, *, has_room: bool) -> Effect:
+    """Watch the featured match as a picture beside the lists; the next one when it is over and no longer listed.
+
+    A match of ours is a better picture. The end of a match stays visible while no other match is being played.
+    """
+    world, pictured = display.world, display.featured
+    listed = [each.match for each in live_of_others(display)]
+    if world.link is not LinkState.ONLINE:
+        return display, ()
+    is_wanted = has_room and display.page.screen != "match" and not world.has_unfinished_match
+    if pictured is None:
+        if not is_wanted or display.page.screen != "lobby" or world.watching is not None or not listed:
+            return display, ()
+        world = replace(world, watching=listed[0], watch_code=None)
+        return replace(display, featured=listed[0], world=world), (WatchRequest(0, match=listed[0]),)
+    if is_wanted and (pictured in listed or not listed):
+        return display, ()
+    requests = (UnwatchRequest(0, match=pictured),) if world.watching == pictured else ()
+    return replace(display.in_world(world.without_match(pictured)), featured=None), requests
 
 
 def _verb_of(row: Row) -> str:

@@ -276,6 +276,15 @@ def section(heading: str, rows: Sequence[Row]) -> list[Row]:
     return [Row((heading,), is_heading=True), *rows] if rows else []
 
 
+PICTURE_SIZE = (100, 24)
+"""The least columns and rows of a window in which a picture stands beside a list."""
+
+
+def has_room_for_picture(size: tuple[int, int]) -> bool:
+    """Tell whether a picture stands beside a list in a window of this size (columns, rows)."""
+    return size[0] >= PICTURE_SIZE[0] and size[1] >= PICTURE_SIZE[1]
+
+
 def cursor_of(rows: Sequence[Row], key: str, place: int) -> int | None:
     """Return the index of the row at the cursor: the one with the key, or else the nearest to its old place.
 

@@ -136,6 +136,7 @@ async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox
             while not controller.is_done:
                 now_ms = _now_ms()
                 controller.look_at_link()
+                controller.look_at_window(screen.size, now_ms)
                 screen.paint(controller.display, now_ms)
                 try:
                     wait_s = _wait_s(controller.display, now_ms)

@@ -155,11 +155,16 @@ class TerminalScreen:
             yield
         self._shown, self._title, self.is_focused = None, None, True
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The current columns and rows of the window."""
+        return self._canvas.size
+
     def paint(self, display: Display, now_ms: int) -> None:
         """Show the display at the current size of the window."""
         self._tell_turn(display)
         self._copy(display.copied)
-        size = self._canvas.size
+        size = self.size
         display = self._moving(display, now_ms)
         page = draw(display, size, now_ms, self._glyphs)
         if self._shown != (page, size):
