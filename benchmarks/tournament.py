@@ -5,6 +5,8 @@ that is killed with SIGKILL; the players come back by their tokens and resume. E
 messages: the matches that began, the results in their histories, and the final standings. The exit code is 1 if a
 result was lost or counted twice, or if the standings are not what the results say. With `--nodes 3` there are three
 servers of a cluster, and the one that directs the tournament is killed.
+
+With `--late 1`, another player enters while round 2 is played; with `--leave 1`, one leaves while round 3 is played.
 """
 
 import argparse
@@ -51,6 +53,10 @@ class Course(NamedTuple):
     kills: int
     thought_s: float
     """How long a move takes, on average."""
+    late: int = 0
+    """How many more players enter while round 2 is played."""
+    leave: int = 0
+    """How many players leave while round 3 is played."""
 
 
 class Book:
@@ -61,11 +67,15 @@ class Book:
         self.places: dict[str, tuple[int, int]] = {}
         """Round and board of each match that began."""
         self.seats: dict[str, tuple[str, str]] = {}
+        self.byes: set[tuple[int, str]] = set()
+        """The round and the player of each bye."""
         self.ended: Counter[int] = Counter()
         """Ends that were heard, by round."""
         self.heard_ends: set[str] = set()
         self.something = asyncio.Event()
         """Set whenever an end was heard, or the tournament has changed."""
+        self.changed = asyncio.Event()
+        """Set whenever the tournament was told."""
         self.told = asyncio.get_running_loop().create_future()
         """The first message about the tournament."""
         self.last: Message = {}
@@ -84,9 +94,11 @@ class Book:
             self._ended(message["match"])
         elif message["type"] == "tournament":
             self.last = message
+            self.byes |= {(message["round"], each["first"]) for each in message["boards"] if "second" not in each}
             if not self.told.done():
                 self.told.set_result(message)
             self.something.set()
+            self.changed.set()
 
     def _ended(self, match: str) -> None:
         if match in self.places and match not in self.heard_ends:
@@ -100,6 +112,8 @@ class Person:
 
     def __init__(self, name: str, urls: Sequence[str], book: Book, course: Course) -> None:
         self.name = name
+        self.is_in = True
+        """Whether they enter the tournament when they connect."""
         self.token = ""
         self.socket: ClientConnection | None = None
         self._urls, self._book, self._course = urls, book, course
@@ -158,8 +172,7 @@ class Person:
         self.token = told.get("token", self.token)
         self.socket = socket
         if self._book.code.done():
-            is_teacher = self.name == TEACHER
-            await self.say("attend" if is_teacher else "enter", tournament=self._book.code.result())
+            await self.say("enter" if self.is_in else "attend", tournament=self._book.code.result())
         for match in told["matches"]:
             await self.say("resume", match=match, seq=0)
 
@@ -219,6 +232,12 @@ class Verdict(NamedTuple):
     faults: list[str]
 
 
+def expected(names: list[str], course: Course, round_number: int) -> list[str]:
+    """Return the players of a round; the late-comers are the last of `names`, and the first leave."""
+    most = len(names) if round_number > 2 else len(names) - course.late
+    return names[course.leave if round_number > 3 else 0 : most]
+
+
 def judge(book: Book, results: dict[str, tuple[int | None, str]], names: list[str], course: Course) -> Verdict:
     """Compare the standings with the results of all matches, counted here."""
     faults = []
@@ -236,10 +255,13 @@ def judge(book: Book, results: dict[str, tuple[int | None, str]], names: list[st
                 scores[name] += each
             if reason in ("abort", "forfeit"):
                 faults.append(f"match {match} of round {round_number} ended by {reason}")
+    for _, name in book.byes:
+        scores[name] += 2
     twice = sum(count - 1 for count in boards.values())
     for round_number in range(1, course.rounds + 1):
         seats = [name for match, (each, _) in book.places.items() if each == round_number for name in book.seats[match]]
-        if sorted(seats) != sorted(names):
+        seats += [name for each, name in book.byes if each == round_number]
+        if sorted(seats) != sorted(expected(names, course, round_number)):
             faults.append(f"round {round_number} has not every player once")
     faults += [f"{' and '.join(sorted(pair))} met {count} times" for pair, count in met.items() if count > 1]
     told = {row["player"]: row["score"] for row in book.last["standings"]}
@@ -249,7 +271,7 @@ def judge(book: Book, results: dict[str, tuple[int | None, str]], names: list[st
     ordered = [row["score"] for row in book.last["standings"]]
     if ordered != sorted(ordered, reverse=True):
         faults.append("standings are not in order")
-    extra = max(0, sum(told.values()) - 2 * len(book.places))
+    extra = max(0, sum(told.values()) - 2 * (len(book.places) + len(book.byes)))
     return Verdict(len(book.places), len(lost), twice + extra, faults)
 
 
@@ -258,10 +280,13 @@ class Evening:
 
     def __init__(self, course: Course, urls: Sequence[str], tasks: asyncio.TaskGroup) -> None:
         self.course, self.book, self.killed = course, Book(), 0
-        self._names = [f"Player {number}" for number in range(1, course.players + 1)]
+        self._names = [f"Player {number}" for number in range(1, course.players + course.late + 1)]
         self._kills = {round(1 + (each + 1) * course.rounds / (course.kills + 1)) for each in range(course.kills)}
         teacher = Person(TEACHER, urls, self.book, course)
+        teacher.is_in = False
         self._people = [Person(name, urls, self.book, course) for name in self._names]
+        for person in self._people[course.players :]:
+            person.is_in = False
         self._living = [tasks.create_task(each.live()) for each in (teacher, *self._people)]
         tasks.create_task(_open(teacher, self._people, course, self.book))
 
@@ -330,10 +355,24 @@ async def _open(teacher: Person, people: list[Person], course: Course, book: Boo
     code = (await book.told)["tournament"]
     book.code.set_result(code)
     await teacher.ask("attend", tournament=code)
-    for person in people:
+    for person in people[: course.players]:
         answer = await person.ask("enter", tournament=code)
         assert answer["type"] == "ok", answer
     await teacher.ask("direct", tournament=code, act="start")
+    await _in_round(book, 2)
+    for person in people[course.players :]:
+        person.is_in = True
+        assert (await person.ask("enter", tournament=code))["type"] == "ok"
+    await _in_round(book, 3)
+    for person in people[: course.leave]:
+        person.is_in = False
+        assert (await person.ask("withdraw", tournament=code))["type"] == "ok"
+
+
+async def _in_round(book: Book, number: int) -> None:
+    while book.last.get("round", 0) < number and book.last.get("state") != "over":
+        await book.changed.wait()
+        book.changed.clear()
 
 
 def main() -> int:
@@ -344,8 +383,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=2, help="how often the server is killed in mid-round")
     parser.add_argument("--thought", type=float, default=0.15, metavar="S", help="mean time of a move")
     parser.add_argument("--nodes", type=int, default=1, help="servers of a cluster, of which the stewards are killed")
+    parser.add_argument("--late", type=int, default=0, help="players who enter while round 2 is played")
+    parser.add_argument("--leave", type=int, default=0, help="players who leave while round 3 is played")
     args = parser.parse_args()
-    course = Course(args.players, args.rounds, args.kills, args.thought)
+    course = Course(args.players, args.rounds, args.kills, args.thought, args.late, args.leave)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         verdict = asyncio.run(play(course, place) if args.nodes == 1 else play_on_nodes(course, place, args.nodes))

@@ -19,3 +19,9 @@ def test_a_server_that_is_killed_in_mid_round_loses_no_result_and_counts_none_tw
 def test_a_cluster_whose_stewards_are_killed_in_mid_round_loses_no_result(tmp_path: Path) -> None:
     course = Course(players=12, rounds=3, kills=2, thought_s=0.05)
     assert asyncio.run(play_on_nodes(course, tmp_path, 3)) == (18, 0, 0, [])
+
+
+@pytest.mark.long
+def test_a_late_comer_and_a_leaver_are_in_the_rounds_that_they_are_here_for(tmp_path: Path) -> None:
+    verdict = asyncio.run(play(Course(players=8, rounds=4, kills=1, thought_s=0.05, late=1, leave=1), tmp_path))
+    assert verdict == (16, 0, 0, [])
