@@ -25,7 +25,8 @@ from tests.client.samples import (
 from ttt_net.client import words
 from ttt_net.client.act import act
 from ttt_net.client.display import Open, Page, Send
-from ttt_net.client.drawing.glyphs import encodable
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import CONSOLE, encodable
 from ttt_net.client.lines.typed_lines import command_of
 from ttt_net.client.screens.people import THANKS, history_wanted, sparkline
 from ttt_net.client.update import update
@@ -196,6 +197,14 @@ def test_a_rating_is_drawn_by_the_matches_that_changed_it_once_they_are_told() -
     page = drawn(update(display, told, 0))
     assert sparkline([*ratings, 1512]) == "▃█▁▅"
     assert "▃█▁▅" in page, "1500, 1524, 1490, and 1512 now"
+    tall = drawn(update(display, told, 0), (80, 30)).split("\n")
+    heading = next(
+        number for number, line in enumerate(tall) if "Connect Four, blitz: the last 3 rated matches" in line
+    )
+    bars = [line for line in tall[heading + 2 :] if any(block in line for block in "▁▂▃▄▅▆▇█")]
+    assert (bars[0].split()[0], bars[-1]) == ("1524", "  1490 ████████"), "from the largest to the smallest"
+    assert bars[0].index("█") == len("  1524 ") + 2, "the second match is the highest"
+    assert "rated matches" not in draw(update(display, told, 0), (80, 30), 0, CONSOLE).plain, "it lacks these blocks"
     assert drawn(update(display, structs.replace(told, player=ANN), 0)) == drawn(display), "of somebody else"
 
 

@@ -17,7 +17,7 @@ from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Send, Show, claims_in
 from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
-from ttt_net.client.drawing.kit import aim, large_clock
+from ttt_net.client.drawing.kit import aim, chart, large_clock
 from ttt_net.client.drawing.themes import in_theme
 from ttt_net.client.mailbox import Key
 from ttt_net.client.screens.board_play import phrases, whom_to_mute
@@ -525,10 +525,27 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     else:
         spaced = _spaced(rows)
         listed = draw_list(spaced if len(spaced) <= height else rows, display.page, size, glyphs)
+    listed += _charted(display, (width, height - len(listed)), glyphs)
     is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
+
+
+_CHART_ROWS = (5, 10)
+"""The least and the most rows of a chart below a list."""
+
+
+def _charted(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """Return the chart of the screen below its heading; empty without numbers, room or block characters."""
+    title, numbers = screen_of(display).chart(display)
+    width, height = size
+    rows = min(_CHART_ROWS[1], height - 3)
+    if not numbers or rows < _CHART_ROWS[0] or not glyphs.disc:
+        return []
+    style = glyphs.theme.accent if glyphs.theme is not None else ""
+    bars = [Text(" " * _INDENT + line, style=style) for line in chart(numbers, width - _INDENT, rows)]
+    return [Text(), _heading(Row((title,)), width, glyphs), Text(), *bars]
 
 
 _COLUMN_GAP = 4

@@ -160,6 +160,26 @@ def large_clock(face: str) -> list[str]:
     ]
 
 
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def chart(numbers: Sequence[int], width: int, height: int) -> list[str]:
+    """Return numbers as bars over several rows, labelled with the largest and the smallest, the newest bars only.
+
+    The smallest number is one row high, so that no bar is missing.
+    """
+    least, most = min(numbers), max(numbers)
+    labels = [str(most), *[""] * (height - 2), str(least)]
+    margin = max(map(len, labels)) + 1
+    shown = numbers[-max(1, (width - margin) // 2) :]
+    eighths = [8 + (number - least) * 8 * (height - 1) // max(1, most - least) for number in shown]
+    return [
+        f"{labels[row]:>{margin - 1}} "
+        + "".join(_EIGHTHS[max(0, min(8, bar - 8 * (height - 1 - row)))] * 2 for bar in eighths)
+        for row in range(height)
+    ]
+
+
 class View:
     """A rectangle of a sheet; if leaning, each row lies `lean` columns further right than the one below."""
 

@@ -197,8 +197,8 @@ REPORT = Screen(
 
 
 _BARS = "▁▂▃▄▅▆▇█"
-_MOST_PAST = 20
-"""The number of matches whose ratings are drawn."""
+_MOST_PAST, _LEAST_PAST = 20, 3
+"""The number of matches whose ratings are drawn, and the numbers that make a chart."""
 
 
 def _profile_title(display: Display) -> str:
@@ -279,6 +279,22 @@ def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> l
     return [*past[-_MOST_PAST:], rating.rating] if past else []
 
 
+def _chart(display: Display) -> tuple[str, Sequence[int]]:
+    """Return the past of the rating at the cursor, or else of the first one that has a past."""
+    told = display.world.reply(ProfileReply)
+    ratings = told.ratings if told is not None else []
+    ratings = sorted(ratings, key=lambda each: f"rating:{each.game}:{each.speed}" != display.page.row)
+    drawn = ((each, _past_ratings(display, told, each)) for each in ratings if told is not None)
+    return next(
+        (
+            (f"{words.title_of(each.game)}, {each.speed}: the last {len(past) - 1} rated matches", past)
+            for each, past in drawn
+            if len(past) >= _LEAST_PAST
+        ),
+        ("", ()),
+    )
+
+
 def sparkline(numbers: Sequence[int]) -> str:
     """Return numbers as a row of bars, scaled so that the smallest and the largest are a full bar apart."""
     least, most = min(numbers, default=0), max(numbers, default=0)
@@ -303,6 +319,7 @@ PROFILE = Screen(
     name="profile",
     title=_profile_title,
     rows=_profile_rows,
+    chart=_chart,
     requests=lambda page: (ProfileRequest(0, name=page.about or None),),
     replies=(ProfileReply,),
     asks_next=history_wanted,

@@ -165,6 +165,8 @@ class Screen:
     """The line above the keys unless the player is typing or answering a question."""
     footer: Callable[[Display, int], list[str]] = lambda display, width: []
     """Lines below the rows, if there is room, or instead of them."""
+    chart: Callable[[Display], tuple[str, Sequence[int]]] = lambda display: ("", ())
+    """A heading, and numbers to draw as bars below the rows, if there is room."""
     requests: Callable[[Page], tuple[Request, ...]] = _no_requests
     """The requests to send when the screen opens."""
     replies: tuple[type[ServerMessage], ...] = ()
