@@ -27,7 +27,7 @@ def test_two_browsers_play_a_whole_match_look_back_on_it_and_begin_the_rematch(p
     second.press("Accept")
     second.play(4)
     first.await_turn()
-    assert first.cell(4).get_attribute("aria-label") == "row 2 column 2, X, last move"
+    assert first.cell(4).get_attribute("aria-label") == "b2, X, last move"
     assert first.page.locator(".score").all_inner_texts() == ["0", "1"]
 
 
@@ -42,7 +42,7 @@ def test_a_finger_aims_first_where_cells_are_smaller_than_it(site: Place) -> Non
     wait_for(lambda: len(stage.of("play")) == 1, ann)
     stage.tell(Scene("ultimate", (30, 0)).snapshot())
     ann.page.locator("#cell-0.last").wait_for()
-    assert ann.cell(40).get_attribute("aria-label") == "board 5 row 2 column 2, empty, not in play"
+    assert ann.cell(40).get_attribute("aria-label") == "5:b2, empty, not in play"
     ann.page.evaluate(DOUBLE_TAP, "cell-1")
     ann.until("Place at 1:b3?")
     assert len(stage.of("play")) == 1, "a double tap only aims"
@@ -121,7 +121,7 @@ def test_a_match_is_played_with_the_keyboard_alone(place: Place) -> None:
     if in_turn(ann, bob)[0] is bob:
         bob.play(8)
     ann.await_turn()
-    tab_to(ann, "row 2 column 2")
+    tab_to(ann, "b2")
     keys.press("ArrowUp")
     keys.press("ArrowLeft")
     keys.press("Enter")

@@ -6,6 +6,7 @@ import { document, textOf } from "./document.js";
 import { snapshot } from "./matches.js";
 import { computerMove } from "../../../ttt_net/web/src/computer.js";
 import { lines } from "../../../ttt_net/web/src/lines.js";
+import { cellNames } from "../../../ttt_net/web/src/local.js";
 import { WholePage } from "./whole.js";
 
 const GAMES = {
@@ -82,6 +83,12 @@ for (const name of Object.keys(GAMES) as Name[]) {
     assert.ok(moves.length > 4);
   });
 }
+
+test("cells on this device have the names that the server gives their moves", () => {
+  assert.deepEqual(cellNames([3, 3], false).slice(0, 4), ["a3", "b3", "c3", "a2"]);
+  assert.deepEqual(cellNames([6, 7], true).slice(-2), ["6", "7"]);
+  assert.deepEqual([cellNames([4, 4, 4], false)[16], cellNames([4, 4, 4], true)[63]], ["2:a4", "d1"]);
+});
 
 const pages: WholePage[] = [];
 afterEach(() => {

@@ -89,7 +89,7 @@ test("a finished match is looked back on by the slider, the arrow keys and by it
   assert.equal(document.querySelectorAll(".cell.won").length, 3);
   await page.press("one move back");
   assert.match(status(), /^Move 4 of 5/);
-  assert.equal(document.getElementById("cell-2")!.getAttribute("aria-label"), "row 1 column 3, empty");
+  assert.equal(document.getElementById("cell-2")!.getAttribute("aria-label"), "c3, empty");
   await slideTo(page, 1);
   assert.equal(marks(), 1);
   await slideTo(page, 5);

@@ -237,6 +237,34 @@ test("a visitor plays a bot of the chosen strength before giving a name", async 
   assert.deepEqual(fields(page.of("challenge").slice(1), "name", "level"), [["Kim", 8]]);
 });
 
+test("a visitor invites a friend by one tap, without a name, and the share sheet opens", async () => {
+  const page = await visitor();
+  const shared: string[] = [];
+  Object.assign(navigator, { share: async ({ url }: { url: string }) => void shared.push(url) });
+  try {
+    await page.press("Invite a friend");
+    await page.says({ ...WELCOME, you: { name: "Guest 1" } });
+    assert.deepEqual(fields(page.of("invite"), "game"), [["tictactoe"]]);
+    await page.says(INVITATION);
+    await page.until(".code", "ABC123");
+    assert.deepEqual(shared, ["http://here/j#ABC123"]);
+    await page.says(INVITATION);
+    assert.equal(shared.length, 1, "a later invitation is sent by hand");
+  } finally {
+    delete (navigator as { share?: unknown }).share;
+  }
+});
+
+test("a link to watch shows the match before it asks for a name", async () => {
+  const page = await visitor({}, "/m/m1");
+  await page.greeted(1);
+  assert.deepEqual(textOf("input"), []);
+  await page.says({ ...WELCOME, you: { name: "Guest 1" } });
+  assert.deepEqual(fields(page.of("watch"), "match"), [["m1"]]);
+  await page.says(snapshot({ you: undefined }));
+  await page.until("main.match");
+});
+
 test("the cell that was tapped on the first screen is the first move against the bot", async () => {
   const page = await visitor();
   await page.tap(4);

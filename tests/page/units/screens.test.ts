@@ -27,7 +27,7 @@ test("a move of the opponent is shown, announced, and makes it our turn", async 
   assert.equal(status(), "Ann’s turn.");
   await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 0, ply: 1, move: 4, position: position("....X....") });
   assert.equal(said(), "Ann played b2. Your turn: place O.");
-  assert.equal(label(4), "row 2 column 2, X, last move");
+  assert.equal(label(4), "b2, X, last move");
   assert.match(document.title, /^● Your turn/);
 });
 
@@ -37,7 +37,7 @@ test("a tap sends the move once, and one out of turn is answered", async () => {
   await page.tap(4);
   await page.tap(4);
   assert.deepEqual(page.of("play").map((each) => (each as { move?: number }).move), [4]);
-  assert.equal(label(4), "row 2 column 2, X, sending");
+  assert.equal(label(4), "b2, X, sending");
   await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 0, ply: 1, move: 4, position: position("....X....") });
   await page.tap(0);
   await page.until(".toast", "It is not your turn.");
@@ -66,7 +66,7 @@ test("in misère the sentence and the line are of the player who lost by it", as
   await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "line" });
   assert.equal(status(), "You lost: You completed a line.");
   assert.ok(document.querySelector(".boards.loss"));
-  assert.equal(label(0), "row 1 column 1, X, losing line");
+  assert.equal(label(0), "a3, X, losing line");
 });
 
 test("a watcher reads names as they are written", async () => {
@@ -80,7 +80,7 @@ test("a watcher reads names as they are written", async () => {
 test("the mark that vanishes next is marked", async () => {
   const page = await ann();
   await page.says(snapshot({ game: { ...GAME, name: "vanishing" }, moves: [0, 1, 4, 2, 5, 3], position: position("XOOOXX...") }));
-  assert.equal(label(0), "row 1 column 1, X, vanishes with the next move");
+  assert.equal(label(0), "a3, X, vanishes with the next move");
   assert.ok(document.querySelector("#cell-0.fading"));
 });
 

@@ -132,6 +132,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
       isStones(game)
         ? h("svg.lines", box, crossings(width, height))
         : (layers > 1 || !game.gravity) && h("svg.hash", { ...box, preserveAspectRatio: "none" }, hash(width, height, game.block)),
+      game.block && h("svg.above.tints", box, blocks(look, legal, true)), // below the marks
       h(
         "div.grid",
         { role: "grid", label: layers > 1 ? f(w.layer, z + 1) : w.board },
@@ -272,13 +273,14 @@ function blockOf(game: Game, cell: number): number {
 }
 
 /** The frames of small boards, with the playable ones highlighted, and the marks of their winners. */
-function blocks({ game, position, canMove }: Look, legal: Set<number>): Child {
+function blocks({ game, position, canMove }: Look, legal: Set<number>, isTint = false): Child {
   const [, rows, columns] = sizes(game);
   const [down = 1, across = 1] = game.block ?? [];
   const open = new Set([...legal].map((cell) => blockOf(game, cell)));
   return range((rows / down) * (columns / across), (n) => {
     const [x, y] = [(n * across) % columns, Math.floor((n * across) / columns) * down];
     const place = { x: x + 0.05, y: y + 0.05, width: across - 0.1, height: down - 0.1 };
+    if (isTint) return open.has(n) && canMove && h("rect.tint", { key: n + 1, rx: 0.2, ...place });
     const mark = position.blocks?.[n] ?? "";
     return [
       h("rect.block", { key: n + 1, class: [open.has(n) && "open", open.has(n) && canMove && "ours"], rx: 0.2, ...place }),
@@ -287,12 +289,10 @@ function blocks({ game, position, canMove }: Look, legal: Set<number>): Child {
   });
 }
 
-/** Where a cell is, in words. */
+/** The name of a cell; where marks fall, several cells share the name of a move, so that it is described. */
 function placeName(game: Game, cell: number): string {
   const [z, y, x] = placeOf(game, cell);
-  const [down = 1, across = 1] = game.block ?? [];
-  if (game.geometry) return nameAt(game, cell);
-  if (game.block) return f(w.placeInBlock, blockOf(game, cell) + 1, (y % down) + 1, (x % across) + 1);
+  if (!game.gravity) return nameAt(game, cell).replace(/^[XO](?=[a-z])/, ""); // as moves are named, without the mark
   return game.shape.length === 3 ? f(w.placeInLayer, z + 1, y + 1, x + 1) : f(w.placeOnBoard, y + 1, x + 1);
 }
 

@@ -234,9 +234,16 @@ function alone(): Tree {
   );
 }
 
+const addressOf = ({ code }: { code: string }): string => `${site()}/j#${code}`;
+
+/** Pass our invitation to the share sheet, where the browser has one; otherwise the lobby shows its address. */
+export function sendInvitation(): void {
+  if (state.invitation && "share" in navigator) send(addressOf(state.invitation));
+}
+
 function invited(): Tree {
   const { code, game, time } = state.invitation!;
-  const address = `${site()}/j#${code}`;
+  const address = addressOf({ code });
   const field = { type: "text", readonly: true, value: address, label: w.address };
   return h(
     "section.panel.waiting",

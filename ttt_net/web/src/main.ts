@@ -53,6 +53,8 @@ function heardOfAll(message: Heard): void {
       break;
     case "invitation":
       keepInvitation();
+      if (ui.isInviting) fetchNow().then(() => later()?.sendInvitation());
+      ui.isInviting = false;
       break;
     case "tournament":
       if (place().kind !== "j") break; // otherwise the code was not that of an invitation
@@ -134,6 +136,7 @@ function welcomed(own: string[]): void {
   ui.closing = "";
   recallInvitation();
   waitForBot();
+  if (ui.isInviting) fetchNow().then(() => later()?.invite());
   for (const match of own) resume(match);
   for (const id of matches.keys()) if (!own.includes(id) && id !== seen?.match) matches.delete(id);
   if (seen && !own.includes(seen.match)) see(seen.match);
@@ -190,6 +193,9 @@ function nextFrame(act: () => void): void {
 /** Whether a match of the first screen begins, or is played there without the server. */
 const isOpening = (): boolean => ui.isBeginning || (ui.opening.isRunning && place().kind === "lobby");
 
+/** Whether the server is about to know us: as the player of this browser, or as somebody who only watches. */
+const isArriving = (): boolean => link.isKnown() || (place().kind === "m" && !state.parted);
+
 function screenNow(): Tree {
   const { kind } = place();
   const match = shown();
@@ -197,7 +203,7 @@ function screenNow(): Tree {
   if (kind === "here") return later()?.localScreen() ?? messageScreen();
   if (isOpening()) return nameScreen();
   if (kind === "wall" && !state.parted) return later()?.cups()?.wallScreen() ?? messageScreen();
-  if (state.parted || !state.you) return link.isKnown() ? messageScreen() : nameScreen();
+  if (state.parted || !state.you) return isArriving() ? messageScreen() : nameScreen();
   if (match) return later()?.matchScreen(match) ?? messageScreen();
   if (kind === "m" || kind === "j") return messageScreen();
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
@@ -236,9 +242,10 @@ async function begin(): Promise<void> {
   addEventListener("offline", () => link.wentOffline());
   addEventListener("pageshow", () => link.hurry());
   document.addEventListener("visibilitychange", () => document.hidden || link.hurry());
-  if (isWall && !link.isKnown()) link.start();
+  const isWatching = isWall || place().kind === "m"; // without a name
+  if (isWatching && !link.isKnown()) link.start();
   draw();
-  if (link.isKnown() || isWall) later();
+  if (link.isKnown() || isWatching) later();
   else {
     askOffer();
     fetchInTime();

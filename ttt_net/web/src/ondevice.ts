@@ -119,7 +119,7 @@ function positionOf(game: Game, line: Line, moves: number[]): Position {
 }
 
 /** Whether a mark can rest in a cell: where marks fall, only at the bottom or on another mark. */
-function rests(game: Game, marks: string[], cell: number): boolean {
+export function rests(game: Game, marks: string[], cell: number): boolean {
   const under = below(game, cell);
   return under < 0 || marks[under] !== ".";
 }

@@ -75,6 +75,8 @@ export const ui = {
   botWanted: null as (Wish & Asked) | null,
   /** A match that was started on the first screen, which stays until the match arrives. */
   isBeginning: false,
+  /** Whether a visitor wants an invitation to send, as soon as the server knows them. */
+  isInviting: false,
   /** The cell to play as soon as a match begins; -1 for none. */
   wantedCell: -1,
   areSettingsOpen: false,

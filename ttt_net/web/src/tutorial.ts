@@ -1,10 +1,12 @@
 /** Lessons: one or two positions of each game, played in twenty seconds. Knows no server. */
 
-import { board, landing, type Look, sizes } from "./board.js";
+import { board, landing, type Look } from "./board.js";
 import { confetti } from "./cheer.js";
 import { button, h, type Tree } from "./dom.js";
 import { f, w } from "./i18n.js";
 import { lines } from "./lines.js";
+import { cellNames } from "./local.js";
+import { rests } from "./ondevice.js";
 import { type Game, movesAt, redraw } from "./store.js";
 
 type Words = "lessonWin" | "lessonBlock" | "lessonAvoid" | "lessonWild" | "lessonVanish" | "lessonSend";
@@ -72,7 +74,7 @@ function theBoard(name: string, { shape, row, gravity = false, block: small }: L
   const cells = Array.from({ length: count }, (_, cell) => cell);
   const { x, o, goal, mark = "X", made } = { ...step, made: now.made };
   const signs = cells.map((cell) => (x.includes(cell) && !(made >= 0 && cell === step.fading) ? "X" : o.includes(cell) ? "O" : cell === made ? mark : "."));
-  const game: Game = { name: `lesson ${name}`, title: "", rule: "", shape, gravity, move_cells: cells, move_names: cells.map(String), ...(small && { block: small }) };
+  const game: Game = { name: `lesson ${name}`, title: "", rule: "", shape, gravity, move_cells: cells, move_names: cellNames(shape, gravity), ...(small && { block: small }) };
   const legal = made >= 0 ? [] : (step.legal ?? cells.filter((cell) => signs[cell] === "." && rests(game, signs, cell)));
   const line = made >= 0 && row ? (lines(shape, row, made).find((each) => each.every((cell) => signs[cell] === mark)) ?? []) : [];
   const look: Look = {
@@ -98,11 +100,4 @@ function theBoard(name: string, { shape, row, gravity = false, block: small }: L
     else change({ isWrong: true });
   };
   return board(look, { choose, hover: () => {}, focus: (focus) => change({ focus }) });
-}
-
-/** Whether a mark can rest in a cell: where marks fall, only at the bottom or on another mark. */
-function rests(game: Game, marks: string[], cell: number): boolean {
-  const [layers, height, width] = sizes(game);
-  const below = layers > 1 ? cell - height * width : cell + width;
-  return !game.gravity || (layers > 1 ? below < 0 : below >= marks.length) || marks[below] !== ".";
 }

@@ -72,11 +72,19 @@ export function nameScreen(): Tree {
         h("label", { for: "name" }, w.whatName),
         h("div.row", line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }), h("button.primary.large", w.play)),
         h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (!ui.botWanted && trouble())),
-        button(w.asGuest, () => comeIn(), "large"),
+        h("div.buttons", button(w.inviteFriend, inviteFriend, "large"), button(w.asGuest, () => comeIn(), "large")),
       ),
       h("p.quiet", w.noAccount),
     ),
   );
+}
+
+/** Get an invitation to the game of the first screen, without a name; the share sheet opens as soon as it is there. */
+function inviteFriend(): void {
+  choose({ game: ui.opening.game });
+  ui.isInviting = true;
+  fetchNow();
+  comeIn();
 }
 
 /** Show why a name is not allowed while it is typed; a short one only once it was longer. */

@@ -139,7 +139,6 @@ export const words: Partial<Words> = {
   layer: "الطبقة {0}",
   placeOnBoard: "الصف {0} العمود {1}",
   placeInLayer: "الطبقة {0} الصف {1} العمود {2}",
-  placeInBlock: "اللوح {0} الصف {1} العمود {2}",
   empty: "فارغة",
   onTheWay: "{0}، في الطريق",
   notInPlay: "خارج اللعب",

@@ -188,7 +188,6 @@ export const enMore = {
   kinds: { either: "either", rated: "rated", casual: "casual" } as Record<string, string>,
   maySwap: "The second player may swap sides after the first move",
   findOpponent: "Find an opponent",
-  inviteFriend: "Invite a friend",
   width: "Width",
   height: "Height",
   inRow: "In a row",

@@ -138,7 +138,6 @@ export const words: Partial<Words> = {
   layer: "Nivel {0}",
   placeOnBoard: "fila {0} columna {1}",
   placeInLayer: "nivel {0} fila {1} columna {2}",
-  placeInBlock: "tablero {0} fila {1} columna {2}",
   empty: "vacía",
   onTheWay: "{0}, en camino",
   notInPlay: "fuera de juego",

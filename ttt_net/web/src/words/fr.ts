@@ -139,7 +139,6 @@ export const words: Partial<Words> = {
   layer: "Étage {0}",
   placeOnBoard: "rangée {0} colonne {1}",
   placeInLayer: "étage {0} rangée {1} colonne {2}",
-  placeInBlock: "plateau {0} rangée {1} colonne {2}",
   empty: "vide",
   onTheWay: "{0}, en route",
   notInPlay: "hors jeu",

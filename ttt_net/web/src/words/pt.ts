@@ -138,7 +138,6 @@ export const words: Partial<Words> = {
   layer: "Camada {0}",
   placeOnBoard: "linha {0} coluna {1}",
   placeInLayer: "camada {0} linha {1} coluna {2}",
-  placeInBlock: "tabuleiro {0} linha {1} coluna {2}",
   empty: "vazia",
   onTheWay: "{0}, a caminho",
   notInPlay: "fora de jogo",

@@ -138,7 +138,6 @@ export const words: Partial<Words> = {
   layer: "Слой {0}",
   placeOnBoard: "ряд {0} столбец {1}",
   placeInLayer: "слой {0} ряд {1} столбец {2}",
-  placeInBlock: "доска {0} ряд {1} столбец {2}",
   empty: "пусто",
   onTheWay: "{0}, в пути",
   notInPlay: "сейчас не в игре",

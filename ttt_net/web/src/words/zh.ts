@@ -141,7 +141,6 @@ export const words: Partial<Words> = {
   layer: "第 {0} 层",
   placeOnBoard: "第 {0} 行第 {1} 列",
   placeInLayer: "第 {0} 层第 {1} 行第 {2} 列",
-  placeInBlock: "第 {0} 盘第 {1} 行第 {2} 列",
   empty: "空",
   onTheWay: "{0}，发送中",
   notInPlay: "不可下",
