@@ -294,6 +294,16 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),
     "a range of ratings that nobody heeds": (SeekIndex, "admits", lambda real: lambda *_: True),
     "a seek that is acknowledged and lost": (StandingSeeks, "seek", lambda real: _every(9, real)),
+    "a report of a seat that goes by the name": (
+        Chat,
+        "_report",
+        lambda real: lambda chat, session, request: real(chat, session, replace(request, side=None)),
+    ),
+    "a mute of a seat that goes by the name": (
+        Chat,
+        "_block",
+        lambda real: lambda chat, session, request: real(chat, session, replace(request, side=None)),
+    ),
     "a report that is acknowledged and lost": (
         Journal,
         "report",

@@ -242,6 +242,17 @@ class Stage(ABC):
                 query = "SELECT 1 FROM reports WHERE reporter = ?"
                 is_there = self.upgrades > 0 or self._has(query, self.player_of(peer.token))
                 what = f"a report by {peer.name}"
+                if is_there and request.side is not None and request.match is not None:
+                    is_there = self.upgrades > 0 or self._concerns_seat(
+                        "reporter", "reported", "reports", peer, request
+                    )
+                    what += f" of side {request.side} of {request.match}"
+            case wire.MuteRequest(on=True):
+                later = (
+                    each for each in peer.talk.asked.values() if isinstance(each, wire.MuteRequest | wire.BlockRequest)
+                )
+                is_there = any(later) or self._concerns_seat("player", "other", "blocks", peer, request)
+                what = f"a mute by {peer.name} of side {request.side} of {request.match}"
             case wire.RenameRequest():
                 is_newest = not any(isinstance(each, wire.RenameRequest) for each in peer.talk.asked.values())
                 is_there = not is_newest or self.was_called(self.player_of(peer.token), request.name)
@@ -298,6 +309,22 @@ class Stage(ABC):
     def was_called(self, player: int | None, name: str) -> bool:
         """Tell whether a player has that name."""
         return self._has("SELECT 1 FROM players WHERE id = ? AND name = ?", player, name)
+
+    def _concerns_seat(
+        self, by: str, about: str, table: str, peer: Peer, request: wire.ReportRequest | wire.MuteRequest
+    ) -> bool:
+        """Tell whether a row of the table is about the player of the seat that was named, or was forgotten since."""
+        seat = self.truth.execute(
+            "SELECT iif(?, second, first) FROM matches WHERE id = ?", (request.side, request.match)
+        ).fetchone()
+        if (
+            request.side is None
+            or seat is None
+            or not self._has("SELECT 1 FROM players WHERE id = ? AND token_hash IS NOT NULL", *seat)
+        ):
+            return True
+        query = f"SELECT 1 FROM {table} WHERE {by} = ? AND {about} = ?"
+        return self._has(query, self.player_of(peer.token), *seat)
 
     def _has(self, query: str, *values: object) -> bool:
         return self.truth.execute(query, values).fetchone() is not None

@@ -72,6 +72,23 @@ def _someone(peer: "Peer") -> str:
     return peer.rng.choice([*peer.world.names.values(), "nobody"])
 
 
+def _seat(peer: "Peer", name: str) -> dict[str, Any]:
+    """Return the newest match that the client knows, and a seat in it: the seat counts, whatever name goes with it."""
+    match = next(reversed(peer.matches), None)
+    return {} if match is None else {"match": match, "side": (peer.matches[match].seq + len(name)) % 2}
+
+
+def _report(peer: "Peer") -> wire.ReportRequest:
+    name, match = _someone(peer), peer.rng.choice([None, peer.any_match()])
+    where = {"match": match} if match is None or match not in peer.matches else _seat(peer, name)
+    return wire.ReportRequest(0, name=name, text="they did it", **where)
+
+
+def _mute(peer: "Peer") -> wire.MuteRequest:
+    name = _someone(peer)
+    return wire.MuteRequest(0, name=name, on=peer.rng.random() < 0.5, **_seat(peer, name))
+
+
 def _offer(peer: "Peer", kind: wire.OfferKind) -> wire.OfferRequest:
     match = peer.any_match()
     return wire.OfferRequest(0, match=match, kind=kind, ply=peer.ply_of(match))
@@ -114,13 +131,8 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "watch": (4, lambda peer: wire.WatchRequest(0, match=peer.match_of_others())),
     "unwatch": (1, lambda peer: wire.UnwatchRequest(0, match=peer.any_match())),
     "chat": (2, lambda peer: wire.ChatRequest(0, match=peer.any_match(), text=peer.signed())),
-    "report": (
-        1,
-        lambda peer: wire.ReportRequest(
-            0, name=_someone(peer), match=peer.rng.choice([None, peer.any_match()]), text="they did it"
-        ),
-    ),
-    "mute": (1, lambda peer: wire.MuteRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
+    "report": (1, _report),
+    "mute": (1, _mute),
     "block": (1, lambda peer: wire.BlockRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
     "blocks": (1, lambda peer: wire.BlocksRequest(0)),
     "lobby": (2, lambda peer: wire.LobbyRequest(0, on=peer.rng.random() < 0.7)),

@@ -38,6 +38,7 @@ RARELY_FOUND = {
     "a lost wake-up",
     "a match about to begin that is not counted",
     "a match of a tournament that nobody holds",
+    "a mute of a seat that goes by the name",
     "a mute that is not looked at",
     "a mute that other nodes do not hear of",
     "a new steward that directs nothing",
