@@ -21,6 +21,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AttendRequest,
+    DirectRequest,
     EnterRequest,
     JoinRequest,
     ListedTournament,
@@ -194,6 +195,10 @@ def test_a_player_makes_a_tournament_and_directs_it() -> None:
     assert "direct:start" in keys_of(display)
     resting = at(replace(RESTS, organiser="Ann"))
     assert {"direct:next", "direct:pause", "direct:end"} <= set(keys_of(resting))
+    asked, requests = pressed(resting, *["down"] * (keys_of(resting).index("direct:end")), "c-m")
+    assert (asked.page.screen, requests) == ("end", ())
+    assert pressed(asked, "n")[0].page.screen == "tournament"
+    assert pressed(asked, "y")[1] == (DirectRequest(0, CODE, "end"),)
     assert "direct:resume" in keys_of(at(replace(RESTS, state="paused", organiser="Ann")))
     assert not [key for key in keys_of(at(RESTS)) if key.startswith("direct")]
 

@@ -110,6 +110,18 @@ test("the wall needs no name, and watches the boards that are being played", asy
   await page.until("main", "Round 2 begins in 0:12.");
 });
 
+test("a king of the table shows its queue, also on the wall", async () => {
+  const page = await ann("/#t=BCDFG");
+  const boards = [{ board: 2, first: "Ben", second: "Cleo", match: "m2" }, { board: 1, first: "Dan", second: "Cleo", match: "m1", result: "0-0", void: true }];
+  const king = { ...RUNNING, kind: "king", rounds: 0, tie_breaks: ["in_a_row"], boards, open_boards: 1, waiting: ["Dan", "Ann"], ends_in_ms: 90000 };
+  await page.says(king);
+  await page.until("main", "1 match being played");
+  for (const said of ["1 player before you.", "It lasts 1:30 more.", "Next at the table", "does not count"]) await page.until("main", said);
+  location.hash = "#wall=BCDFG";
+  await page.says({ ...king, seq: 10, waiting: ["Ann"] });
+  await page.until("main.wall", "Next at the table: Ann");
+});
+
 test("a player makes a tournament, directs it and corrects a result", async () => {
   const page = await ann("/#t=new");
   await page.until("main", "arena");

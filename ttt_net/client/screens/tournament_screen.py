@@ -80,7 +80,7 @@ _TIE_BREAKS = {
     "koya": ("Koya", "Koya, the points against the better half"),
     "opponents": ("opponents", "the mean points of the opponents"),
     "fewer_games": ("games", "fewer matches"),
-    "in_a_row": ("in a row", "most wins in a row"),
+    "in_a_row": ("best run", "most wins in a row"),
 }
 """Of each tie-break the short name for a row, and the words for a sentence."""
 _ENDINGS = {"finished": "", "ended": " The organiser ended it."}
@@ -89,7 +89,7 @@ _ENDINGS = {"finished": "", "ended": " The organiser ended it."}
 def found(display: Display) -> TournamentReply | None:
     """Return the tournament of the page, or else the one that we entered, if it is here."""
     told = display.world.reply(TournamentReply)
-    wanted = display.page.about if display.page.screen in ("tournament", "withdraw") else display.world.entered
+    wanted = display.page.about if display.page.screen in ("tournament", "withdraw", "end") else display.world.entered
     return told if told is not None and told.tournament == wanted else None
 
 
@@ -445,9 +445,10 @@ def _directing(world: World, told: TournamentReply) -> Iterable[Row]:
         acts.append(("resume", "Go on"))
     elif told.state == "running":
         acts.append(("pause", "Pause it: matches go on, none begins"))
-    acts.append(("end", "End it: matches that are played still count"))
     requests = [(act, said, DirectRequest(0, told.tournament, act)) for act, said in acts]
-    yield from section("You are the organiser", [Row((said,), f"direct:{act}", Send(r)) for act, said, r in requests])
+    rows = [Row((said,), f"direct:{act}", Send(request)) for act, said, request in requests]
+    ending = Row(("End it",), "direct:end", Open(Page("end", about=told.tournament)))
+    yield from section("You are the organiser", [*rows, ending])
 
 
 def _withdrawing(world: World, told: TournamentReply) -> Iterable[Row]:
@@ -563,6 +564,31 @@ WITHDRAW = Screen(
     hints=lambda display: list_hints(
         [KeyHint("y", "leave it", "y"), KeyHint("n", "stay", "n")], _withdraw_rows(display, 0)
     ),
+    is_form=True,
+)
+
+
+# Ending one, after a question.
+
+
+def _end_rows(display: Display, now_ms: int) -> list[Row]:
+    told = found(display)
+    name = _title_of(told) if told is not None else "the tournament"
+    return [
+        Row((f"End {name}? No further match begins. Matches that are being played still count.",)),
+        Row((" ",)),
+        Row(("No, go on",), "stay", Command.BACK),
+        Row(("Yes, end it",), "end", Send(DirectRequest(0, display.page.about, "end"))),
+    ]
+
+
+END = Screen(
+    name="end",
+    title=_title,
+    subtitle=_subtitle,
+    rows=_end_rows,
+    keys={"y": lambda display: Send(DirectRequest(0, display.page.about, "end")), "n": Command.BACK},
+    hints=lambda display: list_hints([KeyHint("y", "end it", "y"), KeyHint("n", "go on", "n")], _end_rows(display, 0)),
     is_form=True,
 )
 

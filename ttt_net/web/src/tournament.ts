@@ -425,7 +425,7 @@ export function wallScreen(): Tree | null {
       "section.boards",
       told.state === "open" && h("div.invitation", invitation(told)),
       next && h("p.next", next),
-      queue(told),
+      !!told.waiting?.length && h("p.next", `${t.nextAtTable}: `, h("bdi", listed(told.waiting.slice(0, BOARDS)))),
       playing.slice(0, BOARDS).map(small),
       !playing.length && told.round > 0 && h("ul.entries", told.boards.slice(0, ROWS).map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each)}`)))),
     ),
