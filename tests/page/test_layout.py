@@ -143,6 +143,17 @@ def test_a_small_board_leaves_room_on_a_wide_screen_and_a_cube_uses_the_width_of
         assert bottom(box(phone, ".deck .actions")) <= SMALL_PHONE["viewport"]["height"]
 
 
+def test_cells_of_the_first_screen_can_be_tapped_on_a_small_phone(site: Place) -> None:
+    page = site.visitor(**SMALL_PHONE).page
+    page.goto(site.url)
+    for game, least in (("Qubic", 24), ("3-D tic-tac-toe", 24), ("Score Four", 24), ("Gomoku", 17)):
+        page.get_by_role("radio", name=game, exact=True).check()
+        page.locator(".layer").first.wait_for()
+        size = page.evaluate("document.querySelector('#cell-0').offsetWidth")
+        assert size >= least, f"{game}: {size} px"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), game
+
+
 def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(site: Place) -> None:
     found: dict[tuple[str, str, str], list[str]] = {}
     stage = Stage(site.visitor(**SMALL_PHONE), *[Scene(game).snapshot() for game in GAMES])

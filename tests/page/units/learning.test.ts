@@ -310,6 +310,23 @@ test("our turn is heard and felt, and told where the page is not looked at", asy
   }
 });
 
+test("sounds are on from the first tap, and silent before it", async () => {
+  const { felt, undo } = listen();
+  try {
+    Object.assign(navigator.userActivation, { hasBeenActive: false });
+    const page = await ann();
+    await page.says(snapshot({ moves: [4], position: after([4]) }));
+    await page.says({ type: "played", match: "m1", seq: 2, at_ms: 0, side: 1, ply: 2, move: 0, position: after([4, 0]) });
+    assert.ok(!felt.includes("sound"), `${felt}`);
+    Object.assign(navigator.userActivation, { hasBeenActive: true });
+    await page.says({ type: "tookback", match: "m1", seq: 3, at_ms: 0, ply: 1, position: after([4]) });
+    await page.says({ type: "played", match: "m1", seq: 4, at_ms: 0, side: 1, ply: 2, move: 1, position: after([4, 1]) });
+    assert.ok(felt.includes("sound"), `${felt}`);
+  } finally {
+    undo();
+  }
+});
+
 test("a win is felt in five parts, on one device too, where no server is told of", async () => {
   const { felt, undo } = listen();
   try {

@@ -13,12 +13,12 @@ let told: Notification | null = null;
 /** The number of waiting matches that title and icon show. */
 let shownTurns = -1;
 
-/** Play a sound and vibrate, if the player wants that. */
+/** Play a sound and vibrate, if the player wants that; browsers allow neither before the first tap. */
 export function felt(feeling: Feeling): void {
-  if (!settings.isLoud) return;
+  if (!settings.isLoud || !navigator.userActivation?.hasBeenActive) return;
   sounds ??= import("./sounds.js");
   sounds.then(({ sound }) => sound(feeling)).catch(() => (sounds = null));
-  if (navigator.userActivation?.hasBeenActive && BUZZ_MS[feeling].length) navigator.vibrate?.(BUZZ_MS[feeling]);
+  if (BUZZ_MS[feeling].length) navigator.vibrate?.(BUZZ_MS[feeling]);
 }
 
 /** Signal the end of a match. */

@@ -7,7 +7,7 @@ import { icon } from "./pieces.js";
 import { redraw, set, ui } from "./store.js";
 
 const KEPT = "ttt_net.settings";
-const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false, warns: true };
+const USUAL = { theme: "auto", isLoud: true, isFlat: false, tells: false, warns: true };
 export const settings = keptFields(KEPT, USUAL);
 
 /** Change and store settings. */
