@@ -134,16 +134,6 @@ def _evolve_at_once(write: Callable[..., None]) -> Callable[..., None]:
     return wrong
 
 
-def _ignore_corrections(evolve: Callable[..., None]) -> Callable[..., None]:
-    def wrong(now: Tournament, fact: Any) -> None:
-        if isinstance(fact, tournament.Corrected):
-            now.seq += 1
-        else:
-            evolve(now, fact)
-
-    return wrong
-
-
 def _forget_who_met(players: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: [each._replace(met={}) for each in players(*args)]
 
@@ -271,8 +261,6 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a clock of a tournament that halts while nobody is here": (Seats, "set_clock", _halt_alone),
     "a tournament that is ahead of its journal": (TournamentDesk, "_write", _evolve_at_once),
     "a tournament that is not told anew": (TournamentDesk, "changed", lambda real: _every(3, real)),
-    "a correction that changes nothing": (Tournament, "evolve", _ignore_corrections),
-    "a draw that decides a knockout": (tournament, "MAX_REPLAYS", lambda _: cast(Any, 0)),
     "an early leaver whose results count": (tournament, "without_leavers", lambda _: lambda results, *_: results),
     "a board that is settled before its end": (BoardState, "is_settled", lambda _: property(lambda _: True)),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
@@ -500,8 +488,28 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
 }
 """The same in whole servers; found in worlds of three of them."""
-ONLY_WITH = {"an unknown outcome that is told as a refusal": ("full",)}
-"""The only things that go wrong in the worlds where a fault is looked for, if few other worlds would find it."""
+_OF_TOURNAMENTS = (
+    "a result that its tournament does not hear of",
+    "a leaver who is paired",
+    "a rematch that could be avoided",
+    "a tournament that a restart forgets",
+    "a match of a tournament that nobody holds",
+    "a clock of a tournament that halts while nobody is here",
+    "a tournament that is ahead of its journal",
+    "a tournament that is not told anew",
+    "an early leaver whose results count",
+    "a board that is settled before its end",
+    "facts of a tournament that other nodes do not hear",
+    "facts of a tournament that are numbered anew",
+    "a round that other nodes do not seat",
+    "a result that other nodes do not count",
+    "a new steward that directs nothing",
+)
+ONLY_WITH: dict[str, dict[str, Any]] = {
+    "an unknown outcome that is told as a refusal": {"faults": ("full",)},
+    **{name: {"has_tournaments": True} for name in _OF_TOURNAMENTS},
+}
+"""What all worlds have in which a fault is looked for, if few other worlds would find it."""
 
 
 @contextmanager
@@ -531,8 +539,8 @@ def seeds_until_found(name: str, first: int | None = None) -> tuple[int, str] | 
                 failure = failure_among_ledgers(seed)
             else:
                 nodes = 3 if name in PLANTED_AMONG_NODES else 1
-                faults = ONLY_WITH.get(name)
-                swarm = dataclasses.replace(swarm_of(seed, nodes), faults=faults) if faults else None
+                changes = ONLY_WITH.get(name)
+                swarm = dataclasses.replace(swarm_of(seed, nodes), **changes) if changes else None
                 failure = failure_of(seed, swarm, nodes=nodes)
         if failure:
             return number + 1, failure

@@ -27,8 +27,6 @@ RARELY_FOUND = {
     "a client that keeps an offer after a move",
     "a clock that runs while the server stands still",
     "a clock of a tournament that halts while nobody is here",
-    "a correction that changes nothing",
-    "a draw that decides a knockout",
     "a flag that every node lets fall",
     "a flag that never falls",
     "a forget that sheds a mute",
