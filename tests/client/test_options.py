@@ -79,6 +79,11 @@ def test_the_link_of_an_invitation_is_all_that_it_takes() -> None:
     assert (options.url, options.join) == ("ws://192.168.1.20:8765", "K7QMX2")
 
 
+def test_a_bot_joins_by_the_code_of_a_tournament() -> None:
+    options = parse(["localhost", "--bot", "random", "--join", "BCDFG"])
+    assert (options.bot, options.join) == ("random", "BCDFG")
+
+
 def test_a_server_is_known_by_host_and_port() -> None:
     assert parse([]).server == "localhost:8765"
     assert parse(["wss://Example.org/x"]).server == "example.org:443"
@@ -140,7 +145,7 @@ def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
         ("--local --o tactics --places 2", "--places is for bots; add --bot STRATEGY"),
         ("--games 2", "--games is for bots and matches at this keyboard; add --bot STRATEGY or --local"),
         ("--join BCD234 --game qubic", "the invitation says what is played; leave out --game"),
-        ("http://h/j/BCD234 --bot random", "an invitation is for people; leave out --bot"),
+        ("http://h/j/BCD234 --bot random", "an invitation is for people; a bot joins by the code of a tournament"),
         ("--profile --game qubic", "--profile asks instead of playing; leave out --game"),
         ("--local --insecure", "--insecure does not go with --local, which needs no server"),
     ],

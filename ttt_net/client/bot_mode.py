@@ -45,6 +45,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
         pace_s=options.pace_ms / 1000,
         knows=knows_game(options.bot, options.level),
         known=NAMES,
+        tournament=options.join,
     )
     mailbox = Mailbox()
     with delivered(mailbox):
@@ -67,7 +68,15 @@ def play_engines(options: Options, engines: EngineOptions) -> Ending:
 async def _play_engines(options: Options, engines: EngineOptions) -> Ending:
     limits = (None, None) if options.games is None else (FIRST_MS, LATER_MS)
     order = SeatsOrder(
-        options.url, options.server, options.trust, options.games, options.game, options.time, limits, options.seed
+        options.url,
+        options.server,
+        options.trust,
+        options.games,
+        options.game,
+        options.time,
+        limits,
+        options.seed,
+        tournament=options.join,
     )
     if engines.file is not None:
         wanted = engines_in(engines.file)

@@ -225,7 +225,7 @@ def engines_given(given: argparse.Namespace) -> EngineOptions | None:
     if given.engine is not None and given.engines is not None:
         raise ConfigurationError("--engine is one program, --engines a file of them; choose one")
     flag = "engine" if given.engine is not None else "engines"
-    for other in ("bot", "local", "host", "join", "invite", "json"):
+    for other in ("bot", "local", "host", "invite", "json"):
         if getattr(given, other):
             raise ConfigurationError(f"--{flag} seats a bot; leave out --{other}")
     if given.engines is not None:
@@ -258,8 +258,8 @@ def check_bot(given: argparse.Namespace) -> None:
         raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
     if not 0 <= (given.reserve or 0) <= places_of(given):
         raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places_of(given)}, which are all of its places")
-    if given.bot is not None and (given.join is not None or given.invite):
-        raise ConfigurationError("--join and --invite are for people; leave out --bot")
+    if given.bot is not None and given.invite:
+        raise ConfigurationError("--invite is for people; leave out --bot")
 
 
 def _check_owners(given: argparse.Namespace) -> None:
@@ -380,7 +380,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
     code = code_of(given.join) if given.join is not None else code
     if code is not None:
-        _check_join(given)
+        _check_join(given, code)
     return Options(
         url=url,
         trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
@@ -472,12 +472,17 @@ def _at_this_keyboard(
     return replace(options, local=named.match_here(game, players, names))
 
 
-def _check_join(given: argparse.Namespace) -> None:
-    """Raise `ConfigurationError` for options that an invitation determines, or that lead elsewhere."""
+TOURNAMENT_CODE = 5
+"""The letters of a tournament's code; an invitation has six."""
+
+
+def _check_join(given: argparse.Namespace, code: str) -> None:
+    """Raise `ConfigurationError` for options that a code determines, or that lead elsewhere."""
     if given.invite:
         raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
-    if given.bot is not None:
-        raise ConfigurationError("an invitation is for people; leave out --bot")
+    is_bot = given.bot is not None or given.engine is not None or given.engines is not None
+    if is_bot and len(code) != TOURNAMENT_CODE:
+        raise ConfigurationError("an invitation is for people; a bot joins by the code of a tournament")
     for flag in ("game", "time", "opponents"):
         if getattr(given, flag) is not None:
             raise ConfigurationError(f"the invitation says what is played; leave out --{flag}")
@@ -508,7 +513,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="who is paired with you (default: people; bots are offered)",
     )
     play.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
-    play.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
+    play.add_argument("--join", metavar="CODE", help="join the match or tournament of a code; bots: a tournament")
     add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)
     add_local(parser.add_argument_group("without a server"))
     add_bot(parser.add_argument_group("to seat a bot, or with --local to play one"))

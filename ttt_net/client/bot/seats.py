@@ -73,6 +73,8 @@ class SeatsOrder:
     limits: tuple[int | None, int | None] = (None, None)
     """For how many milliseconds to retry a server that was never reached, and one that dropped; None: forever."""
     seed: int | None = None
+    tournament: str | None = None
+    """The code of the tournament in which they all play; None: they play anybody who wants to."""
 
 
 def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> EngineSettings:
@@ -194,6 +196,7 @@ class _Seat:
             knows=knows_game(as_word(self._settings), seat.level),
             known=NAMES,
             objects=_filter(seat).objection,
+            tournament=order.tournament,
         )
         log = BotReporter(order.url, self._write)
         return Bot(connection, engine.choose, plan, self._write, noticed=log.notice)
