@@ -86,6 +86,15 @@ async def test_a_host_corrects_pauses_and_ends(tmp_path: Path, host: Host) -> No
         assert "paused" in await host.run("pause", code)
         assert "ended by the organiser" in await host.run("end", code)
         assert "no tournament has that code" in await host.fail("show", "NNNNN")
+        async with each.admin() as admin:
+            acts = (await admin.ask("audit"))["acts"]
+        assert [act["what"] for act in acts if act["act"] == "tournament"] == [
+            f"{code} was made: Friday",
+            f"{code}: start",
+            f"{code}: correct 1 1 1/2-1/2 both agreed",
+            f"{code}: pause",
+            f"{code}: end",
+        ]
 
 
 @pytest.mark.parametrize(

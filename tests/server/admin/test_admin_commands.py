@@ -327,6 +327,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
         early = await server.connect()
         await early.hello(token=ann.token)
         await until(lambda: tries > 2)
+        assert server.hub.services.sanctions.are_missing
         is_broken = False
         assert await early.close_code() == 4005
         again = await server.connect()

@@ -1,14 +1,17 @@
 """Admins may do this, and nobody else may."""
 
+import asyncio
 import errno
 import json
 import os
 import re
 import socket
 import stat
+import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from websockets.asyncio.client import connect, unix_connect
@@ -16,7 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
-from tests.server.running import until
+from tests.server.running import running, until
 from ttt_net.errors import Closing, Code, ConfigurationError
 from ttt_net.server.admin import admin_server, exposition
 from ttt_net.server.admin.admin_commands import AdminCommands
@@ -27,6 +30,7 @@ from ttt_net.server.admin.admin_server import (
     SOCKET_FILE,
     TOKEN_FILE,
     AdminListener,
+    attending,
     open_listener,
 )
 from ttt_net.server.metrics import ENDINGS
@@ -481,10 +485,36 @@ async def test_at_the_end_only_ones_own_socket_is_removed(tmp_path: Path) -> Non
     assert not (tmp_path / ADDRESS_FILE).exists()
 
 
-def test_a_folder_with_too_long_a_path_gets_a_port_of_the_loopback(tmp_path: Path) -> None:
-    folder = tmp_path / ("x" * 120)
-    folder.mkdir()
-    assert opened("", folder).address.startswith("127.0.0.1:")
+@pytest.mark.parametrize(("size", "is_socket"), [(100, True), (101, False)])
+def test_a_folder_with_too_long_a_path_gets_a_port_of_the_loopback(size: int, is_socket: bool) -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place) / ("x" * (size - len(f"{place}//{SOCKET_FILE}")))
+        folder.mkdir()
+        assert len(str(folder / SOCKET_FILE)) == size
+        assert opened("", folder).address.startswith(str(folder) if is_socket else "127.0.0.1:")
+
+
+async def test_without_a_listener_there_are_no_admins(tmp_path: Path) -> None:
+    async with running(tmp_path) as server, attending(None, server.hub, lambda: None):
+        assert not (tmp_path / ADDRESS_FILE).exists()
+
+
+def test_a_token_that_cannot_be_read_is_a_complaint(tmp_path: Path) -> None:
+    (tmp_path / TOKEN_FILE).mkdir(mode=0o700)
+    with pytest.raises(ConfigurationError, match="cannot use"):
+        open_listener("", tmp_path)
+
+
+async def test_a_pause_of_the_server_itself_counts_against_no_admin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admin_server, "TICK_S", 0.01)
+    monkeypatch.setattr(admin_server, "LIMITS", replace(LIMITS, hello_s=0.3))
+    async with attended(tmp_path) as each, each.admin() as admin:
+        time.sleep(0.5)  # noqa: ASYNC251 - the whole process stands still
+        for _ in range(3):
+            await asyncio.sleep(0.01)
+        assert (await admin.ask("moderators"))["moderators"] == []
 
 
 def test_off_is_off(tmp_path: Path) -> None:

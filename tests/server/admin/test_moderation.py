@@ -1,5 +1,6 @@
 """Sanctions that follow a person, reports of players, and moderators."""
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.server.admin.attended import Admin, Attended, attended
 from tests.server.peer import Peer
+from tests.server.running import until
+from ttt_net.server.admin import moderation
+from ttt_net.server.journal import queries
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -227,7 +231,7 @@ async def test_a_moderator_mutes_kicks_bans_for_a_time_and_sees_reports(tmp_path
         async with each.admin(await moderator(host)) as anna:
             assert len((await anna.ask("reports"))["reports"]) == 1
             assert len((await anna.ask("report", number=1))["lines"]) == 2
-            await anna.done("mute", whom=rude.name, for_s=300)
+            await anna.done("mute", whom=rude.name, for_s=30 * 86_400)
             await rude.hear("sanctioned")
             await anna.done("close", number=1, act="ban", for_s=WEEK_S)
             assert await rude.close_code() == 4005
@@ -286,14 +290,20 @@ async def test_a_moderator_who_is_removed_is_out_at_once_and_after_a_restart(tmp
     async with attended(tmp_path) as each, each.admin() as host:
         token, ben = await moderator(host), await moderator(host, "Ben")
         assert "is a moderator already" in await host.failed("appoint", name="ANNA")
-        assert await host.failed("appoint", name="host")
+        for name in ("host", " ", "\x1b"):
+            assert "cannot be the name" in await host.failed("appoint", name=name)
         assert [row["name"] for row in (await host.ask("moderators"))["moderators"]] == ["Anna", "Ben"]
         async with each.admin(token) as anna:
-            assert "1 connection closed" in await host.done("dismiss", name="anna")
+            _, idle = await asyncio.open_unix_connection(each.listener.address)  # it has shown no token yet
+            assert await host.done("dismiss", name="anna") == "anna moderates no more; 1 connection closed"
+            idle.close()
             with pytest.raises(ConnectionClosed):
                 await anna.ask("reports")
         assert "no moderator is called" in await host.failed("dismiss", name="anna")
     async with attended(tmp_path) as each:
+        async with each.admin() as host:
+            await host.done("appoint", name="Cid")
+            assert await host.done("dismiss", name="Cid") == "Cid moderates no more"
         async with each.admin(ben) as moderating:
             assert (await moderating.ask("reports"))["reports"] == []
         with pytest.raises(InvalidStatus) as turned_away:
@@ -304,6 +314,29 @@ async def test_a_moderator_who_is_removed_is_out_at_once_and_after_a_restart(tmp
         assert status == 401
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
         assert not [line for line in journal.iterdump() if ben in line]
+
+
+async def test_moderators_who_could_not_be_read_at_the_start_are_let_in_once_they_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        token = await moderator(host)
+    monkeypatch.setattr(moderation, "RETRY_S", 0.0)
+    read, tries = queries.read_moderators, 0
+
+    def fail_twice(connection: sqlite3.Connection) -> list[queries.Moderator]:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise sqlite3.OperationalError("disk I/O error")
+        return read(connection)
+
+    monkeypatch.setattr(queries, "read_moderators", fail_twice)
+    async with attended(tmp_path) as each:
+        await until(lambda: tries == 3)
+        await each.server.flushed()
+        async with each.admin(token) as anna:
+            assert (await anna.ask("reports"))["reports"] == []
 
 
 async def test_a_report_concerns_the_player_of_the_seat_after_a_rename(tmp_path: Path) -> None:

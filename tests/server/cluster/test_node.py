@@ -37,6 +37,36 @@ def test_players_can_be_kicked_on_any_node() -> None:
     assert evening.people[0].is_welcome
 
 
+def test_a_sanction_is_told_once_by_the_node_of_the_player() -> None:
+    evening = Evening("a", "b")
+    evening.world.places[1] = "nowhere"
+    name, a = evening.people[1].name, evening.node("a")
+    for act in (protocol.MutePlayer(name, "loud", 60), protocol.Unmute(name), protocol.Ban(name, "rude", 60)):
+        a.ask(act)
+        evening.go(1.0)
+    told = [(each["act"], each.get("lifted", False)) for each in evening.heard(1, "sanctioned")]
+    assert told == [("mute", False), ("mute", True), ("ban", False)]
+    assert not evening.people[1].is_welcome
+    assert evening.heard(0, "sanctioned") == []
+
+
+def test_an_admin_sees_the_cluster_and_the_node_of_each_player() -> None:
+    evening = Evening("a", "b")
+    answers: list[protocol.AnyAdminReply] = []
+    a = evening.node("a")
+    with evening.world.loop.acting_as(a.process):
+        a.admin.carry_out(protocol.ListPlayers(), answers.append)
+        figures = a.admin.report().cluster
+    (listed,) = answers
+    assert isinstance(listed, protocol.PlayerRows)
+    assert {row.name: row.address == "node b" for row in listed.players} == {
+        evening.people[0].name: False,
+        evening.people[1].name: True,
+    }
+    assert figures is not None
+    assert figures.members == 3
+
+
 def test_moderators_are_known_on_all_nodes_immediately() -> None:
     evening = Evening("a", "b")
     answers: list[protocol.AnyAdminReply] = []

@@ -124,7 +124,7 @@ class AdminCommands:
             journal_bytes=services.disk.usage and services.disk.usage.journal_bytes,
             used_bytes=services.disk.used_bytes,
             cap_bytes=services.disk.cap_bytes,
-            tasks=len(asyncio.all_tasks()),
+            tasks=len(asyncio.all_tasks(services.loop)),
             accepted=metrics.accepted,
             requests=metrics.requests,
             matches=metrics.matches,

@@ -252,8 +252,9 @@ class AdminServer:
 
     def received(self, connection: Connection, text: str) -> None:
         """Carry out one request; the reply follows now, or with the journal's."""
-        connection.session = connection.session or self
-        admin = self._connections.get(connection)
+        connection.session = self
+        admin = self._connections[connection]
+        assert admin is not None, "a request comes after the handshake, and none after the close"
 
         def answer(told: protocol.AnyAdminReply) -> None:
             connection.send(frame(protocol.encode(told)))
@@ -261,8 +262,6 @@ class AdminServer:
         try:
             self.meter(connection)
             asked = protocol.decode_admin_request(text)
-            if admin is None:
-                raise Refusal(Code.BAD_MESSAGE, "you moderate no more")
             self._commands.carry_out(asked, answer, admin)
         except (msgspec.MsgspecError, RecursionError) as error:
             answer(protocol.Failed(f"this is no question: {error}"))
@@ -273,7 +272,6 @@ class AdminServer:
         """Close the connections of a dismissed moderator, by the key of their name; return how many."""
         own = [each for each, admin in self._connections.items() if admin and name_key(admin.name) == key]
         for connection in own:
-            self._connections[connection] = None
             connection.close(Closing.KICKED, "you moderate no more")
         return len(own)
 
