@@ -243,8 +243,7 @@ class OnlinePlayers:
         if session.connection.metered_as is not None:
             self._of_address.setdefault(session.connection.metered_as, set()).add(session)
         place = place_of(session)
-        if place not in self._sessions:
-            insort(self._order, place)
+        insort(self._order, place)
         self._sessions[place] = session
         self._shelf(session)[session.player] = session
 
@@ -259,10 +258,10 @@ class OnlinePlayers:
 
     def _forget_address(self, session: Session) -> None:
         address = session.connection.metered_as
-        others = self._of_address.get(address, set()) if address is not None else set()
-        others.discard(session)
-        if address is not None and not others:
-            self._of_address.pop(address, None)
+        if address is not None:
+            self._of_address[address].remove(session)
+            if not self._of_address[address]:
+                del self._of_address[address]
 
     def of_address(self, address: str) -> Collection[Session]:
         """Return the sessions of one address."""
@@ -291,10 +290,9 @@ class OnlinePlayers:
 
     def _unlist(self, session: Session) -> None:
         place = place_of(session)
-        if self._sessions.get(place) is session:
-            del self._sessions[place]
-            del self._order[bisect_left(self._order, place)]
-            self._unshelve(session)
+        del self._sessions[place]
+        del self._order[bisect_left(self._order, place)]
+        self._unshelve(session)
 
     def moved(self, session: Session) -> None:
         """Sort a session again after one of its matches has begun or ended."""
@@ -430,7 +428,7 @@ class AbortHistory(AbandonHistory):
 
     def are_apart(self, one: PlayerId, other: PlayerId, now_ms: int) -> bool:
         """Tell whether the seeks of two people are kept apart."""
-        return bool(self._apart) and self._apart.get((min(one, other), max(one, other)), 0) > now_ms
+        return self._apart.get((min(one, other), max(one, other)), 0) > now_ms
 
     def reunited(self, now_ms: int) -> list[PlayerId]:
         """Forget the pairs that may meet again, and return one player of each."""
