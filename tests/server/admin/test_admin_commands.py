@@ -1,5 +1,6 @@
 """Roles of requests, bans, mutes, backups, and the audit log."""
 
+import random
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -16,11 +17,17 @@ from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running, until
+from tests.simulation.loop import SimulatedLoop
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Refusal
 from ttt_net.server.admin import moderation as commands
 from ttt_net.server.admin import protocol
+from ttt_net.server.admin.admin_commands import AdminCommands
 from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal import Journal, queries
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal, MemoryLedger, queries
 from ttt_net.server.journal.backups import verify
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 
 HOST_REQUESTS: dict[str, dict[str, object]] = {
@@ -247,6 +254,14 @@ async def test_the_audit_log_calls_a_player_as_they_are_called_now_and_forgets_t
         await again.close_code()
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
         assert not [line for line in journal.iterdump() if "Ann" in line or "Anouk" in line]
+
+
+def test_no_tournament_is_made_before_those_of_the_journal_are_read() -> None:
+    loop, journal = SimulatedLoop().as_asyncio, Journal(MemoryLedger())
+    hub = Hub(build_services(Configuration(name="x"), journal, loop, lambda: 0, random.Random(1)))
+    admin = AdminCommands(hub, lambda: None, lambda key: 0)
+    with pytest.raises(Refusal, match="has just started"):
+        admin.carry_out(protocol.CreateTournament("Friday", "swiss", time=TimeControl(60_000)), lambda reply: None)
 
 
 async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:

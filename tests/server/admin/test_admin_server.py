@@ -17,6 +17,7 @@ import pytest
 from websockets.asyncio.client import connect, unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+import ttt_net
 from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
 from tests.server.running import running, until
@@ -276,6 +277,10 @@ async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None
         assert samples[("ttt_net_ready",)] == 1
         assert samples[("ttt_net_questions",)] == samples[("ttt_net_questions_refused_total",)] == 0
         assert samples[("ttt_net_answer_seconds_count",)] == 1
+        assert samples[("ttt_net_info", ("version", ttt_net.__version__))] == 1
+        assert samples[("ttt_net_sessions", ("kind", "bot"))] == 0
+        assert "ttt_net_disk_free_bytes" not in text, "nobody has measured it"
+        assert "ttt_net_cluster" not in text
         assert match not in text
         assert "Ann" not in text
 

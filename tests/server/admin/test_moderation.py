@@ -125,7 +125,58 @@ async def test_a_banned_deleted_player_is_rejected_with_the_same_token(tmp_path:
         assert (answer["type"], len(rows)) in (("refused", 1), ("ok", 0))
 
 
+async def test_a_sanction_that_ends_leaves_those_of_another_kind_and_of_others(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        ann, bob = await each.server.join("Ann"), await each.server.join("Bob")
+        for name in ("Ann", "Ann", "Bob"):
+            assert await host.done("mute", whom=name) == f"{name} is muted for good"
+        await host.done("unmute", whom="Bob")
+        await bob.hear("sanctioned")
+        assert (await bob.hear("sanctioned"))["lifted"] is True
+        await host.done("ban", whom="Ann")
+        assert [await ann.hear("sanctioned", act=act) for act in ("mute", "mute", "ban")]
+        assert await ann.close_code() == 4005
+        assert [told for told in ann.heard if told["type"] == "sanctioned"] == []
+        await host.done("unmute", whom="Ann")
+        for whom in ("#x", "#", "#99", "Eve"):
+            assert "is not banned" in await host.failed("unban", whom=whom)
+    async with attended(tmp_path) as each, each.admin() as host:
+        assert [(row["act"], row["whom"]) for row in (await host.ask("bans"))["sanctions"]] == [("ban", "Ann")]
+
+
+async def test_a_player_whose_name_is_a_number_is_found_by_it(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=Limits(free_names=True)) as each, each.admin() as host:
+        await each.server.join("Ann")
+        await each.server.join("31")
+        for name in ("31", "Ann"):
+            await host.done("mute", whom=name)
+        assert await host.done("unmute", whom="31") == "31 is no longer muted"
+        assert [row["whom"] for row in (await host.ask("bans"))["sanctions"]] == ["Ann"]
+
+
 # Reports.
+
+
+@pytest.mark.parametrize(("reason", "said"), [("", "your name"), ("enough", "enough")])
+async def test_a_report_is_closed_with_a_kick_or_a_mute_for_its_reason(tmp_path: Path, reason: str, said: str) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        rude, other = await each.server.join("Rude"), await each.server.join("Other")
+        for number in (1, 2, 3):
+            await other.ok("report", name="Rude", reason="name")
+            await host.done("mute", whom="Other")
+            if number == 1:
+                await host.done("close", number=1, act="mute", reason=reason)
+                assert (await rude.hear("sanctioned"))["reason"] == said
+            elif number == 2:
+                detail = await host.ask("report", number=2)
+                assert [row["whom"] for row in detail["sanctions"]] == ["Rude"]
+                text = await host.done("close", number=2, act="kick", reason=reason)
+                assert text == "Rude was sent away; report 2 is closed"
+                assert await rude.close_code() == 4005
+                assert rude.socket.close_reason == f"the host has sent you away: {said}"
+            else:
+                assert "nobody called Rude" in await host.failed("close", number=3, act="kick")
+                assert [row["number"] for row in (await host.ask("reports"))["reports"]] == [3]
 
 
 async def test_a_report_comes_with_the_last_lines_and_names_follow_their_players(tmp_path: Path) -> None:
@@ -264,10 +315,12 @@ async def test_a_moderator_sanctions_no_network_and_nobody_for_longer_than_a_mon
 ) -> None:
     async with attended(tmp_path) as each, each.admin() as host:
         await each.server.join("Ann")
+        await (await each.server.join("Eve")).ok("report", name="Ann")
         async with each.admin(await moderator(host)) as anna:
             assert await anna.failed(ask, **fields)
-        assert [act["act"] for act in (await host.ask("audit"))["acts"]] == ["appoint"]
-        assert (await host.ask("bans"))["sanctions"] == []
+            assert [act["act"] for act in (await host.ask("audit"))["acts"]] == ["appoint"]
+            assert (await host.ask("bans"))["sanctions"] == []
+            await anna.done("close", number=1)
 
 
 async def test_a_moderator_neither_ends_nor_shortens_what_the_host_has_decided_and_sees_no_address(

@@ -10,7 +10,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.pairing.lobby import Pairing
-from ttt_net.server.admin import protocol
+from ttt_net.server.admin import exposition, protocol
 from ttt_net.server.admin.moderation import Admin
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.settings.setting import Rate
@@ -65,6 +65,9 @@ def test_an_admin_sees_the_cluster_and_the_node_of_each_player() -> None:
     }
     assert figures is not None
     assert figures.members == 3
+    with evening.world.loop.acting_as(a.process):
+        written = exposition.write(a.admin.report())
+    assert written is None or "ttt_net_cluster_members 3.0" in written[1]
 
 
 def test_moderators_are_known_on_all_nodes_immediately() -> None:

@@ -340,7 +340,7 @@ class ModerationCommands:
                 if network
                 else each.player == number
                 if number is not None
-                else (each.player is not None and name_key(each.shown) == key)
+                else name_key(each.shown) == key
             )
             if each.act == act and is_it:
                 return each
