@@ -46,6 +46,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/admission/test_fair_shares.py",
         "tests/server/admission/test_fair_shares_machine.py",
     ),
+    "ttt_net/server/admin": (
+        "tests/server/admin",
+        "tests/commands/test_tournament.py",
+        "tests/server/cluster/test_node.py",
+    ),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 SAMPLED: dict[str, tuple[str, ...]] = {
@@ -63,11 +68,17 @@ SAMPLED: dict[str, tuple[str, ...]] = {
     "ttt_net/server/rooms": (
         "tests/server/rooms",
         "tests/server/test_rated.py",
+        "tests/server/matchmaking",
+        "tests/server/admin/test_moderation.py",
         "tests/server/cluster/test_node.py",
         *WORLDS,
     ),
-    "ttt_net/server/accounts": ("tests/server/accounts", "tests/server/cluster/test_node.py", *WORLDS),
-    "ttt_net/server/admin": ("tests/server/admin",),
+    "ttt_net/server/accounts": (
+        "tests/server/accounts",
+        "tests/server/rooms/test_hall_machine.py",
+        "tests/server/cluster/test_node.py",
+        *WORLDS,
+    ),
     "ttt_net/sdk": ("tests/sdk", "tests/client/bot/test_bot.py", "tests/conformance", *WORLDS),
 }
 """Those whose survivors are not all looked at yet. They are mutated when a path of theirs is given."""

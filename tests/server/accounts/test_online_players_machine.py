@@ -91,7 +91,7 @@ class Online(RuleBasedStateMachine):
         if not self.is_free(name):
             return
         info = PlayerInfo(name, "random" if is_bot else None)
-        session = Session(cast(Connection, At(address)), player, info, unfinished=sorted(live), blocks=dict(blocks))
+        session = Session(cast(Connection, At(address)), player, info, unfinished=sorted(live), blocks={**blocks})
         self.real.add(session)
         self.model[player] = Here(session, name, address, set(live))
 
