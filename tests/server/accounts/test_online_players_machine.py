@@ -84,14 +84,14 @@ class Online(RuleBasedStateMachine):
         blocks=st.dictionaries(EVERYBODY, st.booleans(), max_size=2),
     )
     def come(
-        self, player: int, name: str, is_bot: bool, address: str | None, live: set[str], blocks: dict[int, bool]
+        self, player: int, name: str, is_bot: bool, address: str | None, live: set[str], blocks: dict[int | None, bool]
     ) -> None:
         if player in self.model:
             self.go(player)
         if not self.is_free(name):
             return
         info = PlayerInfo(name, "random" if is_bot else None)
-        session = Session(cast(Connection, At(address)), player, info, unfinished=sorted(live), blocks={**blocks})
+        session = Session(cast(Connection, At(address)), player, info, unfinished=sorted(live), blocks=dict(blocks))
         self.real.add(session)
         self.model[player] = Here(session, name, address, set(live))
 
