@@ -69,13 +69,14 @@ class DrawnScreen:
 
     is_focused = True
     wait_ms = None
+    size = (80, 24)
     keys: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
         self.painted: asyncio.Queue[Display] = asyncio.Queue()
 
     def paint(self, display: Display, now_ms: int) -> None:
-        draw(display, (80, 24), now_ms, BOXES)
+        draw(display, self.size, now_ms, BOXES)
         self.painted.put_nowait(display)
 
     async def shows_moves(self, count: int) -> None:

@@ -389,7 +389,7 @@ def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealS
     bob.press("\r")
     bob.comes_to(has_board, "the board")
     ann.comes_to(has_board, "the board")
-    cid = open_terminal(real_server.address, "--name", "Cid", "--game", "gomoku", columns=100, rows=30)
+    cid = open_terminal(real_server.address, "--name", "Cid", "--game", "gomoku", columns=90, rows=30)
     cid.shows("Being played")
     cid.press("w")
     cid.comes_to(
