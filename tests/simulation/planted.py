@@ -509,7 +509,7 @@ ONLY_WITH: dict[str, dict[str, Any]] = {
     "an unknown outcome that is told as a refusal": {"faults": ("full",)},
     **{name: {"has_tournaments": True} for name in _OF_TOURNAMENTS},
 }
-"""What all worlds have in which a fault is looked for, if few other worlds would find it."""
+"""The settings of all worlds in which a fault is looked for, if few other worlds would find it."""
 
 
 @contextmanager

@@ -236,7 +236,7 @@ class Histories(RuleBasedStateMachine):
         super().__init__()
         self.abandons, self.aborts, self.now_ms = AbandonHistory(3), AbortHistory(3), 10 * HOUR_MS
         self.ends: dict[str, list[tuple[int, int]]] = {"abandons": [], "aborts": []}
-        """Who ended a match, and when; at most those of three players, the last one last."""
+        """The player who ended each match, and when; at most those of three players, the last one last."""
         self.apart: dict[frozenset[int], int] = {}
 
     def count(self, kind: str, player: int) -> int:
