@@ -48,13 +48,13 @@ def test_the_printed_engines_play_in_the_arena(
     assert "gave" not in heard.err
 
 
-def test_an_engine_that_gives_up_has_lost_its_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_engine_that_gives_up_begins_no_arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("print('ttiok', flush=True)\ninput()\ninput()\nraise SystemExit('nothing comes to mind')")
-    assert main(["arena", "random", f"engine:{sys.executable} {broken}", "--rounds", "1", "--json"]) == 0
+    assert main(["arena", "random", f"engine:{sys.executable} {broken}", "--rounds", "1", "--json"]) == 2
     heard = capsys.readouterr()
-    assert json.loads(heard.out.splitlines()[0])["won"] == 2
-    assert "broken gave 2 games up: the engine broken ended with 1: nothing comes to mind" in heard.err
+    assert heard.out == ""
+    assert "no game was played: the engine broken ended with 1: nothing comes to mind" in heard.err
     assert main(["analyse", "--strategy", f"engine:{sys.executable} {broken}"]) == 2
     assert "nothing comes to mind" in capsys.readouterr().err
 

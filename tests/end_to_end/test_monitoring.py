@@ -28,6 +28,7 @@ def metrics() -> set[str]:
         analyses=0, free_bytes=5_000_000_000, journal_bytes=1_000_000, used_bytes=900_000, cap_bytes=0,
         tasks=0, accepted=0, requests=0, matches=0, moves=0, failures=0, faults=0,
         refusals={"too_fast": 1}, endings={"silent": 1}, move_s=timing, commit_s=timing, lag_s=timing,
+        answer_s=timing,
         cluster=NodeFigures("a", 1, True, True, 3, 100, 0, 0.1, 2),
     )  # fmt: skip
     written = exposition.write(report)
