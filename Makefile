@@ -9,7 +9,7 @@ SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto -
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist lock sbom clean
+.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist release lock sbom clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -103,6 +103,9 @@ audit: install ## check dependencies for known vulnerabilities; needs the Intern
 dist: install ## build wheel and sdist into dist/, and check them
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
+
+release: install ## VERSION=0.2.0: check and build a release with checksums, and print what a person still has to do
+	@$(BIN)/python docs/developing/release.py "$(VERSION)"
 
 lock: install ## update the locked versions
 	@$(BIN)/python -m pip install --quiet uv

@@ -93,7 +93,7 @@ def place_of(path: str) -> str:
         return "index.md"
     if path == "docs/index.md":
         return CONTENTS
-    return path.removeprefix("docs/")
+    return path.removeprefix("docs/").removeprefix(".github/")
 
 
 def with_links(text: str, path: str) -> tuple[str, set[str]]:

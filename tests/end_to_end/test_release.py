@@ -2,20 +2,25 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 
+EPOCH = "1790000000"
 FORGE = "https://forge.example/them/ttt_net"
+RELEASE = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "developing" / "release.py")))
 LOCK = ROOT / "docs" / "hosting" / "requirements.lock"
 
 
@@ -24,7 +29,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return the wheel and the sdist, newly built."""
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    told = {**os.environ, "TTT_NET_FORGE": FORGE, "TTT_NET_REF": "v1.2.3"}
+    told = {**os.environ, "TTT_NET_FORGE": FORGE, "TTT_NET_REF": "v1.2.3", "SOURCE_DATE_EPOCH": EPOCH}
     built = subprocess.run(build, env=told, capture_output=True, text=True, timeout=10 * PATIENCE_S, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
@@ -62,6 +67,30 @@ def test_the_wheel_has_what_a_server_sends_and_an_engine_reads(archives: tuple[P
         built | projects | {"ttt_net/strategies/connect4.book", "ttt_net/names/alike.txt", "ttt_net/py.typed"} <= names
     )
     assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_a_release_is_built_the_same_twice_and_its_files_have_to_agree(
+    archives: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTT_NET_FORGE", FORGE)
+    monkeypatch.setenv("TTT_NET_REF", "v1.2.3")
+    again = RELEASE.build(ROOT, tmp_path / "again", EPOCH)
+    built = {path.name: sha256(path.read_bytes()).hexdigest() for path in archives}
+    assert RELEASE.differing(built, again) == []
+    assert RELEASE.differing(again, {**again, next(iter(again)): "0"}) == [next(iter(again))]
+
+    (tmp_path / "ttt_net").mkdir()
+    (tmp_path / "ttt_net" / "__init__.py").write_text('__version__ = "0.3.0"\n')
+    for heading, faults in (("## [0.3.0] - Unreleased\n", 1), ("## [0.3.0] - 2026-12-01\n", 0)):
+        (tmp_path / "CHANGELOG.md").write_text(heading)
+        assert len(RELEASE.objections("0.3.0", tmp_path)) == faults
+    assert len(RELEASE.objections("v0.3", tmp_path)) == 3
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
+
+    git("init", "--initial-branch", "main")
+    assert RELEASE.objections_of_git("0.3.0", tmp_path) == ["there are changes that are not committed"]
 
 
 def test_the_sdist_has_every_file_that_the_docs_name(archives: tuple[Path, Path]) -> None:
