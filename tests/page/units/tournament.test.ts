@@ -124,7 +124,7 @@ test("a king of the table shows its queue, also on the wall", async () => {
 
 test("a player makes a tournament, directs it and corrects a result", async () => {
   const page = await ann("/#t=new");
-  await page.until("main", "arena");
+  await page.until("main", "Arena");
   await page.submit("Name", "Friday");
   const made = page.of("organise")[0] as unknown as Record<string, unknown>;
   assert.deepEqual([made.kind, made.rounds, made.time, made.name], ["swiss", 5, { initial_ms: 180000, increment_ms: 2000 }, "Friday"]);

@@ -8,7 +8,7 @@ import { terms, wishOf } from "./games.js";
 import { f, type Language, language, listed, many, w } from "./i18n.js";
 import { go, place, turnBack } from "./place.js";
 import type { DirectRequest, ListedTournament, OrganiseRequest, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
-import { clockFace } from "./sentences.js";
+import { capital, clockFace } from "./sentences.js";
 import { leftMs, type Match, redraw, set, state, ui } from "./store.js";
 import { told as english, type Told } from "./tournaments/en.js";
 
@@ -325,7 +325,7 @@ function organiseScreen(): Tree {
       "form.panel",
       ({ name = "" }) => organise(name.trim(), game),
       line("name", t.name, { maxlength: 40, value: f(t.nameOf, ours() ?? "") }),
-      choices(t.kind, KINDS.map((kind) => [kind, t.kinds[kind] ?? kind] as const), wanted.kind, (kind) => choose({ kind })),
+      choices(t.kind, KINDS.map((kind) => [kind, capital(t.kinds[kind] ?? kind)] as const), wanted.kind, (kind) => choose({ kind })),
       wanted.kind === "swiss" && choices(t.rounds, ROUNDS.map((each) => [each, each] as const), wanted.rounds, (rounds) => choose({ rounds })),
       wanted.kind === "arena" && choices(t.minutes, MINUTES.map((each) => [each, each] as const), wanted.minutes, (minutes) => choose({ minutes })),
       choices(w.clock, CLOCKS.map((pace) => [pace, pace] as const), wanted.pace, (pace) => choose({ pace })),
