@@ -1,12 +1,14 @@
 """Tournaments over the wire: created, entered, played in rounds, corrected, and continued after a restart."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.matchmaking import lobby_feed, tournament_service
+from ttt_net.server.matchmaking import lobby_feed, match_registry, tournament_service
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 from ttt_net.tournaments.director import MAX_REST_S
@@ -398,6 +400,44 @@ async def test_subscribers_of_a_tournament_receive_renames(tmp_path: Path) -> No
         assert scores(await ann.hear("tournament")) == {"Bob": 0}
         await bob.ok("rename", name="Robert")
         assert scores(await ann.hear("tournament")) == {"Robert": 0}
+
+
+@pytest.mark.parametrize("is_seating", [False, True])
+async def test_a_player_who_is_renamed_and_away_as_a_round_begins_has_the_new_name(
+    is_seating: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher)
+        ann, bob = await players(server, code, "Ann", "Bob")
+        number = next(each for each, session in server.sessions.items() if session.info.name == "Bob")
+        journal, registry = server.hub.services.journal, server.hub.registry
+        begin, seat = journal.begin_boards, registry.begin_boards
+
+        def renamed_as_it_is_written(
+            tournament: str, seq: int, began: Any, starts: Any, done: Callable[[], None], failed: Any
+        ) -> None:
+            def written() -> None:
+                server.hub.accounts.renamed(number, "Robert")
+                done()
+
+            begin(tournament, seq, began, starts, written, failed)
+
+        def renamed_while_seated(starts: Any, begin_ms: int) -> None:
+            monkeypatch.setattr(match_registry, "OPENED_AT_ONCE", 0)
+            seat(starts, begin_ms)
+            server.hub.accounts.renamed(number, "Robert")
+            monkeypatch.setattr(match_registry, "OPENED_AT_ONCE", 1)
+
+        if is_seating:
+            monkeypatch.setattr(registry, "begin_boards", renamed_while_seated)
+        else:
+            monkeypatch.setattr(journal, "begin_boards", renamed_as_it_is_written)
+        await bob.close()
+        await until(lambda: number not in server.sessions)
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshot = await ann.hear("snapshot")
+        assert {player["name"] for player in snapshot["players"]} == {"Ann", "Robert"}
 
 
 async def test_an_arena_seats_free_players_again_after_each_match_until_its_time_is_up(tmp_path: Path) -> None:

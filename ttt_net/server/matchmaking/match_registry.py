@@ -25,7 +25,7 @@ from ttt_net.server.services import Services
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 """The letters of match ids, without easily confused ones."""
 _ID_LENGTH = 8
-_OPENED_AT_ONCE = 20
+OPENED_AT_ONCE = 20
 """The number of matches to open in one iteration of the event loop: a room takes about 40 us."""
 Start = tuple[wire.Started, tuple[PlayerId, PlayerId]]
 """The start of a match, with its players by side."""
@@ -127,7 +127,7 @@ class MatchRegistry:
             self._open_some()
 
     def _open_some(self) -> None:
-        for match in list(islice(self._unopened, _OPENED_AT_ONCE)):
+        for match in list(islice(self._unopened, OPENED_AT_ONCE)):
             self._open(match)
         if self._unopened:
             self._services.turns.join(self._open_some, "tournaments")
@@ -175,6 +175,12 @@ class MatchRegistry:
     def renamed(self, player: PlayerId, name: str) -> None:
         """Rename a player in their matches, including those that are about to start or are being read."""
         self.on_renamed(player, name)
+        for match, (start, begin_ms) in self._unopened.items():
+            if start is not None and player in start[1]:
+                started, players = start
+                sides = zip(players, started.players, strict=True)
+                names = [name if seat == player else info.name for seat, info in sides]
+                self._unopened[match] = (with_names(started, *names), players), begin_ms
         for room in (*self._unseated.values(), *self._rooms_of.get(player, {}).values()):
             room.rename(player, name)
         for session in self._beginning:

@@ -751,6 +751,7 @@ class TournamentDesk:
         """Apply a round that was journaled, and seat its players."""
         self._rests_since_ms = self._services.now_ms()
         self.now.evolve(began)
+        starts = [(with_names(started, *(self.names[player] for player in seats)), seats) for started, seats in starts]
         self._registry.begin_boards(starts, 1_000 * self.now.terms.begin_s)
 
     def _starts(self, began: BoardsBegan) -> Iterable[Start]:
