@@ -11,7 +11,9 @@ from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import (
     Ended,
+    NoteInfo,
     OutcomeInfo,
+    PieceInfo,
     PlayerInfo,
     Presence,
     Restarting,
@@ -34,6 +36,15 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
 def test_where_both_place_either_mark_the_score_uses_names() -> None:
     match = structs.replace(snapshot("wild", opponent=BEN), score=(1.0, 0.0))
     assert words.series(match) == "Series Ann 1 : 0 Ben"
+
+
+def test_in_games_with_pieces_a_turn_names_no_mark_to_place() -> None:
+    match = snapshot(opponent=BEN)
+    disc = structs.replace(match.game, pieces=[PieceInfo("X", "black", "disc"), PieceInfo("O", "white", "disc")])
+    assert words.status(seen(match)) == "Your turn: place X."
+    assert words.status(seen(structs.replace(match, game=disc))) == "Your turn."
+    passing = structs.replace(match.position, notes=[NoteInfo("pass", text="You cannot move")])
+    assert words.status(seen(structs.replace(match, game=disc, position=passing))) == "Your turn; You cannot move."
 
 
 def test_presence_is_shown_in_words() -> None:

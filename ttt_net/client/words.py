@@ -296,6 +296,12 @@ def demands(match: Snapshot, takeover: str) -> str:
     return said + "".join(f"; {text}" for text in texts if text)
 
 
+def _placed(match: Snapshot) -> str:
+    """Return what we place: `place X`. Empty in games with pieces, whose moves may turn or take others, or pass."""
+    mark = mark_of(match, match.you or 0).replace("/", " or ")
+    return "" if match.game.pieces else f"place {mark}"
+
+
 def status(display: Display, takeover: str = "Tab") -> str:
     """Return the state of the match in one sentence; empty without a match.
 
@@ -312,12 +318,13 @@ def status(display: Display, takeover: str = "Tab") -> str:
     if display.under_way is not None:
         return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
     if display.is_my_turn:
-        mark = mark_of(match, match.you or 0).replace("/", " or ")
+        placed = _placed(match)
         if display.world.is_shared:
             name = name_of(match.players[match.you or 0])
-            what = "" if name == mark else f": place {mark}"  # players without names are called by their marks
+            # players without names are called by their marks
+            what = "" if name == mark_of(match, match.you or 0) else f": {placed}" * bool(placed)
             return f"{name} to move{what}{demands(match, takeover)}."
-        return f"Your turn: place {mark}{demands(match, takeover)}."
+        return f"Your turn{f': {placed}' * bool(placed)}{demands(match, takeover)}."
     if match.position.to_move is None:
         return ""  # the last move has arrived, and the end is about to follow
     mover = match.players[match.position.to_move]
