@@ -13,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple, assert_never
 
 from ttt_net import messages as wire
@@ -524,8 +525,8 @@ class TournamentDesk:
         self._tries = 0
         self._rests_since_ms = services.now_ms()
         self._feeds: dict[int, LobbyFeed] = {}
-        self._table: tuple[int, list[TournamentRow]] = (-1, [])
-        """The standings and their `seq`; all pages and viewers share them."""
+        self._table: tuple[int, list[TournamentRow], dict[int, int]] = (-1, [], {})
+        """The `seq` of the standings, their rows, and the wins in a row; all pages and viewers share them."""
         self._presence: dict[int, director.Availability] = {}
         """Without rounds, which players are free for the next match, and since when."""
 
@@ -552,12 +553,12 @@ class TournamentDesk:
                 for fact in entry.facts:
                     self.now.evolve(fact)
             case BeginBoards():
-                starts = []
+                starts = list[Start]()
                 for start in entry.starts:
                     (started,) = start.events
                     assert isinstance(started, wire.Started), "a board begins with the start of its match"
                     assert start.seats is not None, "a match starts with its seats"
-                    starts.append((with_names(started, *(names[player] for player in start.seats)), start.seats))
+                    starts.append((started, start.seats))
                 self._begun(entry.began, starts)
             case _:
                 assert_never(entry)
@@ -751,8 +752,11 @@ class TournamentDesk:
         """Apply a round that was journaled, and seat its players."""
         self._rests_since_ms = self._services.now_ms()
         self.now.evolve(began)
-        starts = [(with_names(started, *(self.names[player] for player in seats)), seats) for started, seats in starts]
-        self._registry.begin_boards(starts, 1_000 * self.now.terms.begin_s)
+        named = [
+            (with_names(started, *(self.names.get(player, FORGOTTEN) for player in seats)), seats)
+            for started, seats in starts
+        ]  # a player may have been renamed while the round was written
+        self._registry.begin_boards(named, 1_000 * self.now.terms.begin_s)
 
     def _starts(self, began: BoardsBegan) -> Iterable[Start]:
         terms, entrants = self.now.terms, self.now.entrants
@@ -869,7 +873,7 @@ class TournamentDesk:
         breaks = ORDERS.get(terms.kind, ())
         boards = self._boards()
         rows = self.standings()[shown]
-        streaks = now.streaks()
+        streaks = self._table[2]
         return wire.TournamentReply(
             tournament=now.id,
             seq=self.seq,
@@ -915,15 +919,15 @@ class TournamentDesk:
     def standings(self) -> list[TournamentRow]:
         """Return the standings, computed once after each change."""
         if self._table[0] != self.seq:
-            self._table = (self.seq, self.now.standings())
+            self._table = (self.seq, self.now.standings(), self.now.streaks())
         return self._table[1]
 
     def _boards(self) -> list[BoardState]:
         """Return the boards of the current round; without rounds, the open ones and then the latest results."""
         now = self.now
         if now.is_continuous:
-            newest = [board for board in reversed(now.rounds[0].values()) if board.is_settled] if now.rounds else []
-            return [*now.open_boards(), *newest[:LATEST]]
+            newest = reversed(now.rounds[0].values()) if now.rounds else ()
+            return [*now.open_boards(), *islice((board for board in newest if board.is_settled), LATEST)]
         return [now.rounds[-1][number] for number in sorted(now.rounds[-1])] if now.rounds else []
 
     def _next_in_ms(self) -> int | None:
