@@ -66,7 +66,7 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
     winner = winner_of(game, states[-1]) if record.outcome is None else record.outcome.winner
     lesson = lesson_of(reviewed, winner, is_searched=False)
     if lesson.ply is None and is_solvable(game) and not effort.is_over():
-        return lesson_of(list(review(game, moves, limit, states[0], Limit(ms=JUDGE_MS))), winner).as_json(game)
+        lesson = lesson_of(list(review(game, moves, limit, states[0], Limit(ms=JUDGE_MS))), winner)
     if lesson.ply is not None and is_solvable(game) and not effort.is_over():
         lesson = lesson.judged(game, analyse(game, states[lesson.ply - 1], Limit(ms=JUDGE_MS), _kept(game.name)))
     return lesson.as_json(game)
