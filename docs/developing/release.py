@@ -76,7 +76,7 @@ def main(version: str) -> None:
         raise SystemExit("\n".join((f"{version or 'this'} cannot be released:", *found)))
     epoch = _git(ROOT, "log", "-1", "--format=%ct")
     folder = ROOT / "dist"
-    for old in folder.glob("*") if folder.is_dir() else ():
+    for old in (*folder.glob("*.whl"), *folder.glob("*.tar.gz")):
         old.unlink()
     sums = build(ROOT, folder, epoch)
     with tempfile.TemporaryDirectory() as again:
