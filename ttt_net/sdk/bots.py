@@ -83,7 +83,7 @@ MOST_SOUGHT = 16
 _MARGIN_S = 0.01
 _ABORTABLE_PLIES = 2
 """Matches with fewer moves can be aborted."""
-_FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
+_FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE, Code.ALWAYS_CASUAL)
 """Refusals of a seek that would be repeated."""
 _LEAST_MS = 20
 _SHARE = 25

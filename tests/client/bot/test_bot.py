@@ -306,12 +306,13 @@ async def test_a_bot_leaves_a_game_that_it_does_not_know() -> None:
         assert (await link.hears(AbortRequest)).match == "m1"
 
 
-async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
+@pytest.mark.parametrize("code", [Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL])
+async def test_a_seek_that_can_never_be_met_ends_the_bot(code: Code) -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await server.accepts()
         await link.lets_in()
         seek = await link.hears(SeekRequest)
-        await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "unknown game"))
+        await link.tells(Refused(seek.id, code, "never"))
         await link.is_closed()
         assert bot.farewell is not None
         assert bot.farewell.why is Parting.REJECTED
