@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -586,3 +587,12 @@ def test_no_test_imports_from_another_file_of_tests() -> None:
         str(path): re.findall(r"^from tests\S*\.test_\w+ import", path.read_text(), re.MULTILINE) for path in files
     }
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_nothing_lies_at_the_top_but_what_belongs_there() -> None:
+    """A test that writes into the folder it runs in leaves files that are soon committed."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT.parent, capture_output=True, text=True, check=True).stdout
+    files = {"server.py", "client.py", "pyproject.toml", "hatch_build.py", "Makefile", "LICENSE", ".gitignore"}
+    files |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", ".gitattributes"}
+    folders = {"ttt_net", "tests", "benchmarks", "docs", "examples", ".ci", ".github"}
+    assert {line.partition("/")[0] for line in listed.splitlines()} == files | folders
