@@ -655,7 +655,7 @@ def print_past(matches: int) -> None:
                 "leaderboard": lambda i: past.leaderboard(
                     tables, LeaderboardRequest(1, "gomoku", "blitz", page=1 + i % 100), "gomoku", 1, 10**9
                 ),
-                "profile": lambda i: past.profile(tables, ProfileRequest(1, f"p{2 + i}"), 1, None, [], 10**9),
+                "profile": lambda i: past.profile(tables, kept, ProfileRequest(1, f"p{2 + i}"), 1, None, [], 10**9),
             }
             print(f"{matches:,} matches, {journal.stat().st_size / 1e6:.0f} MB; load {os.getloadavg()[0]:.1f}")
             print("| question                | p50 us | p99 us |")

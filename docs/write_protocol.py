@@ -60,6 +60,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.LiveMatch,
     wire.ListedTournament,
     wire.TournamentPlace,
+    wire.PlayedTournament,
     wire.TournamentStanding,
     wire.TournamentBoard,
     wire.ListedPlayer,

@@ -23,8 +23,8 @@ _BEFORE = SCHEMA_VERSION - 1
 _TABLES_BEFORE = Path(__file__).parent.parent / "server" / "journal" / f"schema_{_BEFORE}.sql"
 """A journal of the schema before, of which the tables are needed."""
 _FORMATS = slice(18, 20)
-_ONLY_NOW = ("SELECT 1 FROM tournaments",)
-"""A query for rows that the last schema but one cannot hold."""
+_ONLY_NOW: tuple[str, ...] = ()
+"""Queries for rows that the last schema but one cannot hold."""
 _OF_CLUSTER = ("place", "nodes", "connected")
 
 

@@ -98,6 +98,23 @@ def _print_profile(console: Console, told: ProfileReply) -> None:
         ]
         _say(console, "")
         _table(console, ("game", "speed", "rating>", ">", "matches>"), rows)
+    if told.tournaments:
+        _say(console, "")
+        _table(
+            console,
+            ("tournament", "kind", "game", "place>", "players>", "code"),
+            [
+                (
+                    clean(each.name, 40),
+                    clean(each.kind, 20).replace("_", " "),
+                    clean(each.game, 40),
+                    f"{each.place}" if each.over else f"{each.place} so far",
+                    f"{each.players}",
+                    clean(each.tournament, 16),
+                )
+                for each in told.tournaments
+            ],
+        )
 
 
 def _print_history(console: Console, told: HistoryReply, options: Options, inquiry: Inquiry) -> None:

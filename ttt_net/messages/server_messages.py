@@ -27,6 +27,7 @@ from ttt_net.messages.types import (
     OfferKind,
     OutcomeInfo,
     Phrase,
+    PlayedTournament,
     PlayerInfo,
     Position,
     PuzzleKind,
@@ -347,7 +348,8 @@ class Renamed(ServerMessage, frozen=True):
 class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     """A player: first seen, results, most played ratings, and public live matches.
 
-    `against` is your record against them, null in your own profile. `blocked`: you have blocked them.
+    `against` is your record against them, null in your own profile. `blocked`: you have blocked them. `tournaments` are
+    the latest 10 in which they played a match; private ones only in your own profile.
     """
 
     player: PlayerInfo
@@ -360,6 +362,7 @@ class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     against: HeadToHead | None
     live: list[str]
     blocked: bool = False
+    tournaments: list[PlayedTournament] = []  # noqa: RUF012
 
 
 class HistoryReply(ServerMessage, frozen=True, tag="history"):

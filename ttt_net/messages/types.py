@@ -273,6 +273,23 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
     starts_in_ms: int | None = None
 
 
+class PlayedTournament(Struct, frozen=True, omit_defaults=True):
+    """A tournament in a profile: the player's `place` among `players`, so far if it is not `over`.
+
+    `at_ms` is when it was over, or else created.
+    """
+
+    tournament: str
+    name: str
+    kind: TournamentKind
+    game: str
+    at_ms: int
+    place: int
+    players: int
+    over: bool = True
+    private: bool = False
+
+
 class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     """One row of the standings: `score` in half points; `breaks`, the tie-breaks in their order, in points.
 

@@ -32,6 +32,7 @@ from ttt_net.client.screens.people import THANKS, history_wanted, sparkline
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    AttendRequest,
     BlockList,
     BlockRequest,
     BlocksRequest,
@@ -43,6 +44,7 @@ from ttt_net.messages import (
     LeaderboardRequest,
     MuteRequest,
     Ok,
+    PlayedTournament,
     PlayerInfo,
     PlayerRenamed,
     ProfileReply,
@@ -260,6 +262,22 @@ def test_a_profile_leads_to_a_report_without_a_match() -> None:
     assert "Report" not in drawn(ours)
     display, requests = pressed(update(display, told, 0), "down", "c-m", "down", "c-m")
     assert requests == (ReportRequest(0, name="Ben", reason="name", match=None),)
+
+
+def test_a_profile_lists_tournaments_and_leads_to_them() -> None:
+    display, _ = act(lobby(), Open(Page("profile", about="Ben")), SEEK)
+    played = [
+        PlayedTournament("BCDFG", "Friday", "swiss", "connect4", 1_760_000_000_000, 3, 25),
+        PlayedTournament("BCDFH", "Ours", "king", "gomoku", 1_760_000_000_000, 1, 4, over=False, private=True),
+    ]
+    display = update(display, structs.replace(PROFILE, ratings=[], live=[], tournaments=played), 0)
+    shown = drawn(display)
+    assert "Friday" in shown
+    assert "number 3 of 25" in shown
+    assert "number 1 of 4 so far" in shown
+    assert "king of the table, Gomoku, private" in shown
+    display, requests = pressed(display, "end", "c-m")
+    assert requests == (AttendRequest(0, "BCDFH"),)
 
 
 def test_a_profile_leads_to_a_block_and_back() -> None:

@@ -141,3 +141,14 @@ test("a player makes a tournament, directs it and corrects a result", async () =
   assert.deepEqual(acts.map(({ act }) => act), ["start", "next", "correct"]);
   assert.deepEqual([acts[2]!.round, acts[2]!.board, acts[2]!.result, acts[2]!.note], [1, 1, "1-0", "typed wrongly"]);
 });
+
+test("a profile lists the tournaments of a player, and leads to them", async () => {
+  const page = await ann("/#player=Ben");
+  const profile = { type: "profile", player: { name: "Ben" }, since_ms: 0, online: false, won: 0, drawn: 0, lost: 0, ratings: [], against: null, live: [] };
+  const friday = { tournament: "BCDFG", name: "Friday", kind: "swiss", game: "connect4", at_ms: 0, place: 3, players: 25 };
+  await page.says({ ...profile, tournaments: [friday, { ...friday, tournament: "BCDFH", name: "Saturday", place: 1, over: false }] });
+  await page.until("main", "number 3 of 25");
+  await page.until("main", "number 1 of 25 so far");
+  await page.press("Watch Friday");
+  assert.equal(location.hash, "#t=BCDFG");
+});

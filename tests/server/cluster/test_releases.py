@@ -27,13 +27,20 @@ SHAPES = {
     2: ("dbe721e6321e631e", 10),
     3: ("677423c235a06ce5", 11),
     4: ("1dde4b9c0a7ea7d4", 11),
+    5: ("1dde4b9c0a7ea7d4", 12),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
 UPGRADING = "the servers are being renewed, and cannot do that yet; try again later"
 
 
-MESSAGES = {1: "490767aba7428dbd", 2: "490767aba7428dbd", 3: "490767aba7428dbd", 4: "50be2817fc052d2c"}
+MESSAGES = {
+    1: "490767aba7428dbd",
+    2: "490767aba7428dbd",
+    3: "490767aba7428dbd",
+    4: "50be2817fc052d2c",
+    5: "50be2817fc052d2c",
+}
 """The hash of the schema of messages beside the log, for each form so far."""
 
 

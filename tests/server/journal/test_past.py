@@ -11,14 +11,16 @@ from typing import Any, cast
 import pytest
 
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.ratings import Rating
 from ttt_net.server.journal import Database
 from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.entries import AppendEvents, UnsettleRatings
+from ttt_net.server.journal.entries import AppendEvents, AppendTournament, BeginBoards, UnsettleRatings
 from ttt_net.server.journal.past import KeptMatches, history, leaderboard, profile, record
 from ttt_net.server.journal.queries import ratings_of
 from ttt_net.server.process.maintenance import BITE
+from ttt_net.tournaments.tournament import Begun, Board, BoardsBegan, Closed, Entered, Opened, Terms
 
 ANN, BOB, BOT = 1, 2, 3
 NOW_MS = 1_000_000
@@ -129,14 +131,14 @@ def test_a_profile_counts_results_and_how_the_asker_fared(journal: sqlite3.Conne
     play(journal, "d", None, reason="abort")
     play(journal, "e", None, reason="agreement", seats=(BOB, ANN))
     play(journal, "f", 0, seats=(BOT, ANN))
-    told = profile(journal, wire.ProfileRequest(1, "bob"), ANN, None, [], NOW_MS)
+    told = profile(journal, KeptMatches(), wire.ProfileRequest(1, "bob"), ANN, None, [], NOW_MS)
     assert (told.won, told.drawn, told.lost) == (1, 1, 2)
     assert told.against == wire.HeadToHead(won=2, drawn=1, lost=1)
     assert (told.player, told.since_ms, told.online) == (wire.PlayerInfo("Bob"), 7, False)
-    mine = profile(journal, wire.ProfileRequest(1), ANN, wire.PlayerInfo("Ann"), ["x"], NOW_MS)
+    mine = profile(journal, KeptMatches(), wire.ProfileRequest(1), ANN, wire.PlayerInfo("Ann"), ["x"], NOW_MS)
     assert (mine.won, mine.drawn, mine.lost) == (2, 1, 2)
     assert (mine.against, mine.online, mine.live) == (None, True, ["x"])
-    stranger = profile(journal, wire.ProfileRequest(1, "alphabeta"), BOB, None, [], NOW_MS)
+    stranger = profile(journal, KeptMatches(), wire.ProfileRequest(1, "alphabeta"), BOB, None, [], NOW_MS)
     assert stranger.against == wire.HeadToHead(0, 0, 0)
     assert stranger.player.bot == "alphabeta"
 
@@ -156,7 +158,7 @@ def test_the_record_of_a_game_that_is_not_installed_has_the_numbers_of_its_moves
 
 def test_unknown_players_have_no_profile_and_no_history(journal: sqlite3.Connection) -> None:
     asks: list[Callable[[], object]] = [
-        lambda: profile(journal, wire.ProfileRequest(1, "Nobody"), ANN, None, [], NOW_MS),
+        lambda: profile(journal, KeptMatches(), wire.ProfileRequest(1, "Nobody"), ANN, None, [], NOW_MS),
         lambda: history(journal, "deleted", None, None, ANN),
     ]
     for ask in asks:
@@ -312,7 +314,7 @@ def test_no_question_scans_a_table(journal: sqlite3.Connection) -> None:
     questions: list[Callable[[], Any]] = [
         lambda: history(journal, None, None, "20-m20", ANN),
         lambda: history(journal, "Bob", "connect4", None, ANN),
-        lambda: profile(journal, wire.ProfileRequest(1, "Bob"), ANN, None, [], NOW_MS),
+        lambda: profile(journal, KeptMatches(), wire.ProfileRequest(1, "Bob"), ANN, None, [], NOW_MS),
         lambda: ask(journal, page=2),
         lambda: ask(journal, page=2, bots=False),
         lambda: ratings_of(journal, ANN, NOW_MS),
@@ -366,3 +368,45 @@ def test_a_long_history_costs_the_same_at_its_end(journal: sqlite3.Connection) -
     first, last = (steps(journal, partial(history, journal, None, None, before, ANN)) for before in (None, "40-m"))
     assert last <= 2 * first + 5
     assert ids(history(journal, None, None, "2980-m2980", ANN))[0] == "m2979"
+
+
+def hold(connection: sqlite3.Connection, code: str, *, is_private: bool = False, is_over: bool = True) -> None:
+    """Write down a tournament of one round, in which Ann beats Bob, or is playing."""
+    terms = Terms("Friday", "swiss", "connect4", TimeControl(60_000), rounds=1, private=is_private)
+    facts = (Opened(5, terms), Entered(5, 1, ANN), Entered(5, 2, BOB), Begun(5))
+    apply(connection, AppendTournament(code, 1, facts))
+    players = (wire.PlayerInfo(""), wire.PlayerInfo(""))
+    started = wire.Started(f"m{code}", 1, 6, "connect4", players, TimeControl(60_000))
+    began = BoardsBegan(6, 1, (Board(1, 1, 2, started.match),))
+    apply(connection, BeginBoards(code, 5, began, (AppendEvents((started,), (ANN, BOB)),)))
+    if is_over:
+        apply(connection, AppendEvents((wire.Ended(started.match, 2, 7, 0, "resign"),)))
+        apply(connection, AppendTournament(code, 6, (Closed(8, "finished"),)))
+
+
+def tournaments_of(connection: sqlite3.Connection, kept: KeptMatches, name: str, asker: int) -> list[str]:
+    told = profile(connection, kept, wire.ProfileRequest(0, name), asker, None, [], NOW_MS)
+    assert all(each.place == (1 if name == "Ann" or not each.over else 2) for each in told.tournaments)
+    return [each.tournament for each in told.tournaments]
+
+
+def test_a_profile_has_the_latest_tournaments_and_private_ones_only_of_oneself(journal: sqlite3.Connection) -> None:
+    kept = KeptMatches()
+    for number in range(14):
+        hold(journal, f"T{number}", is_private=number == 12, is_over=number < 13)
+    for _ in range(2):  # from the tables, and then from the cache
+        assert tournaments_of(journal, kept, "Ann", ANN) == [f"T{number}" for number in range(13, 3, -1)]
+        others = ["T13", *(f"T{number}" for number in range(11, 2, -1))]
+        assert tournaments_of(journal, kept, "Bob", ANN) == others
+    assert tournaments_of(journal, kept, "alphabeta", ANN) == []
+
+
+def test_a_profile_reads_a_bounded_number_of_matches_of_tournaments(
+    journal: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_net.server.journal.past.MAX_PAIRINGS", 2)
+    kept = KeptMatches()
+    for number in range(5):
+        hold(journal, f"T{number}")
+    assert tournaments_of(journal, kept, "Ann", BOB) == ["T4", "T3"]
+    assert tournaments_of(journal, kept, "Ann", BOB) == ["T4", "T3", "T2", "T1"], "those of before cost nothing"

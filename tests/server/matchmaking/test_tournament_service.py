@@ -535,3 +535,40 @@ async def test_at_a_table_the_winner_stays_and_a_restart_keeps_the_queue(tmp_pat
         assert (told["boards"][0]["first"], told["boards"][0]["second"]) == ("Dan", "Cid")
         assert told["waiting"] == ["Ann", "Bob"]
         assert (await teacher.ask("direct", tournament=code, act="next"))["code"] == "bad_tournament"
+
+
+async def test_a_profile_lists_the_tournaments_of_a_player_with_their_places(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, rounds=1)
+        private = await organise(teacher, rounds=1, private=True, kind="knockout", name="Ours")
+        peers = await players(server, code, "Ann", "Bob")
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*peers)
+        await teacher.ok("profile", name="Ann")
+        (told,) = (await teacher.hear("profile"))["tournaments"]
+        assert (told["place"], told["over"]) == (1, False)
+        await give_up(peers, snapshots)
+        server.later(1_000)
+        await stands(teacher, code, state="over")
+        for peer in peers:
+            await peer.ok("enter", tournament=private)
+        await teacher.ok("direct", tournament=private, act="start")
+        await give_up(peers, await seated(*peers))
+        server.later(1_000)
+        await stands(teacher, private, state="over")
+        winner = snapshots[0]["players"][0]["name"]
+        for name in ("Ann", "Bob"):
+            await teacher.ok("profile", name=name)
+            (told,) = (await teacher.hear("profile"))["tournaments"]
+            assert told == {
+                "tournament": code, "name": "Friday", "kind": "swiss", "game": "tictactoe", "at_ms": told["at_ms"],
+                "place": 1 if name == winner else 2, "players": 2,
+            }  # fmt: skip
+        await peers[0].ok("profile")
+        own = (await peers[0].hear("profile"))["tournaments"]
+        assert [(each["tournament"], each["name"], each.get("private", False)) for each in own] == [
+            (private, "Ours", True), (code, "Friday", False),
+        ]  # fmt: skip
+        await teacher.ok("profile")
+        assert (await teacher.hear("profile"))["tournaments"] == []

@@ -36,6 +36,7 @@ from ttt_net.client.screens.screen import (
     page_before,
     section,
 )
+from ttt_net.client.screens.tournament_screen import played_tournament
 from ttt_net.clock import speed as speed_of
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
@@ -226,6 +227,7 @@ def _profile_rows(display: Display, now_ms: int) -> list[Row]:
         *_deeds(display, told),
         *section("Ratings", [_rating(each, _past_ratings(display, told, each)) for each in told.ratings]),
         *section("Playing now", live),
+        *section("Tournaments", [played_tournament(each) for each in told.tournaments]),
     ]
 
 

@@ -35,6 +35,7 @@ from ttt_net.client.screens.screen import (
     Row,
     Screen,
     cursor_of,
+    day,
     default_prompt,
     list_hints,
     page_before,
@@ -49,6 +50,7 @@ from ttt_net.messages import (
     EnterRequest,
     ListedTournament,
     OrganiseRequest,
+    PlayedTournament,
     Request,
     SeekRequest,
     TournamentAct,
@@ -669,6 +671,15 @@ def _listed(each: ListedTournament) -> Row:
         stands = f"round {each.round}{of}{', paused' if each.state == 'paused' else ''}"
     page = Page("tournament", about=each.tournament)
     return Row((_title_of(each), stands, terms), f"tournament:{each.tournament}", Open(page))
+
+
+def played_tournament(each: PlayedTournament) -> Row:
+    """Return the row of a tournament in the profile of one of its players."""
+    said = f"number {each.place} of {each.players}{'' if each.over else ' so far'}"
+    kind = f"{_kind(each.kind)}, {words.title_of(each.game)}{', private' if each.private else ''}"
+    page = Page("tournament", about=each.tournament)
+    cells = (day(each.at_ms), clean(each.name, _MAX_TITLE_CELLS), said, kind)
+    return Row(cells, f"tournament:{each.tournament}", Open(page))
 
 
 def _list_rows(display: Display, now_ms: int) -> list[Row]:

@@ -59,7 +59,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer if no node answers the subject; real answers are not empty."""
-FORM = 4
+FORM = 5
 """The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
 A release that adds an entry or a field, or applies one differently, increases it. That release still applies older
@@ -364,7 +364,7 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
 
     Raises `Refusal` if the form lacks the entry, until all nodes run a release that has it.
     """
-    if isinstance(entry, _SINCE_4 if form >= 2 else (*_SINCE_2, *_SINCE_4)) and form < FORM:
+    if (form < 2 and isinstance(entry, _SINCE_2)) or (form < 4 and isinstance(entry, _SINCE_4)):
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
     if form < 3 and isinstance(entry, AppendEvents) and not entry.is_plain:
         older = (restruct(event, rules=1) if isinstance(event, Started) else event for event in entry.events)

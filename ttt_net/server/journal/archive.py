@@ -257,7 +257,7 @@ class Archive:
             case ReplayQuery():
                 message = past.replay(connection, self._kept, *query)
             case ProfileQuery():
-                message = past.profile(connection, *query)
+                message = past.profile(connection, self._kept, *query)
             case HistoryQuery():
                 message = past.history(connection, *query)
             case LeaderboardQuery():

@@ -17,9 +17,17 @@ from ttt_net.matches.match import Match
 from ttt_net.matches.match_data import MatchData, match_data, write_text
 from ttt_net.messages import decode_event, encode
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.queries import MatchesQuery, MatchHead, find_match, read_events, with_names
+from ttt_net.server.journal.queries import (
+    MatchesQuery,
+    MatchHead,
+    find_match,
+    read_events,
+    read_tournament,
+    with_names,
+)
 from ttt_net.server.players import NOBODY, PlayerId
 from ttt_net.text import name_key
+from ttt_net.tournaments.tournament import Terms, Tournament
 
 PAGE = 20
 MAX_RATINGS = 50
@@ -34,6 +42,14 @@ KEPT_BYTES = 8_000_000
 KEPT_EVENTS = 20_000
 """The total number of events in finished matches that are kept for further pages of a replay."""
 
+MAX_TOURNAMENTS = 10
+"""Tournaments in a profile."""
+MAX_LOOKED_THROUGH = 30
+"""The maximal number of tournaments to examine for these; private ones are shown only to their players."""
+MAX_PAIRINGS = 3_000
+"""The matches of all tournaments that one profile may read: about 60 ms. Tournaments in the cache cost none."""
+KEPT_PLACES = 20_000
+"""The total number of players in finished tournaments whose places are kept for further profiles."""
 PAGE_EVENTS = 1_000
 """A page of matches ends after this many events: about 5 ms of reading, and 60 KB of text."""
 PAGE_ROWS = 2_000
@@ -53,6 +69,7 @@ _FINISHED = (
 
 def profile(
     connection: sqlite3.Connection,
+    kept: "KeptMatches",
     said: wire.ProfileRequest,
     asker: PlayerId,
     online: wire.PlayerInfo | None,
@@ -81,8 +98,76 @@ def profile(
     info = online or wire.PlayerInfo(name, bot)
     is_online = online is not None
     return wire.ProfileReply(
-        info, since_ms, is_online, won, drawn, lost, ratings, against, live, blocked=blocked is not None
+        info,
+        since_ms,
+        is_online,
+        won,
+        drawn,
+        lost,
+        ratings,
+        against,
+        live,
+        blocked=blocked is not None,
+        tournaments=list(_tournaments(connection, kept, player, is_own=player == asker)),
     )
+
+
+_LATEST_TOURNAMENT = (  # two searches of an index for each, however many matches a player has in it
+    "SELECT number, id, opened_ms, closed_ms FROM tournaments WHERE number = (SELECT max(latest) FROM"
+    " (SELECT max(tournament) AS latest FROM pairings WHERE first = :player AND tournament < :before"
+    " UNION ALL SELECT max(tournament) FROM pairings WHERE second = :player AND tournament < :before))"
+)
+_PAIRINGS = "SELECT count(*), min(is_over) FROM pairings WHERE tournament = ?"
+
+
+class TournamentPlaces(NamedTuple):
+    """The terms of a tournament, and the place of each player."""
+
+    terms: Terms
+    places: dict[PlayerId, int]
+
+
+def _tournaments(
+    connection: sqlite3.Connection, kept: "KeptMatches", player: PlayerId, *, is_own: bool
+) -> Iterable[wire.PlayedTournament]:
+    """Yield the latest tournaments of a player, newest first; the private ones only to themselves."""
+    before, pairings, found = 2**62, 0, 0
+    for _ in range(MAX_LOOKED_THROUGH):
+        row = connection.execute(_LATEST_TOURNAMENT, {"player": player, "before": before}).fetchone()
+        if row is None or found == MAX_TOURNAMENTS:
+            return
+        before, code, opened_ms, closed_ms = row
+        known = kept.places.get(before)
+        if known is None:
+            count, is_over = connection.execute(_PAIRINGS, (before,)).fetchone()
+            pairings += count
+            if pairings > MAX_PAIRINGS and found:
+                return
+            known = _places(connection, before, code)
+            if closed_ms is not None and is_over:
+                kept.places.put(before, known, len(known.places))
+        terms, places = known
+        if terms.private and not is_own:
+            continue
+        found += 1
+        yield wire.PlayedTournament(
+            tournament=code,
+            name=terms.name,
+            kind=terms.kind,
+            game=terms.game,
+            at_ms=opened_ms if closed_ms is None else closed_ms,
+            place=places[player],
+            players=len(places),
+            over=closed_ms is not None,
+            private=terms.private,
+        )
+
+
+def _places(connection: sqlite3.Connection, number: int, code: str) -> TournamentPlaces:
+    stored = read_tournament(connection, number, code)
+    tournament = Tournament.from_facts(code, stored.facts, stored.ends)
+    places = {tournament.entrants[row.entrant].player: row.place for row in tournament.standings()}
+    return TournamentPlaces(tournament.terms, places)
 
 
 def blocks(connection: sqlite3.Connection, asker: PlayerId) -> wire.BlockList:
@@ -295,14 +380,15 @@ class PastAnswer(NamedTuple):
 
 
 class KeptMatches:
-    """A cache of records of finished matches, which do not change any more.
+    """A cache of records of finished matches and places in finished tournaments, which do not change any more.
 
-    The key is the whole `MatchHead`: with a new name of a player, or another event, the record differs.
+    The key of a match is the whole `MatchHead`: with a new name of a player, or another event, the record differs.
     """
 
     def __init__(self) -> None:
         self.records: BoundedCache[MatchHead, PastAnswer] = BoundedCache(KEPT_BYTES)
         self.matches: BoundedCache[MatchHead, Match] = BoundedCache(KEPT_EVENTS)
+        self.places: BoundedCache[int, TournamentPlaces] = BoundedCache(KEPT_PLACES)
 
 
 class ArchivedMatch(NamedTuple):

@@ -408,10 +408,11 @@ def read_tournaments(connection: sqlite3.Connection, code: str | None) -> list[S
         f"SELECT number, id FROM tournaments WHERE {which} ORDER BY number",  # noqa: S608 - ours
         () if code is None else (code,),
     ).fetchall()
-    return [_read_tournament(connection, number, each) for number, each in found]
+    return [read_tournament(connection, number, each) for number, each in found]
 
 
-def _read_tournament(connection: sqlite3.Connection, number: int, code: str) -> StoredTournament:
+def read_tournament(connection: sqlite3.Connection, number: int, code: str) -> StoredTournament:
+    """Return a tournament by its number in the tables and its code. Raises `StorageError` if it is unreadable."""
     kept = connection.execute("SELECT fact FROM tournament_facts WHERE tournament = ? ORDER BY seq", (number,))
     try:
         facts = [_fact_decoder.decode(fact) for (fact,) in kept]

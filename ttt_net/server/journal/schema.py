@@ -13,7 +13,7 @@ from ttt_net.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 SCHEMA = """
 CREATE TABLE players (
@@ -135,6 +135,8 @@ CREATE TABLE pairings (                 -- the matches of tournaments, with thei
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pairings_of_tournament ON pairings (tournament, round);
 CREATE INDEX open_pairings ON pairings (tournament) WHERE NOT is_over;
+CREATE INDEX pairings_of_first ON pairings (first, tournament);     -- for profiles
+CREATE INDEX pairings_of_second ON pairings (second, tournament);
 CREATE TRIGGER an_end_settles_its_board AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
 BEGIN
     UPDATE pairings SET is_over = 1, winner = NEW.winner, reason = NEW.reason WHERE match = NEW.id AND NOT is_over;
@@ -394,10 +396,22 @@ def from_schema_10(connection: sqlite3.Connection) -> None:
     run(connection, _FROM_10)
 
 
+_FROM_11 = """
+CREATE INDEX pairings_of_first ON pairings (first, tournament);
+CREATE INDEX pairings_of_second ON pairings (second, tournament);
+"""
+
+
+def from_schema_11(connection: sqlite3.Connection) -> None:
+    """Find the tournaments of a player. Schema 11 was written until 2026-11-27; kept until 0.3."""
+    run(connection, _FROM_11)
+
+
 CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     8: from_schema_8,
     9: from_schema_9,
     10: from_schema_10,
+    11: from_schema_11,
 }
 """Conversions from each schema to the next one."""
 OLDEST = min(CONVERSIONS)

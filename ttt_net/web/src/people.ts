@@ -3,6 +3,7 @@
 import { notify, request } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { reporting } from "./chat.js";
+import { cups } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, type Tree } from "./dom.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
@@ -25,7 +26,7 @@ export function playerScreen(): Tree {
   const { profile, history, you, blocks } = state;
   const { id } = place();
   const isMe = !id || id === you?.name;
-  return framed(isMe ? (you?.name ?? "") : id, "whole", profile && about(profile, isMe), history && finished(history), isMe && blocks && blocks.blocked.length + blocks.muted.length > 0 && silenced(blocks), isMe && forgetting());
+  return framed(isMe ? (you?.name ?? "") : id, "whole", profile && about(profile, isMe), !!profile?.tournaments?.length && cups()?.playedTournaments(profile.tournaments), history && finished(history), isMe && blocks && blocks.blocked.length + blocks.muted.length > 0 && silenced(blocks), isMe && forgetting());
 }
 
 function about(profile: ProfileReply, isMe: boolean): Tree {

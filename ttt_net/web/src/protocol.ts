@@ -528,6 +528,18 @@ export interface Played {
   position?: Position;
 }
 
+export interface PlayedTournament {
+  tournament: string;
+  name: string;
+  kind: "arena" | "king" | "knockout" | "round_robin" | "swiss";
+  game: string;
+  at_ms: number;
+  place: number;
+  players: number;
+  over?: boolean;
+  private?: boolean;
+}
+
 export interface PlayerInfo {
   name: string;
   bot?: string;
@@ -585,6 +597,7 @@ export interface ProfileReply {
   against: HeadToHead | null;
   live: string[];
   blocked?: boolean;
+  tournaments?: PlayedTournament[];
 }
 
 export interface ProfileRequest {

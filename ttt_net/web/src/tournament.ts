@@ -4,10 +4,10 @@ import { clockNow, link, request, say, site, unseek } from "./actions.js";
 import { bar } from "./bar.js";
 import { board, colours } from "./board.js";
 import { button, type Child, choices, form, h, line, panel, screen, type Tree } from "./dom.js";
-import { terms, wishOf } from "./games.js";
+import { terms, titleOf, wishOf } from "./games.js";
 import { f, type Language, language, listed, many, w } from "./i18n.js";
 import { go, place, turnBack } from "./place.js";
-import type { DirectRequest, ListedTournament, OrganiseRequest, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
+import type { DirectRequest, ListedTournament, OrganiseRequest, PlayedTournament, TournamentBoard, TournamentReply, TournamentStanding } from "./protocol.js";
 import { capital, clockFace } from "./sentences.js";
 import { leftMs, type Match, redraw, set, state, ui } from "./store.js";
 import { told as english, type Told } from "./tournaments/en.js";
@@ -185,6 +185,19 @@ function entry({ tournament, name, kind, game, time, state: now, round, rounds, 
     h("span.what", h("span", h("bdi", name)), h("span.quiet", listed([stands, ...about]))),
     button(isOpen ? w.join : w.watch, () => go(`/#t=${tournament}`), isOpen && "primary", name),
   );
+}
+
+/** The tournaments in the profile of a player. */
+export function playedTournaments(all: PlayedTournament[]): Tree {
+  speakAsPage();
+  const row = ({ tournament, name, kind, game, place, players, over = true }: PlayedTournament) =>
+    h(
+      "li.entry",
+      { key: tournament },
+      h("span.what", h("span", h("bdi", name)), h("span.quiet", listed([f(over ? t.placed : t.placedSoFar, place, players), t.kinds[kind] ?? kind, titleOf(game)]))),
+      button(w.watch, () => go(`/#t=${tournament}`), "", f(w.watchThem, name)),
+    );
+  return panel(t.tournaments, h("h2", t.tournaments), h("ul.entries", all.map(row)));
 }
 
 /** The button back from a match, highlighted once the match is over. */

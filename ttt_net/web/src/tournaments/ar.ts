@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "فزت على {0}.", lost: "خسرت أمام {0}.", drawn: "تعادلت مع {0}.", none: "لم تسجل نقاطًا لا أنت ولا {0}." },
   place: "أنت في المركز {0} من {1}، ولك {2}.",
   points: { zero: "لا نقاط", one: "نقطة واحدة", two: "نقطتان", few: "{0} نقاط", many: "{0} نقطة", other: "{0} نقطة" },
+  placed: "المركز {0} من {1}",
+  placedSoFar: "المركز {0} من {1} حتى الآن",
   playersHead: "اللاعبون",
   standings: "الترتيب",
   notFinished: "لم تنته",

@@ -28,6 +28,8 @@ export const told = {
   outcomes: { won: "You won against {0}.", lost: "You lost against {0}.", drawn: "You drew against {0}.", none: "Neither you nor {0} scored." } as Record<string, string>,
   place: "You are number {0} of {1}, with {2}.",
   points: { one: "{0} point", other: "{0} points" } as Counted,
+  placed: "number {0} of {1}",
+  placedSoFar: "number {0} of {1} so far",
   playersHead: "Players",
   standings: "Standings",
   notFinished: "Not finished",

@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "Ganaste contra {0}.", lost: "Perdiste contra {0}.", drawn: "Empataste con {0}.", none: "Ni tú ni {0} puntuaron." },
   place: "Vas en el puesto {0} de {1}, con {2}.",
   points: { one: "{0} punto", many: "{0} puntos", other: "{0} puntos" },
+  placed: "puesto {0} de {1}",
+  placedSoFar: "puesto {0} de {1} hasta ahora",
   playersHead: "Jugadores",
   standings: "Clasificación",
   notFinished: "Sin terminar",

@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "Vous avez gagné contre {0}.", lost: "Vous avez perdu contre {0}.", drawn: "Vous avez fait nul contre {0}.", none: "Ni vous ni {0} n’avez marqué." },
   place: "Vous êtes à la place {0} sur {1}, avec {2}.",
   points: { one: "{0} point", many: "{0} points", other: "{0} points" },
+  placed: "place {0} sur {1}",
+  placedSoFar: "place {0} sur {1} pour l’instant",
   playersHead: "Joueurs",
   standings: "Classement",
   notFinished: "Pas encore finies",

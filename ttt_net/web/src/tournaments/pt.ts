@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "Você venceu {0}.", lost: "Você perdeu para {0}.", drawn: "Você empatou com {0}.", none: "Nem você nem {0} pontuaram." },
   place: "Você está em {0}.º lugar de {1}, com {2}.",
   points: { one: "{0} ponto", many: "{0} pontos", other: "{0} pontos" },
+  placed: "{0}.º lugar de {1}",
+  placedSoFar: "{0}.º lugar de {1} até agora",
   playersHead: "Jogadores",
   standings: "Classificação",
   notFinished: "Por terminar",

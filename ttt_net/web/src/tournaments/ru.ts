@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "Вы выиграли у {0}.", lost: "Вы проиграли {0}.", drawn: "Ничья с {0}.", none: "Ни вы, ни {0} не получили очков." },
   place: "Ваше место: {0} из {1}, {2}.",
   points: { one: "{0} очко", few: "{0} очка", many: "{0} очков", other: "{0} очка" },
+  placed: "{0}-е место из {1}",
+  placedSoFar: "пока {0}-е место из {1}",
   playersHead: "Игроки",
   standings: "Таблица",
   notFinished: "Ещё играют",

@@ -28,6 +28,8 @@ export const told: Told = {
   outcomes: { won: "你战胜了{0}。", lost: "你输给了{0}。", drawn: "你与{0}下成平局。", none: "你和{0}都没有得分。" },
   place: "你在 {1} 人中排第 {0}，得 {2}。",
   points: { other: "{0} 分" },
+  placed: "{1} 人中第 {0} 名",
+  placedSoFar: "目前 {1} 人中第 {0} 名",
   playersHead: "棋手",
   standings: "排名",
   notFinished: "未结束",
