@@ -182,6 +182,9 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
         return _left_to_guests(display, command, seek)
     if command is Command.LEAVE and display.world.guests and display.overlay is not Overlay.LEAVE:
         return replace(display, overlay=Overlay.HOSTING, typed="", notice="", is_serving_on=False), ()
+    if display.overlay is Overlay.HELP and isinstance(command, Step):
+        place = min(display.help_place + command.rows, 2 * len(screen_of(display).help(display)))
+        return replace(display, help_place=max(0, place)), ()
     display = replace(display, notice="")
     if display.entry is Entry.FILTER and isinstance(command, Pick | Step | Command) and command not in _OF_TYPING:
         display = _filtered(display)

@@ -136,6 +136,8 @@ class Display:
     growing: tuple[int, float] = (-1, 1.0)
     """The cell of the animated mark, and the part of it that is drawn; -1: none."""
     overlay: Overlay = Overlay.NONE
+    help_place: int = 0
+    """How many lines the page of keys is scrolled, if the window is too small for all."""
     entry: Entry = Entry.MOVE
     """The kind of text that the player is typing."""
     typed: str = ""

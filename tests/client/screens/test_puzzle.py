@@ -62,7 +62,7 @@ def test_the_question_mark_shows_the_rules_of_its_game_and_then_the_keys() -> No
     assert (display.page.screen, requests) == ("rules", (RulesRequest(0, game="tictactoe"),))
     display, _ = done(display, Command.HELP)
     assert (display.page.screen, display.overlay) == ("puzzle", Overlay.HELP)
-    assert "show the solution" in picture(display)
+    assert "Show the solution." in picture(display)
 
 
 @pytest.mark.parametrize("command", [Quick(5), Point(4)])

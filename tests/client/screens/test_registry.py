@@ -3,16 +3,17 @@
 import ast
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ttt_net.client as client
-from tests.client.pressing import SEEK, lobby, pressed
-from tests.client.samples import welcome
+from tests.client.pressing import SEEK, done, drawn, lobby, pressed
+from tests.client.samples import snapshot, welcome
 from ttt_net.client.act import act
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.display import Command, Display, Open, Page
+from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Step
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.lines.typed_lines import NumberedMenu
@@ -23,6 +24,11 @@ from ttt_net.client.update import update
 from ttt_net.messages import AnalysedMove, AnalyseRequest, AnalysisReply, Request
 from ttt_net.sdk.client_connection import FOREVER, ClientConnection
 from ttt_net.sdk.client_session import ClientSession
+
+
+def doing(display: Display, *commands: AnyCommand) -> Display:
+    return done(display, *commands)[0]
+
 
 CLIENT = Path(client.__path__[0])
 REGISTRY = "screens/registry.py"
@@ -83,6 +89,28 @@ def test_every_word_is_listed_in_the_help() -> None:
     assert [
         word for word in WORDS if word not in HELP.replace(",", " ").replace(":", " ").replace(".", " ").split()
     ] == []
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_the_page_of_keys_explains_them_in_sentences_that_fit_a_window_of_80_columns(name: str) -> None:
+    display = replace(lobby(snapshot("connect4", [38])), pages=(Page("lobby"), Page(name)))
+    explained = SCREENS[name].help(display)
+    assert [each for each in explained if not re.fullmatch(r"[A-Z0-9].*\.", each.does)] == []
+    page = drawn(replace(display, overlay=Overlay.HELP))
+    assert [each for each in explained if each.keys not in page or each.does not in page] == []
+
+
+def test_the_page_of_keys_scrolls_in_a_small_window_and_begins_at_its_top() -> None:
+    small, display = (40, 12), doing(lobby(), Command.HELP)
+    page = drawn(display, small)
+    assert page.splitlines()[1].startswith("arrows j k")
+    assert "below)  arrows scroll" in page
+    assert "Ctrl-Z" not in page
+    scrolled = doing(display, Step(1000))
+    assert "Suspend" in drawn(scrolled, small)
+    assert drawn(doing(scrolled, Step(-1000)), small) == page
+    assert drawn(doing(scrolled, Command.BACK, Command.HELP), small) == page
+    assert drawn(scrolled) == drawn(display), "where all has room, nothing scrolls"
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:

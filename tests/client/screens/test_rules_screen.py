@@ -37,7 +37,7 @@ def test_at_a_board_the_rules_come_first_then_the_keys_then_the_board() -> None:
     assert "Your turn: place X." in drawn(display), "time may run"
     display, _ = pressed(display, "?")
     assert (display.page.screen, display.overlay) == ("match", Overlay.HELP)
-    assert "move the cursor" in drawn(display)
+    assert "Move the cursor." in drawn(display)
     display, _ = pressed(display, "?")
     assert (display.page.screen, display.overlay) == ("match", Overlay.NONE)
 

@@ -115,7 +115,7 @@ def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
     person.click("? rules")
     person.shows("How to play Tic-tac-toe")
     person.click("? keys")
-    person.shows("move the cursor")
+    person.shows("Move the cursor.")
     person.click("any key: back")
     person.comes_to(may_move, "the board again")
     person.click("q leave")

@@ -59,6 +59,12 @@ def draw_list(
     uppermost = next((index for index, row in enumerate(rows) if row.enter is not None), None)
     if cursor is not None and cursor == uppermost and at < room:
         first = 0  # the text above the first row is visible only here
+    return _cut_out(lines, first, height)
+
+
+def _cut_out(lines: list[Text], first: int, height: int) -> list[Text]:
+    """Return lines from the first one on, as far as they fit, and how many more are above and below."""
+    room = max(1, height - 1)
     first = max(0, min(first, len(lines) - room))
     shown = lines[first : first + room]
     more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
@@ -347,8 +353,7 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
     if display.overlay is Overlay.HELP:
-        lines = [Text(line) for line in _packed(screen_of(display).help(display), width, height - 1)]
-        return _page([], centred(lines, width), [_keys(display, width, glyphs)], size)
+        return _page(*_page_of_keys(display, size, glyphs), size)
     foot = _foot(display, width, now_ms, glyphs, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
@@ -630,17 +635,27 @@ def _with_marks(line: Text, glyphs: Glyphs) -> Text:
     return line
 
 
-def _packed(lines: list[str], width: int, height: int) -> list[str]:
-    """Return the lines of help, packing several into one line if there is no room for all."""
-    if len(lines) <= height:
-        return lines
-    packed: list[str] = []
-    for line in (" ".join(line.split()) for line in lines):
-        if packed and len(packed[-1]) + len(line) + 3 <= width:
-            packed[-1] += f"   {line}"
-        else:
-            packed.append(line)
-    return packed[:height]
+_WIDEST_SENTENCE = 60
+
+
+def _page_of_keys(display: Display, size: tuple[int, int], glyphs: Glyphs) -> tuple[list[Text], list[Text], list[Text]]:
+    """Return the head, the body and the foot of the page of keys, scrolled if the window is too small for all."""
+    width, height = size
+    explained = screen_of(display).help(display)
+    left = max(len(each.keys) for each in explained) + _GAP
+    style = f"bold {glyphs.theme.accent}" if glyphs.theme is not None else "bold"
+    body = []
+    for each in explained:
+        first, *others = wrapped(each.does, min(_WIDEST_SENTENCE, width - left))
+        body.append(Text(each.keys.ljust(left), style=style).append(first, "not bold default"))
+        body += [Text(" " * left + line) for line in others]
+    title = [_lit(Text("Keys", style="bold"), width, glyphs, "board"), Text()]
+    head = title if height - len(title) - 1 >= len(body) else title[:1]
+    room = max(1, height - len(head) - 1)
+    if len(body) > room:
+        *body, more = _cut_out(body, display.help_place, room)
+        body.append(more.append("  arrows scroll"))
+    return head, centred(body, width), [_keys(display, width, glyphs)]
 
 
 def _foot(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:

@@ -44,6 +44,7 @@ from ttt_net.client.screens.screen import (
     LISTS_HELP,
     Effect,
     Entrance,
+    KeyHelp,
     KeyHint,
     KeyMeaning,
     ListQuery,
@@ -556,20 +557,22 @@ def _command(key: str, display: Display, *, keys: dict[str, KeyMeaning]) -> AnyC
     return command_on_list(key, display, keys)
 
 
-def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
+def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[KeyHelp]:
     if not display.has_lobby:
         return list(LEAVING_HELP)
-    opened = f"{' '.join(each.key for each in entrances):<13}{', '.join(each.help for each in entrances)}"
     return [
         *LISTS_HELP,
-        "p b 1-8      play: a game; a bot, of a level",
-        "i c          invite; type a code",
-        "a d          accept, decline a challenge",
-        "/ s          only some, the strongest first",
-        "w            watch a match",
-        "v o          that player, yourself",
-        opened,
-        "Esc          stop looking; back",
+        KeyHelp("p", "Choose a game, and look for an opponent."),
+        KeyHelp("b", "Play a bot at once. 1 to 8 choose its level."),
+        KeyHelp("Esc", "Stop looking for an opponent, or go back."),
+        KeyHelp("i", "Invite a friend to a private match."),
+        KeyHelp("c", "Enter a friend's code, or a tournament's."),
+        KeyHelp("a  d", "Accept or decline a challenge."),
+        KeyHelp("w", "Watch the selected match, or the featured one."),
+        KeyHelp("/", "Show only rows with the words that you type."),
+        KeyHelp("s", "List the strongest first, or restore the order."),
+        KeyHelp("v  o", "Open the selected player's profile, or yours."),
+        *(KeyHelp(each.key, each.help) for each in entrances),
         *LEAVING_HELP[1:],
     ]
 
@@ -586,11 +589,11 @@ _WORDS: dict[str, Word] = {
 
 
 LINES_HELP = (
-    "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
+    "play, play connect4 3+2 rated: look for an opponent. games: list the games.\n"
     "bot, bot connect4 level 3: play a bot. bots: choose one.\n"
-    "who, who gomoku strongest: who is here, of all or some. challenge NAME GAME. accept, decline.\n"
-    "invite GAME: a code for a friend. join CODE: take one up.\n"
-    "matches: what is being played. watch NAME: look on. stop: look no more."
+    "who, who gomoku strongest: list the players here. challenge NAME GAME. accept, decline.\n"
+    "invite GAME: get a code for a friend. join CODE: use a code.\n"
+    "matches: list live matches. watch NAME: watch one. stop: stop watching, or looking for an opponent."
 )
 """The lobby's own words, without those that other screens add."""
 

@@ -21,7 +21,7 @@ from ttt_net.client.screens.board_play import (
 )
 from ttt_net.client.screens.people import report
 from ttt_net.client.screens.replay_screen import ACTIONS
-from ttt_net.client.screens.screen import LEAVE, RULES, KeyHint, Screen
+from ttt_net.client.screens.screen import BOARD_HELP, LEAVE, LEAVING_HELP, RULES, KeyHelp, KeyHint, Screen
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
@@ -189,36 +189,39 @@ def _example(match: Snapshot) -> str:
 
 
 _HELP_PLAYING = (
-    "arrows hjkl  move the cursor",
-    "Enter click  place a mark",
-    "1-9          by cell, column",
-    "b2 Enter     by name",
-    "Tab          choose from a list",
-    "d t          draw, take-back",
-    "c            claim",
-    "x            decline, withdraw",
-    "r            rematch",
-    "g w          hint, warnings against a bot",
+    KeyHelp("Enter, click", "Place a mark."),
+    KeyHelp("1-9", "Play the cell or column with this number."),
+    KeyHelp("b2 Enter", "Play a cell by its name."),
+    KeyHelp("Tab", "Choose a move from a list."),
+    KeyHelp("d  t", "Offer a draw, or ask to take back a move."),
+    KeyHelp("x", "Decline or withdraw an offer."),
+    KeyHelp("c", "Claim the match if your opponent is away."),
+    KeyHelp("g  w", "Against a bot: get a hint, switch warnings."),
+    KeyHelp("r", "Offer a rematch after the end."),
 )
-_HELP_AMONG_OTHERS = ("s m f        say; mute; report", "y            copy a link")
+_HELP_AMONG_OTHERS = (
+    KeyHelp("s  m  f", "Say something, mute or report a player."),
+    KeyHelp("y", "Copy a link to the match."),
+)
+_AFTER_THE_END = ", ".join(each.word for each in ACTIONS[:-1]) + f" or {ACTIONS[-1].word}"
 
 
-def _help(display: Display) -> list[str]:
+def _help(display: Display) -> list[KeyHelp]:
     """Return every key and its meaning."""
     taken = sorted({*_LETTERS, "f"} & beginnings(display))
     lines = [
-        *(() if display.is_watched else _HELP_PLAYING),
-        "i            moves, score",
-        f"n            {'next match' if display.is_watched else 'new game; other match'}",
+        *(() if display.is_watched else (BOARD_HELP, *_HELP_PLAYING)),
+        KeyHelp("n", "Watch the next match." if display.is_watched else "Look for a new opponent, or change matches."),
+        KeyHelp("  ".join(each.key for each in ACTIONS), f"After the end: {_AFTER_THE_END} the match."),
+        KeyHelp("i", "Show the moves, the score and the chat."),
         *(_HELP_AMONG_OTHERS if display.has_lobby else ()),
-        f"{' '.join(each.key for each in ACTIONS):<13}{', '.join(each.word for each in ACTIONS)}",
-        f"Esc          clear; {'lobby' if display.has_lobby else 'leave'}",
-        "q  Ctrl-C    leave",
-        "Ctrl-Z       suspend",
+        KeyHelp("Esc", "Go to the lobby; a live match continues." if display.has_lobby else "Leave the match."),
+        *LEAVING_HELP[1:],
     ]
     if taken:
-        use = " and ".join(letter.upper() for letter in taken)
-        lines.insert(0, f"{' and '.join(taken)} {'are columns' if len(taken) > 1 else 'is a column'}; use {use}")
+        letters, use = " and ".join(taken), " and ".join(letter.upper() for letter in taken)
+        are = "are columns" if len(taken) > 1 else "is a column"
+        lines.insert(0, KeyHelp(use, f"Press {use} for these keys: {letters} {are} here."))
     return lines
 
 

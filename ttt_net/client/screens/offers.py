@@ -35,6 +35,7 @@ from ttt_net.client.screens.screen import (
     LEAVING_HELP,
     LISTS_HELP,
     Effect,
+    KeyHelp,
     KeyHint,
     KeyMeaning,
     ListQuery,
@@ -321,7 +322,7 @@ INVITATION = Screen(
     rows=_invitation_rows,
     keys={"y": Command.COPY},
     hints=lambda display: [KeyHint("y", "copy", "y"), BACK, LEAVE, HELP],
-    help=lambda display: ["y            copy the line to send", *LEAVING_HELP],
+    help=lambda display: [KeyHelp("y", "Copy the line to send to your friend."), *LEAVING_HELP],
 )
 
 
@@ -473,9 +474,10 @@ GAMES = Screen(
     hints=_hints,
     help=lambda display: [
         LISTS_HELP[0],
-        "1-9 0 Enter  choose a game; or click",
-        "t left right another clock",
-        "r            rated, or not, or as they like",
+        KeyHelp("Enter, click", "Choose the game."),
+        KeyHelp("1-9  0", "Choose the game with this number."),
+        KeyHelp("t, left right", "Change the clock."),
+        KeyHelp("r", "Ask for a rated match, a casual one, or either."),
         *LEAVING_HELP,
     ],
     words={"play": _play, "games": _listed, "challenge": _challenge, "invite": _invite},

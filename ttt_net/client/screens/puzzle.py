@@ -10,11 +10,13 @@ from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.board_play import act_in_match, quick_moves
 from ttt_net.client.screens.screen import (
     BACK,
+    BOARD_HELP,
     LEAVE,
     LEAVING_HELP,
     RULES,
     Effect,
     Entrance,
+    KeyHelp,
     KeyHint,
     Meaning,
     Screen,
@@ -189,12 +191,12 @@ PUZZLE = Screen(
     act=_act,
     hints=_hints,
     help=lambda display: [
-        "arrows hjkl  move the cursor",
-        "Enter click  play the move",
-        "s            show the solution",
+        BOARD_HELP,
+        KeyHelp("Enter, click", "Play the move."),
+        KeyHelp("s", "Show the solution."),
         *LEAVING_HELP,
     ],
-    entrance=Entrance("z", "puzzle", "puzzle", _from_lobby),
+    entrance=Entrance("z", "puzzle", "Open the puzzle of the day.", _from_lobby),
     words={"puzzle": _ask, "solve": _answer},
     usage="puzzle, solve MOVE",
 )

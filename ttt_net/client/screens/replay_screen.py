@@ -16,6 +16,7 @@ from ttt_net.client.screens.screen import (
     LEAVING_HELP,
     RULES,
     Effect,
+    KeyHelp,
     KeyHint,
     KeyMeaning,
     MatchAction,
@@ -165,10 +166,10 @@ REPLAY = Screen(
         *(LEAVE, RULES),
     ],
     help=lambda display: [
-        "left right   one move back, one on",
-        "PgUp PgDn    ten moves",
-        "Home End     the beginning, the end",
-        "t            try again from here, against a bot",
+        KeyHelp("left right", "Go one move back or forward."),
+        KeyHelp("PgUp PgDn", "Go ten moves back or forward."),
+        KeyHelp("Home End", "Go to the beginning or the end."),
+        KeyHelp("t", "Play on from here against a bot."),
         *LEAVING_HELP,
     ],
 )

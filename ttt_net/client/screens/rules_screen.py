@@ -8,7 +8,17 @@ from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Send
-from ttt_net.client.screens.screen import LEAVE, LEAVING_HELP, Effect, KeyHint, Meaning, Row, Screen, default_status
+from ttt_net.client.screens.screen import (
+    LEAVE,
+    LEAVING_HELP,
+    Effect,
+    KeyHelp,
+    KeyHint,
+    Meaning,
+    Row,
+    Screen,
+    default_status,
+)
 from ttt_net.messages import PuzzleReply, Request, RuleExample, RulesReply, RulesRequest, SeekRequest
 from ttt_net.text import clean
 
@@ -41,11 +51,11 @@ def game_to_explain(display: Display, seek: SeekRequest) -> str:
 def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
     """Return what `?` opens: at a board the rules, then the keys; elsewhere the keys, then the rules."""
     if display.page.screen == "rules":
-        return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP), ()
+        return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP, help_place=0), ()
     is_at_board = display.page.screen in AT_BOARD
     if (display.overlay is Overlay.HELP) is not is_at_board and (is_at_board or display.has_lobby):
         return Page("rules", about=game_to_explain(display, seek))
-    return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP), ()
+    return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP, help_place=0), ()
 
 
 def told(reply: RulesReply, *, has_drawing: bool) -> str:
@@ -164,7 +174,11 @@ RULES_PAGE = Screen(
         LEAVE,
         KeyHint("?", "keys", "?"),
     ],
-    help=lambda display: ["arrows jk    further down or up", "Enter Esc    go on", *LEAVING_HELP[1:]],
+    help=lambda display: [
+        KeyHelp("arrows j k", "Scroll."),
+        KeyHelp("Enter, Esc", "Go on."),
+        *LEAVING_HELP[1:],
+    ],
     usage="rules GAME",
     has_short_head=True,
 )

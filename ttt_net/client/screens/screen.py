@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ttt_net.client import words
 from ttt_net.client.display import AnyCommand, Change, Command, Display, Entry, Page, Step
@@ -43,7 +44,7 @@ class KeyHint:
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """The lobby's key that opens a screen, its texts in the hints and the help, and the command."""
+    """The lobby's key that opens a screen, its label in hints, its sentence on the page of keys, its command."""
 
     key: str
     label: str
@@ -139,12 +140,26 @@ WAITING = [Row(("The server is looking it up ...",))]
 LEAVE, HELP = KeyHint("q", "leave", "q"), KeyHint("?", "keys", "?")
 RULES = KeyHint("?", "rules", "?")
 BACK, CHOOSE = KeyHint("Esc", "back", "escape"), KeyHint("Enter", "choose", "c-m")
+
+
+class KeyHelp(NamedTuple):
+    """One line of the page of keys: the keys, and what they do as a sentence."""
+
+    keys: str
+    does: str
+
+
 LISTS_HELP = (
-    "arrows jk    move; PgUp PgDn far",
-    "Tab          the next section",
-    "Enter click  choose the row",
+    KeyHelp("arrows j k", "Move. PgUp and PgDn move ten rows."),
+    KeyHelp("Tab", "Go to the next section."),
+    KeyHelp("Enter, click", "Choose the row."),
 )
-LEAVING_HELP = ("Esc          back", "q  Ctrl-C    leave; Ctrl-Z suspends")
+LEAVING_HELP = (
+    KeyHelp("Esc", "Go back."),
+    KeyHelp("q, Ctrl-C", "Leave."),
+    KeyHelp("Ctrl-Z", "Suspend the client until fg."),
+)
+BOARD_HELP = KeyHelp("arrows hjkl", "Move the cursor.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +214,7 @@ class Screen:
     """Whether it closes after a choice."""
     hints: Callable[[Display], list[KeyHint]] = lambda display: [BACK, LEAVE, HELP]
     """The keys that matter now, the most important first; the last two are shown at any width."""
-    help: Callable[[Display], list[str]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
+    help: Callable[[Display], list[KeyHelp]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
     """All keys and their meanings."""
     entrance: Entrance | None = None
     words: Mapping[str, Word] = field(default_factory=lambda: MappingProxyType({}))

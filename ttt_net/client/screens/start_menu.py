@@ -16,6 +16,7 @@ from ttt_net.client.screens.screen import (
     LEAVING_HELP,
     LISTS_HELP,
     Effect,
+    KeyHelp,
     KeyHint,
     KeyMeaning,
     Row,
@@ -259,7 +260,7 @@ _SETUP_KEYS: dict[str, KeyMeaning] = {
     "left": Change(partial(_turned_here, by=-1)),
     "right": Change(partial(_turned_here, by=1)),
 }
-_SETUP_HELP = (*LISTS_HELP, "left right   the one before, the next", *LEAVING_HELP)
+_SETUP_HELP = (*LISTS_HELP, KeyHelp("left right", "Change the choice at the cursor."), *LEAVING_HELP)
 
 
 def _chosen(display: Display, *, game: str) -> Effect:

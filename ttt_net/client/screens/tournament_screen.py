@@ -28,6 +28,7 @@ from ttt_net.client.screens.screen import (
     LISTS_HELP,
     WAITING,
     Entrance,
+    KeyHelp,
     KeyHint,
     KeyMeaning,
     ListQuery,
@@ -528,8 +529,8 @@ TOURNAMENT = Screen(
     hints=_hints,
     help=lambda display: [
         *LISTS_HELP,
-        "p            play in this tournament",
-        "x            leave the tournament",
+        KeyHelp("p", "Enter this tournament."),
+        KeyHelp("x", "Withdraw from the tournament."),
         *LEAVING_HELP,
     ],
     words={
@@ -715,7 +716,7 @@ TOURNAMENTS = Screen(
         [KeyHint("Enter", "open", "c-m"), KeyHint("c", "code", "c"), KeyHint("m", "make one", "m"), BACK],
         _list_rows(display, 0),
     ),
-    entrance=Entrance("t", "tournaments", "tournaments", _from_lobby),
+    entrance=Entrance("t", "tournaments", "Open your tournament, or the list of all.", _from_lobby),
     words={
         "tournaments": lambda display, wanted, rest: ListQuery(
             Page("tournaments"), ("tournament",), otherwise="There is no tournament now."

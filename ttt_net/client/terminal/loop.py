@@ -16,7 +16,7 @@ from prompt_toolkit.keys import Keys
 
 from ttt_net.client.act import command_for
 from ttt_net.client.client_controller import Controller
-from ttt_net.client.display import Command, Display, Entry, Overlay, Type
+from ttt_net.client.display import Command, Display, Entry, Overlay, Step, Type
 from ttt_net.client.mailbox import (
     HANG_UP,
     Clicked,
@@ -46,6 +46,8 @@ from ttt_net.text import clean
 ESCAPE_S = 0.05
 """After this time without another byte, an escape byte counts as the Escape key."""
 _SGR_MOUSE = re.compile(r"\x1b\[<(\d{1,4});(\d{1,5});(\d{1,5})([Mm])")
+_SCROLLING = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -10, "pagedown": 10, "home": -1000, "end": 1000}
+"""How many lines each key scrolls the page of keys."""
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 0, 64, 65
 _MAX_PASTED = 4096
 
@@ -222,6 +224,8 @@ def press(name: str, controller: Controller, keys: Mapping[str, str] = MappingPr
         name = meant_key(name, keys)
     if controller.display.overlay is Overlay.HELP and name == "?":
         controller.do(Command.HELP)
+    elif controller.display.overlay is Overlay.HELP and name in _SCROLLING:
+        controller.do(Step(_SCROLLING[name]))
     elif controller.display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         controller.do(Command.BACK)
     elif (command := command_for(name, controller.display)) is not None:
