@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -53,9 +55,22 @@ async def seated(server: FakeServer, name: str = "my-bot", token: str | None = N
 
 
 async def playing(server: FakeServer, choose: Any, lines: list[str], **settings: Any) -> Tally:
-    """Play as a program does that has no event loop, one match long."""
+    """Play as a program does that has no event loop, one match long.
+
+    A bot retries its server for ever. Its thread is a daemon, so that it does not hold up a test that has failed.
+    """
     arguments: dict[str, Any] = {"name": "my-bot", "games": ["tictactoe"], "matches": 1, **settings}
-    return await asyncio.to_thread(sdk.play, choose, server.url, write=lines.append, **arguments)
+    result: Future[Tally] = Future()
+    result.set_running_or_notify_cancel()  # or its thread could not end after the test
+
+    def run() -> None:
+        try:
+            result.set_result(sdk.play(choose, server.url, write=lines.append, **arguments))
+        except BaseException as error:  # noqa: BLE001 - the test that awaits it raises it
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(result)
 
 
 def by_number(turn: sdk.Turn) -> int:
@@ -117,10 +132,11 @@ async def test_a_choice_that_cannot_be_played_ends_its_match_and_says_why(choose
 
 async def test_a_bot_is_remembered_and_a_name_that_is_taken_gets_a_number() -> None:
     async with fake_server() as server, asyncio.TaskGroup() as group:
-        group.create_task(playing(server, by_number, []))
+        first = group.create_task(playing(server, by_number, []))
         link = await seated(server, token="secret")
         await link.tells(Ended("m1", 2, 0, winner=1, reason="resign"))
         assert await link.is_closed() == 1000
+        await first  # until then it uses its name
         again = group.create_task(playing(server, by_number, []))
         link = await server.accepts()
         hello = await link.lets_in()
@@ -141,7 +157,7 @@ async def test_a_bot_is_remembered_and_a_name_that_is_taken_gets_a_number() -> N
 
 async def test_a_rejected_bot_raises_the_refusal() -> None:
     async with fake_server() as server:
-        bot = asyncio.ensure_future(asyncio.to_thread(sdk.play, by_number, server.url, games=["chess"]))
+        bot = asyncio.ensure_future(playing(server, by_number, [], games=["chess"]))
         link = await server.accepts()
         await link.lets_in()
         seek = await link.hears(SeekRequest)
