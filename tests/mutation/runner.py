@@ -67,7 +67,7 @@ class Reach(NamedTuple):
     """By test, the lines of the mutated files that it runs."""
     cpu_s: Mapping[str, float]
     failing: set[str]
-    """Tests that fail without any mutant; they decide nothing."""
+    """Tests that fail or hang without any mutant; they decide nothing."""
 
 
 class Runner:
@@ -183,10 +183,6 @@ class _Trial:
         self.killer = ""
         """The test that failed, if any."""
         self._folder = _new_folder()
-        self.looked_s = self._since_s = time.monotonic()
-        self._used_s = self._before_s = 0.0
-        self.is_waiting = False
-        """Whether the child and its descendants waited when the runner last looked."""
         self._reader, writer = os.pipe()
         self._child = os.fork()
         if self._child == 0:
@@ -204,6 +200,7 @@ class _Trial:
         with contextlib.suppress(PermissionError, ProcessLookupError):
             os.setpgid(self._child, self._child)  # whichever of us is first
         os.close(writer)
+        self.watch = _Watch(self._child)
 
     def fileno(self) -> int:
         """Return the end of the pipe that the child writes to."""
@@ -221,8 +218,19 @@ class _Trial:
             shutil.rmtree(self._folder, ignore_errors=True)
             self.fate, self.is_over = ("survivor" if status == 0 else "killed"), True
 
-    def end_if_it_hangs(self, groups: Mapping[int, "_Group"], now_s: float) -> None:
-        """Kill the child and its descendants if all of them only wait."""
+
+class _Watch:
+    """Ends a child with its descendants, which are a group of processes, once all of them only wait."""
+
+    def __init__(self, child: int) -> None:
+        self._child = child
+        self.looked_s = self._since_s = time.monotonic()
+        self._used_s = self._before_s = 0.0
+        self.is_waiting = False
+        """Whether the child and its descendants waited at the last look."""
+
+    def look(self, groups: Mapping[int, "_Group"], now_s: float) -> None:
+        """Kill the child and its descendants if they have waited for `IDLE_S`."""
         self.looked_s, group = now_s, groups.get(self._child, _Group())
         self.is_waiting = not group.is_running and group.cpu_s == self._before_s
         self._before_s = group.cpu_s
@@ -244,7 +252,7 @@ class _Group:
 
 def _have_room(trials: Sequence[_Trial]) -> bool:
     """Tell whether one more child may begin beside these."""
-    return len(trials) < MOST_AT_ONCE and sum(not trial.is_waiting for trial in trials) < MOST_BUSY
+    return len(trials) < MOST_AT_ONCE and sum(not trial.watch.is_waiting for trial in trials) < MOST_BUSY
 
 
 def _wait_for(trials: Sequence[_Trial]) -> None:
@@ -253,10 +261,10 @@ def _wait_for(trials: Sequence[_Trial]) -> None:
     for trial in ready:
         trial.read()
     now_s = time.monotonic()
-    due = [trial for trial in trials if not trial.is_over and now_s - trial.looked_s >= LOOK_S]
+    due = [trial.watch for trial in trials if not trial.is_over and now_s - trial.watch.looked_s >= LOOK_S]
     groups = _groups() if due else {}
-    for trial in due:
-        trial.end_if_it_hangs(groups, now_s)
+    for watch in due:
+        watch.look(groups, now_s)
 
 
 def _groups() -> dict[int, _Group]:
@@ -330,20 +338,23 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _reach(items: Sequence[pytest.Item], files: set[str]) -> Reach:
-    """Run every test twice in children: for the lines that it reaches, each in a fork of its own, and for its time."""
-    lines = {}
+    """Run every test twice, each in a child of its own: for the lines that it reaches, and for its time."""
+    lines, cpu_s, failing = {}, {}, set()
     for item in items:
-        traced = _in_folder([item], lambda item=item: _traced(item, files))  # type: ignore[misc]
-        lines[item.nodeid] = {(str(path), int(line)) for path, line in traced}
-    cpu_s, failing = _in_folder(items, lambda: _timed(items))
-    return Reach(lines, cpu_s, set(failing))
+        traced = _alone(item, lambda item=item: _traced(item, files))  # type: ignore[misc]
+        timed = None if traced is None else _alone(item, lambda item=item: _timed(item))  # type: ignore[misc]
+        lines[item.nodeid] = {(str(path), int(line)) for path, line in traced or ()}
+        cpu_s[item.nodeid], passes = timed or (0.0, False)
+        if not passes:
+            failing.add(item.nodeid)
+    return Reach(lines, cpu_s, failing)
 
 
-def _in_folder(items: Sequence[pytest.Item], work: Callable[[], Any]) -> Any:
-    """Return the result of a function that runs tests in a child with a temporary folder."""
+def _alone(item: pytest.Item, work: Callable[[], Any]) -> Any:
+    """Return the result of a function that runs a test in a child with a temporary folder; None if the test hangs."""
     folder = _new_folder()
     try:
-        return in_child(lambda: work() if _use_folder(items, folder) else None)
+        return in_child(lambda: work() if _use_folder([item], folder) else None, is_bounded=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -368,19 +379,18 @@ def _traced(item: pytest.Item, files: set[str]) -> list[tuple[str, int]]:
     return sorted(found)
 
 
-def _timed(items: Iterable[pytest.Item]) -> tuple[dict[str, float], list[str]]:
-    cpu_s, failing = {}, []
-    for item in items:
-        before = os.times()
-        if not _passes(item):
-            failing.append(item.nodeid)
-        after = os.times()
-        cpu_s[item.nodeid] = sum(after[:4]) - sum(before[:4])
-    return cpu_s, failing
+def _timed(item: pytest.Item) -> tuple[float, bool]:
+    before = os.times()
+    passes = _passes(item)
+    after = os.times()
+    return sum(after[:4]) - sum(before[:4]), passes
 
 
-def in_child(work: Callable[[], Any], *, is_quiet: bool = True) -> Any:
-    """Return the result of a function that runs in a fork, which nothing it does can outlive; it is sent as JSON."""
+def in_child(work: Callable[[], Any], *, is_quiet: bool = True, is_bounded: bool = False) -> Any:
+    """Return the result of a function that runs in a fork, which nothing it does can outlive; it is sent as JSON.
+
+    With `is_bounded`, a child that hangs is killed, and the result is None.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -394,9 +404,14 @@ def in_child(work: Callable[[], Any], *, is_quiet: bool = True) -> Any:
         finally:
             os._exit(0)
     os.close(writer)
-    with os.fdopen(reader) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
+    text, watch, is_over = b"", _Watch(child), False
+    while not is_over:  # not until the pipe ends: what a test has started and left would keep it open
+        is_over = os.waitpid(child, os.WNOHANG)[0] == child
+        while select.select([reader], [], [], 0 if is_over else LOOK_S)[0] and (part := os.read(reader, 65_536)):
+            text += part
+        if is_bounded and not is_over:
+            watch.look(_groups(), time.monotonic())
+    os.close(reader)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    return json.loads(text)
+    return json.loads(text) if text or not is_bounded else None

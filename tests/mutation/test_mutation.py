@@ -58,6 +58,7 @@ class Loud(Counter):
         super().__init__()
 """
 TOY_TESTS = """
+import os
 import threading
 
 from toy import Counter, Loud, clamp, wait
@@ -78,6 +79,15 @@ def test_counter():
 
 def test_that_fails_by_itself():
     assert False
+
+
+def test_that_hangs_by_itself():
+    threading.Event().wait()
+
+
+def test_that_leaves_a_process():
+    if os.fork() == 0:
+        threading.Event().wait()
 """
 ROOT_FINDERS = {"ttt_net/ratings.py"}
 """Of their mutants more are accepted, because any bracket leads to the same root."""
@@ -102,7 +112,8 @@ def test_mutants_are_killed_survive_or_are_unreached(tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     told = run.stdout
-    assert "the tests do not pass without a mutant: test_toy.py::test_that_fails_by_itself" in told
+    failing = "test_toy.py::test_that_fails_by_itself, test_toy.py::test_that_hangs_by_itself"
+    assert f"the tests do not pass without a mutant: {failing}\n" in told
     assert '["killed", "clamp condition: if value < low -> if True", "test_toy.py::test_clamp"]' in told
     assert '["killed", "wait condition: if not is_due -> if True", ""]' in told, "it hangs"
     assert '["killed", "Loud.__init__ no-statement: super().__init__() -> super", "test_toy.py::test_counter"]' in told
