@@ -43,7 +43,7 @@ async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_pat
         return Terminal([address, "--name", "Ann", *more], {**os.environ, **home})
 
     def left(terminal: Terminal) -> int | None:
-        terminal.shows("ttt_net on ")  # what the server calls itself: we are welcome
+        terminal.shows("Games on ")  # what the server calls itself: we are welcome
         terminal.press("q")
         return terminal.ends()
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { document, textOf } from "./document.js";
-import { CONNECT4, ended, QUBIC, snapshot } from "./matches.js";
+import { after, CONNECT4, ended, QUBIC, snapshot } from "./matches.js";
 import { WholePage } from "./whole.js";
 
 const WELCOME = { type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [] as string[] };
@@ -30,6 +30,22 @@ async function visitor(...rest: Parameters<typeof WholePage.open>): Promise<Whol
 const challenged = (by: string, to: string, challenge = 1, game = "tictactoe") => ({ type: "challenged", challenge, by: { name: by }, to: { name: to }, game, expires_in_ms: 9000 });
 const people = (...players: object[]) => ({ type: "players", online: players.length, players });
 const fields = (sent: object[], ...names: string[]): unknown[][] => sent.map((each) => names.map((name) => (each as Record<string, unknown>)[name]));
+
+test("bots have a face and say what they are like, in the list and as a match begins; people have a letter", async () => {
+  const page = await ann();
+  await page.says(people({ name: "Ben" }, { name: "Viktor", bot: "expert", level: 6, any_level: true, free: 1, seeking: [] }, { ...BOT, about: "plays any cell" }, { ...BOT, name: "Zed" }));
+  const entry = (name: string) => [...document.querySelectorAll(".entry")].find((each) => each.querySelector(".what span")?.textContent === name)!;
+  const drawn = ["Viktor", "Tom", "Zed"].map((name) => entry(name).querySelector(".portrait svg")!.innerHTML);
+  assert.equal(new Set(drawn).size, 3, "no two look the same");
+  assert.ok(!/viktor|expert|level/i.test(entry("Viktor").querySelector(".quiet")!.textContent!));
+  assert.deepEqual([entry("Viktor"), entry("Tom"), entry("Zed")].map((each) => each.querySelector(".quiet")!.textContent), ["“You can stop one threat. Can you stop two?”", "plays any cell", "random, level 3"]);
+  assert.deepEqual([entry("Ben").querySelector(".face")!.textContent, entry("Ben").querySelector("svg")], ["B", null]);
+  await page.says(snapshot({ players: [{ name: "Ann" }, { name: "Viktor", bot: "expert", level: 6 }] }));
+  await page.until(".deck .voice", "Can you stop two?");
+  assert.equal(document.querySelector(".seat .portrait svg")!.innerHTML, drawn[0], "one face everywhere");
+  await page.says(snapshot({ seq: 3, players: [{ name: "Ann" }, { name: "Viktor", bot: "expert", level: 6 }], moves: [4, 0], position: after([4, 0]) }));
+  assert.equal(document.querySelector(".deck .voice"), null);
+});
 
 test("a code that was told is typed, and the match is in the lobby afterwards", async () => {
   const page = await ann();

@@ -1,6 +1,7 @@
 """Flags over environment over a file over the defaults; what is wrong is refused in one line with its place."""
 
 import re
+import socket
 import tomllib
 from pathlib import Path
 
@@ -227,3 +228,9 @@ def test_a_rate_reads_as_it_is_written(text: str) -> None:
 def test_invalid_rates_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="is no rate"):
         Rate.of(text)
+
+
+def test_a_server_without_a_name_is_called_after_its_address_or_its_machine() -> None:
+    assert Configuration(name="Ann's games", public_url="wss://play.example.org").title == "Ann's games"
+    assert Configuration(public_url="wss://play.example.org:8443").title == "play.example.org"
+    assert Configuration().title == f"Games on {socket.gethostname()}"

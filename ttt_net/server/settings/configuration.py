@@ -310,7 +310,7 @@ class Configuration:
     )
     name: str = setting(
         "",
-        "name of the server that players see; empty: ttt_net on, and the name of the machine",
+        "name of the server that players see; empty: the host of public_url, or Games on, and the name of the machine",
         is_common=True,
         is_live=False,
     )
@@ -387,7 +387,7 @@ class Configuration:
     @property
     def title(self) -> str:
         """The name of the server for players."""
-        return self.name or f"ttt_net on {socket.gethostname()}"
+        return self.name or urlsplit(self.public_url).hostname or f"Games on {socket.gethostname()}"
 
 
 SETTINGS: tuple[Setting, ...] = tuple(settings_of(Configuration))

@@ -11,6 +11,7 @@ import { moveName } from "./board.js";
 import { cups } from "./cups.js";
 import { button, type Child, h, joined, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
+import { voice } from "./faces.js";
 import { kindOf } from "./games.js";
 import { either, f, many, w } from "./i18n.js";
 import { icon } from "./pieces.js";
@@ -100,13 +101,16 @@ function during(match: Match): Question {
     ending(match),
     mayHint(match) && button(w.hint, () => hint(match, "move"), "", "", { disabled: !isMyTurn(match) }),
   ];
-  return { key: "during", text, buttons, more: coached(match) };
+  return { key: "during", text, buttons, more: coached(match) || greeting(match) };
 }
+
+/** What a bot says as a match begins. */
+const greeting = ({ moves, players, you = 0 }: Match): Child => moves.length < 2 && h("p.coached.voice", { key: "voice" }, voice(players[1 - you]!));
 
 /** Hints and warnings for the position. */
 function coached({ hint: good, warning, game, position }: Match): Child {
   const known = [good, warning].filter((each) => each?.ply === position.ply && each.moves?.length);
-  return known.map((each) => {
+  return known.length > 0 && known.map((each) => {
     return h("p.coached", { key: each!.kind, class: each!.kind === "warning" && "beware" }, coachedWords(game, each!));
   });
 }

@@ -6,6 +6,7 @@ import { token } from "./board.js";
 import { CATALOGUE } from "./catalogue.js";
 import { listedTournaments } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, screen, type Tree } from "./dom.js";
+import { face, voice } from "./faces.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { forgetInvitation } from "./invitation.js";
@@ -21,12 +22,6 @@ import { choose, isMyTurn, KINDS, know, type Match, ownLive, redraw, set, state,
 /** The number of entries of a list to show at first; lists with more than twice as many have a filter. */
 const FEW = 12;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
-
-/** The avatar of a player: the first letter of the name on a colour derived from it. */
-export const face = ({ name }: { name: string }): Tree => {
-  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7);
-  return h("span.face", { hidden: true, style: { "--hue": hue } }, [...name][0]?.toLocaleUpperCase());
-};
 
 /** A screen with a bar that leads back to the lobby. */
 export const framed = (title: string, kind: string, ...children: Child[]): Tree => screen(`main.lobby.${kind}`, title, bar(title), children);
@@ -285,18 +280,21 @@ const seekEntry = once((seeking: SeekInfo): Tree => {
 
 function botEntry(player: ListedPlayer, wish: Wish): Tree {
   const { name, bot, level, any_level: isAny } = player;
-  const strength = isAny ? ui.choice.level : level;
-  const detail = joined([bot !== name && bot, strength && f(w.level, strength)], w.comma) || w.bot;
+  // The strength of bots that play at any level stands above them.
+  const detail = voice(player) || joined([bot !== name && bot, !isAny && level && f(w.level, level)], w.comma) || w.bot;
   return entryOf(name, player, h("bdi", name), detail, button(w.play, () => challengeBot(player, wish), "primary", f(w.playOne, name)));
 }
 
 /** The strength of bots that play at any level. */
 const strength = (): Tree =>
-  choices(
-    w.strength,
-    LEVELS.map((level) => [level, level] as const),
-    `${ui.choice.level}`,
-    (level) => choose({ level: Number(level) }),
+  h(
+    "div.levels",
+    choices(
+      w.strength,
+      LEVELS.map((level) => [level, level] as const),
+      `${ui.choice.level}`,
+      (level) => choose({ level: Number(level) }),
+    ),
   );
 
 const personEntry = once((player: ListedPlayer): Tree => {

@@ -9,6 +9,7 @@ import { chat } from "./chat.js";
 import { cheered } from "./cheer.js";
 import { aims, deck, share } from "./deck.js";
 import { button, h, joined, screen, type Tree } from "./dom.js";
+import { face } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { part } from "./parts.js";
@@ -56,6 +57,7 @@ function seat(match: Match, side: number): Tree {
       label: joined([label(player), side === you && w.you, isTurn && w.toMove], w.comma),
     },
     token(match.game, match.position.marks[side]!),
+    isBot(player) && face(player),
     h(
       "div.who",
       h("strong", h("bdi", player.name)),

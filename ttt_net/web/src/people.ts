@@ -5,9 +5,10 @@ import { CATALOGUE } from "./catalogue.js";
 import { reporting } from "./chat.js";
 import { cups } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, type Tree } from "./dom.js";
+import { face, voice } from "./faces.js";
 import { timeName, titleOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
-import { entryIn, entryOf, face, framed, person } from "./lobby.js";
+import { entryIn, entryOf, framed, person } from "./lobby.js";
 import { faultOf } from "./names.js";
 import { select } from "./parts.js";
 import { filter, filters, go, place } from "./place.js";
@@ -40,6 +41,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
       face(player),
       h("div", h("h2", h("bdi", label(player))), h("p.quiet", f(w.hereSince, dayOf(since)))),
     ),
+    isBot(player) && h("p.voice", voice(player)),
     total > 0 && shares(profile),
     h("p", { class: total > 0 ? "" : "quiet" }, capital(record(profile))),
     !isMe && against && h("p", f(w.youAgainst, player.name, record(against))),

@@ -1,6 +1,35 @@
 /** The sentences in English of the code that is fetched later. */
 
 export const enMore = {
+  because: "{0}: {1}.",
+  turnOf: "{0} to move.",
+  takeBack: "Take back",
+  youWon: "You won",
+  youLost: "You lost",
+  won: "{0} won",
+  drawAgreed: "Draw by agreement.",
+  drawn: "Draw: nobody can win any more.",
+  calledOff: "Aborted: it does not count.",
+  makeTournament: "Make a tournament",
+  youDid: {
+    line: "you completed a line",
+    resign: "you resigned",
+    time: "you ran out of time",
+    abandon: "you left the match",
+  } as Record<string, string>,
+  theyDid: {
+    line: "{0} completed a line",
+    resign: "{0} resigned",
+    time: "{0} ran out of time",
+    abandon: "{0} left the match",
+  } as Record<string, string>,
+  voices: {
+    beginner: "“I am still learning. Be kind!”",
+    "casual player": "“I see my own lines. Yours? Not always.”",
+    "club player": "“I block in time and wait for your slip.”",
+    expert: "“You can stop one threat. Can you stop two?”",
+    master: "“I have thought it through. Surprise me!”",
+  } as Record<string, string>,
   theyDeclined: {
     draw: "{0} declined the draw.",
     takeback: "{0} declined the take-back.",

@@ -15,7 +15,6 @@ export const en = {
   comma: ", ",
   or: " or ",
   stop: ".",
-  because: "{0}: {1}.",
 
   // The link.
   noConnection: "no connection; try again",
@@ -62,7 +61,6 @@ export const en = {
   toTheLobby: "To the lobby",
   nothingHere: "There is nothing at this address",
   onThisDevice: "Two on this device",
-  turnOf: "{0} to move.",
 
   // The lobby.
   toLobby: "‹ Lobby",
@@ -117,28 +115,7 @@ export const en = {
   onItsWay: "Sending your move {0} …",
   adjournedNow: "Adjourned. The match continues when both players are here.",
   markAt: "{0} on {1}",
-  takeBack: "Take back",
   matchAgainst: "{0} against {1}.",
-
-  // The end of a match.
-  youWon: "You won",
-  youLost: "You lost",
-  won: "{0} won",
-  youDid: {
-    line: "you completed a line",
-    resign: "you resigned",
-    time: "you ran out of time",
-    abandon: "you left the match",
-  } as Record<string, string>,
-  theyDid: {
-    line: "{0} completed a line",
-    resign: "{0} resigned",
-    time: "{0} ran out of time",
-    abandon: "{0} left the match",
-  } as Record<string, string>,
-  drawAgreed: "Draw by agreement.",
-  drawn: "Draw: nobody can win any more.",
-  calledOff: "Aborted: it does not count.",
 
   // Chat.
   youAreMuted: "The host has muted you {0}. Nobody sees what you write, and you can keep playing.",
@@ -158,5 +135,4 @@ export const en = {
   titles: {} as Record<string, string>,
   rules: {} as Record<string, string>,
   puzzleOfDay: "Puzzle of the day",
-  makeTournament: "Make a tournament",
 };

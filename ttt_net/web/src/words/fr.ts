@@ -364,4 +364,5 @@ export const words: Partial<Words> = {
   next: "Suivant",
   scanThis: "ou faites-le scanner par un téléphone",
   lessonAgain: "Pas là ; regardez encore.",
+  voices: { beginner: "« J’apprends encore. Soyez patients ! »", "casual player": "« Je vois mes lignes. Les vôtres, pas toujours. »", "club player": "« Je bloque à temps et j’attends votre faute. »", expert: "« Une menace, vous la parez. Et deux ? »", master: "« J’ai tout calculé. Surprenez-moi ! »" },
 };
