@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import structs
 
+from ttt_net import messages
 from ttt_net.client.act import act, answered
 from ttt_net.client.display import AnyCommand, Command, Display, Send
 from ttt_net.client.mailbox import WorldEvent
@@ -22,33 +23,11 @@ from ttt_net.client.update import update
 from ttt_net.client.words import OPENING_PLIES, invitation
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import (
-    AnyServerMessage,
-    AttendRequest,
-    Ended,
-    InvitationReply,
-    InviteRequest,
-    JoinRequest,
-    LobbyRequest,
-    Ok,
-    Refused,
-    Rematched,
-    Request,
-    ResumeRequest,
-    RulesRequest,
-    SeekRequest,
-    ServerMessage,
-    Snapshot,
-    TournamentsRequest,
-    UnseekRequest,
-    UnwatchRequest,
-    Welcome,
-)
 from ttt_net.sdk.received import Answered, Farewell, Parting
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
-Answer = Callable[[Request], Sequence[AnyServerMessage]]
+Answer = Callable[[messages.Request], Sequence[messages.AnyServerMessage]]
 """Answers a request without a server. Raises `Refusal` if the request needs one."""
 
 
@@ -78,7 +57,7 @@ class PlayerConnection(RunnableConnection, Protocol):
     def latency_ms(self) -> int | None:
         """The round trip to the server; None if not known yet."""
 
-    def say(self, request: Request) -> None:
+    def say(self, request: messages.Request) -> None:
         """Send a request. Raises `Refusal` if too many requests are unanswered."""
 
 
@@ -98,7 +77,7 @@ class Controller(Protocol):
         """Whether another match is requested, so that typed moves may wait for it."""
 
     @property
-    def wanted(self) -> SeekRequest:
+    def wanted(self) -> messages.SeekRequest:
         """The latest seek, or the first one to send."""
 
     @property
@@ -130,8 +109,8 @@ _CALM_MS = 10
 """A change of latency too small to display."""
 
 
-def _is_unknown_game(answer: Ok | Refused) -> bool:
-    return isinstance(answer, Refused) and answer.code == Code.UNKNOWN_GAME
+def _is_unknown_game(answer: messages.Ok | messages.Refused) -> bool:
+    return isinstance(answer, messages.Refused) and answer.code == Code.UNKNOWN_GAME
 
 
 class ClientController:
@@ -143,9 +122,9 @@ class ClientController:
     def __init__(
         self,
         connection: PlayerConnection,
-        seek: SeekRequest,
+        seek: messages.SeekRequest,
         address: str,
-        opening: JoinRequest | InviteRequest | None = None,
+        opening: messages.JoinRequest | messages.InviteRequest | None = None,
         *,
         has_lobby: bool = False,
         is_in_lines: bool = False,
@@ -197,7 +176,7 @@ class ClientController:
         return self.display.world.seeking is not None
 
     @property
-    def wanted(self) -> SeekRequest:
+    def wanted(self) -> messages.SeekRequest:
         """The latest seek, or the first one to send."""
         return self._seek
 
@@ -224,44 +203,44 @@ class ClientController:
         watched, achieved, entered = self.display.world.watching, self.display.achieved, self.display.world.entered
         self.display = update(self.display, event, now_ms)
         match event:
-            case Snapshot():
+            case messages.Snapshot():
                 self._show(event, watched)
-            case InvitationReply():
+            case messages.InvitationReply():
                 self.display = replace(self.display, is_arriving=False)
-            case Rematched() if leads_on(self.display, event):
+            case messages.Rematched() if leads_on(self.display, event):
                 self.display, requests = followed(self.display)
                 self._say(requests)
         world = self.display.world
         if world.entered not in (entered, "") and world.seeking is not None:
-            self.do(Send(UnseekRequest(0)))  # another match would keep us from the round
+            self.do(Send(messages.UnseekRequest(0)))  # another match would keep us from the round
         self._say(due_requests(self.display, event))
-        if isinstance(event, ServerMessage):
+        if isinstance(event, messages.ServerMessage):
             self._say(screen_of(self.display).asks_next(self.display, event))
         if self._keep_achievements is not None and self.display.achieved is not achieved:
             self._keep_achievements(self.display.achieved)
         self._note_unfinished(event)
         match event:
-            case Welcome():
+            case messages.Welcome():
                 self._followed.clear()
                 self._begin(event)
-            case InvitationReply():
+            case messages.InvitationReply():
                 self._wait_for_friend(event)
             case Answered():
                 self._take_answer(event)
         self._look_around()
         self._end_with_server()
 
-    def _show(self, match: Snapshot, watched: str | None) -> None:
+    def _show(self, match: messages.Snapshot, watched: str | None) -> None:
         """Introduce a match; stop watching another match if one of ours has taken its place on the screen."""
         self.display = replace(self.display, is_arriving=False)
         if watched is not None and self.display.world.watching is None:
-            self._say((UnwatchRequest(0, match=watched),))
+            self._say((messages.UnwatchRequest(0, match=watched),))
         self._introduce(match)
 
-    def _wait_for_friend(self, told: InvitationReply) -> None:
+    def _wait_for_friend(self, told: messages.InvitationReply) -> None:
         """Stop seeking strangers. Without a lobby, show the invitation as a notice."""
         if self.display.world.seeking is not None:
-            self.do(Send(UnseekRequest(0)))
+            self.do(Send(messages.UnseekRequest(0)))
         if not self._has_lobby:
             pages = tuple(page for page in self.display.pages if page.screen != "invitation")
             self.display = replace(self.display, notice=invitation(self.display, told), pages=pages)
@@ -271,9 +250,9 @@ class ClientController:
         self._say(answered(self.display, event))
         self._end_if_refused(event)
         match event:
-            case Answered(SeekRequest(), Refused(code=code)) if code in _IMPOSSIBLE:
+            case Answered(messages.SeekRequest(), messages.Refused(code=code)) if code in _IMPOSSIBLE:
                 self._seek = self._sought  # an impossible seek is not repeated
-            case Answered(ResumeRequest(match=name), Refused()):
+            case Answered(messages.ResumeRequest(match=name), messages.Refused()):
                 if self.display.match is None and name not in self.display.world.missed:
                     self._look_for_match()
 
@@ -288,17 +267,17 @@ class ClientController:
         goes_on = self._end_server is None or self.display.is_serving_on
         self.display = replace(self.display, world=replace(self.display.world, server_goes_on=goes_on))
         for request in requests:
-            if isinstance(request, SeekRequest):
+            if isinstance(request, messages.SeekRequest):
                 self._sought, self._seek = self._seek, request
-            if isinstance(request, SeekRequest | UnseekRequest):
+            if isinstance(request, messages.SeekRequest | messages.UnseekRequest):
                 self._is_seeking = isinstance(
-                    request, SeekRequest
+                    request, messages.SeekRequest
                 )  # a player who has stopped does not seek again after a reconnect
         self._say(requests)
         self._look_around()
         self._end_with_server()
 
-    def say(self, request: Request) -> None:
+    def say(self, request: messages.Request) -> None:
         """Send a request that changes nothing here."""
         self._say((request,))
 
@@ -321,14 +300,14 @@ class ClientController:
         """Remove a printed notice in lines mode, where nothing stays on a screen."""
         self.display = replace(self.display, notice="")
 
-    def _introduce(self, match: Snapshot) -> None:
+    def _introduce(self, match: messages.Snapshot) -> None:
         """Show the rules of a game before a player's first match of it."""
         is_new = match.you is not None and match.outcome is None and match.position.ply < OPENING_PLIES
         is_seen = self.display.shown == match.match and self.display.page.screen == "match"
         if not (is_new and is_seen and self._is_first_match_of and self._is_first_match_of(match.game.name)):
             return
         if self._is_in_lines:
-            self.say(RulesRequest(0, game=match.game.name))
+            self.say(messages.RulesRequest(0, game=match.game.name))
         else:
             self.do(opening(match.game.name))
 
@@ -336,24 +315,24 @@ class ClientController:
         """Remember our unfinished matches, and request those that ended while we were away."""
         unfinished = self._unfinished
         match event:
-            case Welcome():
+            case messages.Welcome():
                 missed = tuple(sorted(unfinished - {*event.matches, *self.display.world.matches}))
                 self.display = replace(self.display, world=replace(self.display.world, missed=missed))
                 unfinished = frozenset(event.matches)
-                self._say(tuple(ResumeRequest(0, match=match, seq=0) for match in missed))
-            case Snapshot(you=int()):
+                self._say(tuple(messages.ResumeRequest(0, match=match, seq=0) for match in missed))
+            case messages.Snapshot(you=int()):
                 unfinished = unfinished - {event.match} if event.outcome else unfinished | {event.match}
-            case Ended():
+            case messages.Ended():
                 unfinished -= {event.match}
         if unfinished != self._unfinished:
             self._unfinished = unfinished
             if self._keep_unfinished is not None:
                 self._keep_unfinished(unfinished)
 
-    def _begin(self, welcome: Welcome) -> None:
+    def _begin(self, welcome: messages.Welcome) -> None:
         if self._opening is not None:
             self.display = replace(self.display, is_arriving=not self._has_opened)
-            if not self._has_opened and not (isinstance(self._opening, JoinRequest) and welcome.matches):
+            if not self._has_opened and not (isinstance(self._opening, messages.JoinRequest) and welcome.matches):
                 self._has_opened = True
                 self._say((self._opening,))
         elif self._is_seeking and not welcome.matches and not self.display.world.matches:
@@ -369,7 +348,7 @@ class ClientController:
             return
         is_first_seek = request == as_understood(self._first_seek, features)
         is_opening = request == opening or (is_first_seek and _is_unknown_game(event.answer))
-        if isinstance(event.answer, Refused) and is_opening and self.display.match is None:
+        if isinstance(event.answer, messages.Refused) and is_opening and self.display.match is None:
             farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
             self.display = replace(self.display, world=replace(self.display.world, farewell=farewell))
 
@@ -392,9 +371,9 @@ class ClientController:
             self.display = replace(
                 display, world=replace(display.world, lobby=replace(display.world.lobby, is_subscribed=True))
             )
-            self._say((LobbyRequest(0, on=True),))
+            self._say((messages.LobbyRequest(0, on=True),))
             if TOURNAMENTS in display.world.features:
-                self._say((TournamentsRequest(0, on=True),))
+                self._say((messages.TournamentsRequest(0, on=True),))
         if display.world.link is LinkState.ONLINE:
             self._follow_tournaments()
 
@@ -404,14 +383,14 @@ class ClientController:
         wanted = {page.about for page in display.pages if page.screen == "tournament"}
         wanted |= {display.world.entered} - {""}
         for code in sorted(self._followed - wanted):
-            self._say((AttendRequest(0, code, on=False),))
+            self._say((messages.AttendRequest(0, code, on=False),))
         for code in sorted(wanted - self._followed):
-            self._say((AttendRequest(0, code),))
+            self._say((messages.AttendRequest(0, code),))
         self._followed = wanted
 
-    def _say(self, requests: tuple[Request, ...]) -> None:
+    def _say(self, requests: tuple[messages.Request, ...]) -> None:
         for request in requests:
-            if isinstance(request, AttendRequest) and request.on:
+            if isinstance(request, messages.AttendRequest) and request.on:
                 self._followed.add(request.tournament)
             try:
                 self.connection.say(as_understood(request, self.display.world.features))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from ttt_net import messages
 from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.mailbox import LocalNotice, WorldEvent
@@ -13,39 +14,6 @@ from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.world import MADE, World, update_world
 from ttt_net.errors import Code
-from ttt_net.messages import (
-    AnswerRequest,
-    BlockRequest,
-    Challenged,
-    ChallengeOver,
-    Chatted,
-    Declined,
-    Ended,
-    HintReply,
-    InvitationReply,
-    MatchEvent,
-    MuteRequest,
-    Notice,
-    Offered,
-    Played,
-    PlayerRenamed,
-    PlayRequest,
-    PuzzleReply,
-    Refused,
-    Renamed,
-    ReportRequest,
-    Request,
-    Restarting,
-    ResumeRequest,
-    RulesRequest,
-    Sanctioned,
-    ServerMessage,
-    Snapshot,
-    Tookback,
-    TournamentReply,
-    UnseekRequest,
-    WatchRequest,
-)
 from ttt_net.sdk.received import Answered, Back, Garbled
 from ttt_net.text import clean
 
@@ -57,14 +25,14 @@ MAX_CHAT = 50
 
 def update(display: Display, event: WorldEvent, now_ms: int) -> Display:
     """Return the display after the event; `now_ms` is the local time of the clocks."""
-    if isinstance(event, Snapshot) and event.outcome is not None and event.match == display.left:
+    if isinstance(event, messages.Snapshot) and event.outcome is not None and event.match == display.left:
         return display
     before = display.world
     world = update_world(before, event, now_ms)
     match event:
-        case Snapshot():
+        case messages.Snapshot():
             return display if world is before else _with_snapshot(display, world, event)
-        case _ if isinstance(event, MatchEvent):
+        case _ if isinstance(event, messages.MatchEvent):
             return display if world is before else _with_event(display, world, event)
         case _:
             return _noted(display.in_world(world), before, event)
@@ -78,14 +46,14 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
                 where = f"Connected again, at {display.world.address}"
                 return replace(display, notice=f"{where}: friends join there by the same code.")
             return replace(display, notice="Connected again; nothing is lost.")
-        case Chatted():
+        case messages.Chatted():
             return _with_chat(display, event)
-        case Notice():
+        case messages.Notice():
             counted_down = event.restart_in_ms is not None and event.text.startswith(_OF_A_RESTART)
             return replace(display, notice="" if counted_down else _sentence(event.text))
-        case Sanctioned():
+        case messages.Sanctioned():
             return replace(display, notice=words.sanctioned(event))
-        case Restarting():
+        case messages.Restarting():
             return replace(display, notice=words.restarting(display.world))
         case Answered():
             return _answered(display, before, event)
@@ -93,35 +61,35 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, notice=event.sentence)
         case Garbled():
             return replace(display, notice=f"Left out: {event.reason}")
-        case Refused():
+        case messages.Refused():
             return replace(display, notice=_sentence(event.message))
-        case Challenged() if not _is_ours(before, event):
+        case messages.Challenged() if not _is_ours(before, event):
             return replace(display, notice=words.challenged(event))
-        case ChallengeOver():
+        case messages.ChallengeOver():
             gone = _challenge(before, event.challenge)
             is_news = gone is not None and _is_ours(before, gone)
             return replace(display, notice=words.challenge_over(gone, event.reason)) if gone and is_news else display
-        case InvitationReply():
+        case messages.InvitationReply():
             others = tuple(page for page in display.pages if page.screen != "invitation")
             return replace(display, pages=(*others, Page("invitation")))
-        case TournamentReply() if before.joined in (event.tournament, MADE):
+        case messages.TournamentReply() if before.joined in (event.tournament, MADE):
             return _in_tournament(display, event)
-        case PlayerRenamed() if event.match in before.matches and event.side in (0, 1):
+        case messages.PlayerRenamed() if event.match in before.matches and event.side in (0, 1):
             return _with_name(display, before.matches[event.match], event)
-        case Renamed():
+        case messages.Renamed():
             return replace(display, notice="You have another name now.")
-        case PuzzleReply(right=True, day=day):
+        case messages.PuzzleReply(right=True, day=day):
             return replace(display, achieved=display.achieved.with_solved(day))
-        case HintReply() if event.text:
+        case messages.HintReply() if event.text:
             return replace(display, notice="")
-        case ServerMessage():
+        case messages.ServerMessage():
             action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
             return action.heard(display, event) if action is not None else display
         case _:
             return display
 
 
-def _in_tournament(display: Display, told: TournamentReply) -> Display:
+def _in_tournament(display: Display, told: messages.TournamentReply) -> Display:
     """Show the tournament that a typed code has led to, unless a match of ours is being played."""
     display = replace(display, is_arriving=False)
     if display.is_live:
@@ -129,7 +97,7 @@ def _in_tournament(display: Display, told: TournamentReply) -> Display:
     return replace(display, pages=(*display.pages[:1], Page("tournament", about=told.tournament)))
 
 
-def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Display:
+def _with_snapshot(earlier: Display, world: World, snapshot: messages.Snapshot) -> Display:
     """Show an arriving match, unless it is only a picture, or we are playing another one on the screen."""
     if snapshot.match == earlier.featured:
         return earlier.in_world(world)
@@ -153,7 +121,7 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     return _settled(replace(display, chat=chat, notice=_greeting(world, snapshot)))
 
 
-def _greeting(world: World, snapshot: Snapshot) -> str:
+def _greeting(world: World, snapshot: messages.Snapshot) -> str:
     """Return the notice about a match that appears on the screen: how it ended, if we left it before."""
     if snapshot.match in world.missed:
         return words.missed(snapshot)
@@ -161,21 +129,21 @@ def _greeting(world: World, snapshot: Snapshot) -> str:
     return "Your unfinished match continues." if is_resumed else ""
 
 
-def _news_of_another(world: World, snapshot: Snapshot) -> str:
+def _news_of_another(world: World, snapshot: messages.Snapshot) -> str:
     """Return the notice about a match that arrives while we play another one; empty if it is not new."""
     if snapshot.you is not None and snapshot.outcome is None and snapshot.match not in world.unfinished:
         return words.begun(snapshot)
     return f"{words.missed(snapshot)} {words.result(snapshot)}" if snapshot.match in world.missed else ""
 
 
-def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
+def _pages_under(display: Display, snapshot: messages.Snapshot) -> tuple[Page, ...]:
     """Return the pages below a match: requested matches keep the other pages, our live match only the lobby."""
     if snapshot.outcome is None and snapshot.you is not None:
         return display.pages_under(snapshot)
     return tuple(page for page in display.pages if page.screen != "match")
 
 
-def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
+def _with_event(display: Display, world: World, event: messages.MatchEvent) -> Display:
     before, after = display.world.matches[event.match], world.matches[event.match]
     display = replace(display, world=world.without_ended(display.shown, display.featured))
     if event.match == display.featured:
@@ -186,19 +154,19 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
         return (
             replace(display, notice="") if display.elsewhere is after else display
         )  # the notice about our turn replaces it
-    notice = display.notice if isinstance(event, Offered) else ""
+    notice = display.notice if isinstance(event, messages.Offered) else ""
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
-    if isinstance(event, Declined) and event.side != after.you:
+    if isinstance(event, messages.Declined) and event.side != after.you:
         notice = words.declined(event.kind) if _has_offer(before, after.you, event.kind) else ""
     display = _aimed(_settled(replace(display, notice=notice, overlay=overlay)))
-    return _with_best(display, after) if isinstance(event, Ended) else display
+    return _with_best(display, after) if isinstance(event, messages.Ended) else display
 
 
-def _with_best(display: Display, match: Snapshot) -> Display:
+def _with_best(display: Display, match: messages.Snapshot) -> Display:
     """Record a win against a bot of a new highest level, if it was without hints and from the initial position."""
     level, game = words.opponent_of(match).level, match.game.name
     has_won = match.you is not None and match.outcome is not None and match.outcome.winner == match.you
-    hint = display.world.reply(HintReply)
+    hint = display.world.reply(messages.HintReply)
     is_helped = hint is not None and hint.match == match.match and hint.kind == "move"
     if not has_won or level is None or is_helped or match.start or level <= display.achieved.beaten.get(game, 0):
         return display
@@ -216,18 +184,18 @@ def _aimed(display: Display) -> Display:
     return display if is_there else replace(display, cursor=cells[len(cells) // 2])
 
 
-def _closes(event: MatchEvent, overlay: Overlay) -> bool:
+def _closes(event: messages.MatchEvent, overlay: Overlay) -> bool:
     """Tell whether the event makes a question pointless."""
     if overlay is Overlay.CHOICE:
-        return isinstance(event, Played | Tookback | Ended)
-    return overlay in (Overlay.LEAVE, Overlay.CLAIM, Overlay.DRAW) and isinstance(event, Ended)
+        return isinstance(event, messages.Played | messages.Tookback | messages.Ended)
+    return overlay in (Overlay.LEAVE, Overlay.CLAIM, Overlay.DRAW) and isinstance(event, messages.Ended)
 
 
-def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
+def _has_offer(match: messages.Snapshot, side: int | None, kind: str) -> bool:
     return any(offer.side == side and offer.kind == kind for offer in match.offers)
 
 
-def _with_name(display: Display, before: Snapshot, event: PlayerRenamed) -> Display:
+def _with_name(display: Display, before: messages.Snapshot, event: messages.PlayerRenamed) -> Display:
     """Show a renamed player's messages under the new name, and keep them muted or reported."""
     earlier = before.players[event.side]
     player = structs.replace(earlier, name=event.name)
@@ -249,7 +217,7 @@ def _with_mute(display: Display, name: str | None, *, is_on: bool) -> Display:
     return replace(display, muted=display.muted | {name} if is_on else display.muted - {name})
 
 
-def _with_chat(display: Display, event: Chatted) -> Display:
+def _with_chat(display: Display, event: messages.Chatted) -> Display:
     if event.match != display.shown or event.by.name in display.muted or display.is_deaf:
         return display
     is_ours = display.world.you is not None and event.by.name == display.world.you.name
@@ -259,42 +227,50 @@ def _with_chat(display: Display, event: Chatted) -> Display:
 
 def _answered(display: Display, before: World, event: Answered) -> Display:
     """Show why a request was rejected; after accepted requests, only what no other event shows."""
-    if not isinstance(event.answer, Refused):
+    if not isinstance(event.answer, messages.Refused):
         return _turned_down(display, before, event.request)
     request, refusal = event.request, event.answer
-    if isinstance(request, PlayRequest) and display.pending is not None and request.match == display.pending.match:
+    if (
+        isinstance(request, messages.PlayRequest)
+        and display.pending is not None
+        and request.match == display.pending.match
+    ):
         display = replace(display, pending=None)
-    is_of_picture = isinstance(request, WatchRequest) and request.match == display.featured
-    if isinstance(request, ResumeRequest | UnseekRequest) or is_unasked(request) or is_of_picture:
+    is_of_picture = isinstance(request, messages.WatchRequest) and request.match == display.featured
+    if isinstance(request, messages.ResumeRequest | messages.UnseekRequest) or is_unasked(request) or is_of_picture:
         return display
-    if isinstance(request, MuteRequest):
+    if isinstance(request, messages.MuteRequest):
         display = _with_mute(display, request.name, is_on=not request.on)
     screen = screen_of(display)
     if any(type(request) is type(each) for each in screen.requests(display.page)):
         display = screen.refused(display, request)
-    if isinstance(request, RulesRequest) and refusal.code == Code.BAD_MESSAGE:
+    if isinstance(request, messages.RulesRequest) and refusal.code == Code.BAD_MESSAGE:
         return replace(display, notice="This server has no rules for games.")
     return replace(display, notice=_sentence(refusal.message))
 
 
-def _turned_down(display: Display, before: World, request: Request) -> Display:
+def _turned_down(display: Display, before: World, request: messages.Request) -> Display:
     """Return that we declined a challenge, withdrew ours, or sent a report; otherwise nothing."""
-    if isinstance(request, ReportRequest):
+    if isinstance(request, messages.ReportRequest):
         return replace(display, notice=THANKS)
-    if isinstance(request, BlockRequest | MuteRequest):
+    if isinstance(request, messages.BlockRequest | messages.MuteRequest):
         return when_blocked(display, request)
-    gone = _challenge(before, request.challenge) if isinstance(request, AnswerRequest) and not request.accept else None
+    gone = (
+        _challenge(before, request.challenge)
+        if isinstance(request, messages.AnswerRequest) and not request.accept
+        else None
+    )
     if gone is None:
         return display
     theirs = f"You declined the challenge of {words.label_of(gone.by)}."
     return replace(display, notice="You took your challenge back." if _is_ours(before, gone) else theirs)
 
 
-def _challenge(world: World, number: int) -> Challenged | None:
+def _challenge(world: World, number: int) -> messages.Challenged | None:
     return next((each.challenge for each in world.lobby.challenges if each.challenge.challenge == number), None)
 
 
-def _is_ours(world: World, challenge: Challenged) -> bool:
+def _is_ours(world: World, challenge: messages.Challenged) -> bool:
     return world.you is not None and challenge.by.name == world.you.name
 
 

@@ -11,48 +11,14 @@ from typing import TypeVar, assert_never
 
 from msgspec import structs
 
+from ttt_net import messages
 from ttt_net.client.address import server_at
 from ttt_net.client.mailbox import ReachableAt, WorldEvent
 from ttt_net.errors import Code
-from ttt_net.messages import (
-    AddedGame,
-    AnswerRequest,
-    ChallengeAccepted,
-    Challenged,
-    ChallengeOver,
-    EnterRequest,
-    InvitationReply,
-    JoinRequest,
-    LiveList,
-    MatchEvent,
-    Notice,
-    Ok,
-    OrganiseRequest,
-    PlayerInfo,
-    PlayerList,
-    PlayerRenamed,
-    Presence,
-    Rated,
-    Refused,
-    Renamed,
-    Request,
-    ResumeRequest,
-    SeekList,
-    SeekRequest,
-    ServerMessage,
-    Snapshot,
-    Suggestion,
-    TournamentList,
-    TournamentReply,
-    Watching,
-    WatchRequest,
-    Welcome,
-    WithdrawRequest,
-)
 from ttt_net.sdk.received import Answered, Back, Farewell, Lost, Retrying, Tally, follow
 from ttt_net.sdk.trust import Trust
 
-Reply = TypeVar("Reply", bound=ServerMessage)
+Reply = TypeVar("Reply", bound=messages.ServerMessage)
 
 
 class LinkState(Enum):
@@ -71,7 +37,7 @@ MADE = "*"
 class PendingChallenge:
     """A challenge, and when it arrived."""
 
-    challenge: Challenged
+    challenge: messages.Challenged
     heard_at_ms: int
 
     def left_ms(self, now_ms: int) -> int:
@@ -85,13 +51,13 @@ class LobbyState:
 
     is_subscribed: bool = False
     challenges: tuple[PendingChallenge, ...] = ()
-    suggestion: Suggestion | None = None
-    invitation: InvitationReply | None = None
+    suggestion: messages.Suggestion | None = None
+    invitation: messages.InvitationReply | None = None
     invited_at_ms: int = 0
 
 
-_NO_MATCHES: Mapping[str, Snapshot] = MappingProxyType({})
-_NO_REPLIES: Mapping[type[ServerMessage], ServerMessage] = MappingProxyType({})
+_NO_MATCHES: Mapping[str, messages.Snapshot] = MappingProxyType({})
+_NO_REPLIES: Mapping[type[messages.ServerMessage], messages.ServerMessage] = MappingProxyType({})
 _NEVER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -129,13 +95,13 @@ class World:
     """Until when the clocks ran, if the connection dropped."""
     latency_ms: int | None = None
     """The round trip to the server, if known."""
-    you: PlayerInfo | None = None
+    you: messages.PlayerInfo | None = None
     """Our player, after the server's welcome."""
     server: str = ""
     """The server's name for itself."""
     features: tuple[str, ...] = ()
     """The optional features of this server."""
-    added_games: tuple[AddedGame, ...] = ()
+    added_games: tuple[messages.AddedGame, ...] = ()
     """The games that other packages add to this server."""
     may_write: bool = True
     """Whether the server allows chat beyond phrases."""
@@ -143,7 +109,7 @@ class World:
     """When the server restarts, if announced."""
     unfinished: tuple[str, ...] = ()
     """The matches that were ours when we connected."""
-    matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
+    matches: Mapping[str, messages.Snapshot] = field(default_factory=lambda: _NO_MATCHES)
     """The latest snapshots of our matches and of the watched one; finished ones stay until they are forgotten."""
     heard_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
     """When each match's clock was read."""
@@ -159,12 +125,12 @@ class World:
     """The last code that was typed and taken; it may be of a tournament. `MADE`: we have made one."""
     tournament_at_ms: int = 0
     """When the newest state of a tournament arrived, for its countdown."""
-    seeking: SeekRequest | None = None
+    seeking: messages.SeekRequest | None = None
     """Our open or requested seek."""
     lobby: LobbyState = field(default_factory=LobbyState)
-    replies: Mapping[type[ServerMessage], ServerMessage] = field(default_factory=lambda: _NO_REPLIES)
+    replies: Mapping[type[messages.ServerMessage], messages.ServerMessage] = field(default_factory=lambda: _NO_REPLIES)
     """The latest message of each type that screens show unchanged: lists of the lobby, and replies."""
-    rated: Rated | None = None
+    rated: messages.Rated | None = None
     """The change of ratings by the end of the last match."""
     tally: Tally = field(default_factory=Tally)
     farewell: Farewell | None = None
@@ -175,17 +141,17 @@ class World:
         found = self.replies.get(kind)
         return found if isinstance(found, kind) else None
 
-    def with_reply(self, reply: ServerMessage) -> "World":
+    def with_reply(self, reply: messages.ServerMessage) -> "World":
         """Return the world with a message as the latest of its type."""
         return replace(self, replies=MappingProxyType({**self.replies, type(reply): reply}))
 
-    def without_replies(self, kinds: Container[type[ServerMessage]]) -> "World":
+    def without_replies(self, kinds: Container[type[messages.ServerMessage]]) -> "World":
         """Return the world without messages of these types."""
         kept = {kind: reply for kind, reply in self.replies.items() if kind not in kinds}
         return replace(self, replies=MappingProxyType(kept))
 
     @property
-    def challenge(self) -> Challenged | None:
+    def challenge(self) -> messages.Challenged | None:
         """The oldest challenge that waits for our answer."""
         challenges = (each.challenge for each in self.lobby.challenges)
         return next((each for each in challenges if self.you is None or each.by.name != self.you.name), None)
@@ -220,7 +186,7 @@ class World:
         """Return the time until the server restarts, or None if no restart is announced."""
         return max(0, self.restart_at_ms - now_ms) if self.restart_at_ms is not None else None
 
-    def with_match(self, snapshot: Snapshot) -> "World":
+    def with_match(self, snapshot: messages.Snapshot) -> "World":
         """Return the world with the latest snapshot of a match."""
         return replace(self, matches=MappingProxyType({**self.matches, snapshot.match: snapshot}))
 
@@ -242,7 +208,13 @@ class World:
         return replace(self, matches=MappingProxyType(matches), heard_at_ms=heard_at_ms, away_at_ms=away_at_ms)
 
 
-LobbyEvent = Suggestion | Challenged | ChallengeAccepted | ChallengeOver | InvitationReply
+LobbyEvent = (
+    messages.Suggestion
+    | messages.Challenged
+    | messages.ChallengeAccepted
+    | messages.ChallengeOver
+    | messages.InvitationReply
+)
 
 MAX_CHALLENGES = 20
 MAX_ADDED_GAMES = 100
@@ -252,7 +224,7 @@ MAX_ADDED_GAMES = 100
 def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
     """Return the world after the event; `now_ms` is the local time. Finished matches stay until they are forgotten."""
     match event:
-        case Welcome():
+        case messages.Welcome():
             return _welcomed(world, event)
         case Lost():
             world = replace(world, link=LinkState.LOST, trouble=event.reason, frozen_at_ms=now_ms)
@@ -260,39 +232,39 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
         case Retrying():
             trouble = event.reason if world.link is LinkState.CONNECTING else world.trouble
             return replace(world, attempt=event.attempt, trouble=trouble)
-        case Snapshot():
+        case messages.Snapshot():
             return _with_snapshot(world, event, now_ms)
-        case Presence():
+        case messages.Presence():
             return _with_presence(world, event, now_ms)
-        case PlayerRenamed():
+        case messages.PlayerRenamed():
             match = world.matches.get(event.match)
             return world if match is None else world.with_match(follow(match, event))
-        case Watching():
+        case messages.Watching():
             match = world.matches.get(event.match)
             return world if match is None else world.with_match(structs.replace(match, watchers=event.watchers))
-        case Rated():
+        case messages.Rated():
             return replace(world, rated=event)
-        case Notice(restart_in_ms=in_ms):
+        case messages.Notice(restart_in_ms=in_ms):
             return replace(world, restart_at_ms=now_ms + in_ms if in_ms is not None else None)
-        case Renamed():
+        case messages.Renamed():
             return replace(world, you=event.you)
-        case Answered(request, Refused() as refusal):
+        case Answered(request, messages.Refused() as refusal):
             return _refused(world, request, refusal)
-        case Answered(EnterRequest(tournament=code), Ok()):
+        case Answered(messages.EnterRequest(tournament=code), messages.Ok()):
             return replace(world, entered=code.strip().upper())
-        case Answered(OrganiseRequest(), Ok()):
+        case Answered(messages.OrganiseRequest(), messages.Ok()):
             return replace(world, joined=MADE)
-        case Answered(JoinRequest(code=code), Ok()):
+        case Answered(messages.JoinRequest(code=code), messages.Ok()):
             return replace(world, joined=code.strip().upper())
-        case Answered(WithdrawRequest(tournament=code), Ok()):
+        case Answered(messages.WithdrawRequest(tournament=code), messages.Ok()):
             return replace(world, entered="" if code.strip().upper() == world.entered else world.entered)
-        case TournamentReply():
+        case messages.TournamentReply():
             if event.tournament == world.joined:
                 world = replace(world, entered=event.tournament)
             if world.joined in (event.tournament, MADE):
                 world = replace(world, joined="")
             return replace(world.with_reply(event), tournament_at_ms=now_ms)
-        case Answered(AnswerRequest(challenge=number, accept=False)):
+        case Answered(messages.AnswerRequest(challenge=number, accept=False)):
             return replace(world, lobby=_without_challenge(world.lobby, number))
         case ReachableAt(address):
             return replace(world, reachable=address)
@@ -300,21 +272,27 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return replace(world, address=server_at(url), reachable="", is_secure=url.startswith("wss:"))
         case Farewell():
             return replace(world, farewell=event)
-        case _ if isinstance(event, MatchEvent):
+        case _ if isinstance(event, messages.MatchEvent):
             return _with_event(world, event, now_ms)
-        case Suggestion() | Challenged() | ChallengeAccepted() | ChallengeOver() | InvitationReply():
+        case (
+            messages.Suggestion()
+            | messages.Challenged()
+            | messages.ChallengeAccepted()
+            | messages.ChallengeOver()
+            | messages.InvitationReply()
+        ):
             return replace(world, lobby=_update_lobby(world.lobby, event, now_ms))
-        case ServerMessage():
+        case messages.ServerMessage():
             return world.with_reply(event)
         case _:
             return world
 
 
-def _welcomed(world: World, welcome: Welcome) -> World:
+def _welcomed(world: World, welcome: messages.Welcome) -> World:
     """Apply a new connection: the lists of the lobby will be sent again, and challenges ended with the old one."""
     lobby = replace(world.lobby, is_subscribed=False, challenges=(), suggestion=None)
     return replace(
-        world.without_replies((SeekList, PlayerList, LiveList, TournamentList)),
+        world.without_replies((messages.SeekList, messages.PlayerList, messages.LiveList, messages.TournamentList)),
         link=LinkState.ONLINE,
         trouble="",
         attempt=0,
@@ -330,7 +308,7 @@ def _welcomed(world: World, welcome: Welcome) -> World:
     )
 
 
-def _with_snapshot(world: World, snapshot: Snapshot, now_ms: int) -> World:
+def _with_snapshot(world: World, snapshot: messages.Snapshot, now_ms: int) -> World:
     """Store a match of ours, or the requested one; ignore others."""
     if snapshot.you is None and snapshot.match != world.watching:
         return world
@@ -345,7 +323,7 @@ def _with_snapshot(world: World, snapshot: Snapshot, now_ms: int) -> World:
     return world.with_match(snapshot)
 
 
-def without_accepted(lobby: LobbyState, match: Snapshot) -> LobbyState:
+def without_accepted(lobby: LobbyState, match: messages.Snapshot) -> LobbyState:
     """Return the lobby without the invitation that started a match of ours."""
     invitation = lobby.invitation
     if invitation is not None and match.private and match.code in (None, invitation.code):
@@ -353,7 +331,7 @@ def without_accepted(lobby: LobbyState, match: Snapshot) -> LobbyState:
     return replace(lobby, invitation=invitation)
 
 
-def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
+def _with_event(world: World, event: messages.MatchEvent, now_ms: int) -> World:
     """Apply an event of a known match; ignore one that the snapshot already includes."""
     before = world.matches.get(event.match)
     if before is None or event.seq <= before.seq:
@@ -367,13 +345,13 @@ def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
     return world.with_match(after)
 
 
-def _counted(world: World, before: Snapshot | None, after: Snapshot) -> World:
+def _counted(world: World, before: messages.Snapshot | None, after: messages.Snapshot) -> World:
     """Count the result when a match of ours ends; for two people at one keyboard, that of the first."""
     tally = world.tally.counting(before, after, 0 if world.is_shared else None)
     return world if tally is world.tally else replace(world, tally=tally)
 
 
-def _with_presence(world: World, event: Presence, now_ms: int) -> World:
+def _with_presence(world: World, event: messages.Presence, now_ms: int) -> World:
     match = world.matches.get(event.match)
     if match is None or event.side not in (0, 1):
         return world
@@ -381,14 +359,14 @@ def _with_presence(world: World, event: Presence, now_ms: int) -> World:
     return world.with_match(follow(match, event))
 
 
-def _refused(world: World, request: Request, refusal: Refused) -> World:
+def _refused(world: World, request: messages.Request, refusal: messages.Refused) -> World:
     """Undo what was requested but rejected."""
     match request:
-        case SeekRequest() if refusal.code != Code.NOT_SEEKING:  # it was cancelled, perhaps by a newer one
+        case messages.SeekRequest() if refusal.code != Code.NOT_SEEKING:  # it was cancelled, perhaps by a newer one
             return replace(world, seeking=None)
-        case WatchRequest(match=name) if name == world.watching:
+        case messages.WatchRequest(match=name) if name == world.watching:
             return replace(world, watching=None) if world.has_seat(name) else world.without_match(name)
-        case ResumeRequest(match=name) if refusal.code == Code.UNKNOWN_MATCH:
+        case messages.ResumeRequest(match=name) if refusal.code == Code.UNKNOWN_MATCH:
             return world.without_match(name)
         case _:
             return world
@@ -397,20 +375,20 @@ def _refused(world: World, request: Request, refusal: Refused) -> World:
 def _update_lobby(lobby: LobbyState, event: LobbyEvent, now_ms: int) -> LobbyState:
     """Return the state of the lobby after an event."""
     match event:
-        case Suggestion():
+        case messages.Suggestion():
             return replace(lobby, suggestion=event)
-        case Challenged():
+        case messages.Challenged():
             others = [each for each in lobby.challenges if not _replaces(event, each.challenge)]
             return replace(lobby, challenges=(*others, PendingChallenge(event, now_ms))[-MAX_CHALLENGES:])
-        case ChallengeAccepted() | ChallengeOver():
+        case messages.ChallengeAccepted() | messages.ChallengeOver():
             return _without_challenge(lobby, event.challenge)
-        case InvitationReply():
+        case messages.InvitationReply():
             return replace(lobby, invitation=event, invited_at_ms=now_ms)
         case _:
             assert_never(event)
 
 
-def _replaces(event: Challenged, earlier: Challenged) -> bool:
+def _replaces(event: messages.Challenged, earlier: messages.Challenged) -> bool:
     """Tell whether a challenge replaces an earlier one: each player has at most one open challenge to another."""
     return (event.by.name, event.to.name) == (earlier.by.name, earlier.to.name)
 

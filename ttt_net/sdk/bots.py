@@ -21,43 +21,8 @@ from typing import NamedTuple, Protocol, cast
 
 from msgspec.structs import replace
 
+from ttt_net import messages
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import (
-    AbortRequest,
-    Adjourned,
-    AgreeRequest,
-    AnswerRequest,
-    AttendRequest,
-    Challenged,
-    ChallengeOver,
-    ChatRequest,
-    ClaimKind,
-    ClaimRequest,
-    DeclineReason,
-    DeclineRequest,
-    Ended,
-    EnterRequest,
-    GameInfo,
-    MatchEvent,
-    Offered,
-    OfferInfo,
-    PlayerInfo,
-    PlayerRenamed,
-    PlayRequest,
-    Presence,
-    Refused,
-    Renamed,
-    Request,
-    ResignRequest,
-    ResumeRequest,
-    SeekRequest,
-    ServerMessage,
-    Snapshot,
-    Tookback,
-    TournamentReply,
-    UnseekRequest,
-    Welcome,
-)
 from ttt_net.sdk.received import (
     Answered,
     Back,
@@ -187,7 +152,7 @@ class Turn:
             raise ValueError(f"{name!r} is no legal move; legal are {', '.join(self.names[:20])}") from None
 
 
-def game_of(info: GameInfo) -> BotGame:
+def game_of(info: messages.GameInfo) -> BotGame:
     """Convert a game of the protocol for a bot."""
     *layers, height, width = info.shape
     return BotGame(
@@ -195,7 +160,7 @@ def game_of(info: GameInfo) -> BotGame:
     )
 
 
-def turn_of(match: Snapshot, ms: int) -> Turn:
+def turn_of(match: messages.Snapshot, ms: int) -> Turn:
     """Return the turn in a snapshot of our match."""
     side, game = match.you or 0, game_of(match.game)
     board, width = match.position.board, game.width
@@ -238,7 +203,7 @@ Think = Callable[[Turn], Awaitable[Thought]]
 class BotPlan:
     """The plan of a bot: its seek, the number of games (None: without end), and its time to think."""
 
-    seek: SeekRequest
+    seek: messages.SeekRequest
     games: int | None
     move_ms: int
     places: int = 1
@@ -253,10 +218,10 @@ class BotPlan:
     """Tells whether the bot can play a game, by name."""
     known: Sequence[str] = ()
     """The games to seek if a server has games that the bot cannot play."""
-    objects: Callable[[Challenged], DeclineReason | None] = lambda challenged: None
+    objects: Callable[[messages.Challenged], messages.DeclineReason | None] = lambda challenged: None
     """Returns why to decline a challenge that fits our games and opponents, or None."""
 
-    def objection(self, challenged: Challenged) -> DeclineReason | None:
+    def objection(self, challenged: messages.Challenged) -> messages.DeclineReason | None:
         """Return why this bot declines a challenge, regardless of free places."""
         if self.tournament is not None:
             return "later"
@@ -267,14 +232,14 @@ class BotPlan:
             return "no_bots" if opponents == "people" else "generic"
         return self.objects(challenged)
 
-    def games_at(self, welcome: Welcome) -> list[str]:
+    def games_at(self, welcome: messages.Welcome) -> list[str]:
         """Return the games to name in a seek for any game if the server has games that the bot cannot play."""
         added = [game.name for game in welcome.games]
         playable = [name for name in added if self.knows(name)]
         return [] if len(playable) == len(added) else [*self.known, *playable][:MOST_SOUGHT]
 
 
-def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
+def budget_ms(match: messages.Snapshot, side: int, move_ms: int) -> int:
     """Return the thinking time for a move of a side, at most `move_ms`, so that its clock lasts for many more moves."""
     if match.clock is None or match.time is None:
         return max(_LEAST_MS, move_ms)
@@ -331,7 +296,7 @@ class BotLink(Protocol):
     async def run(self) -> None:
         """Keep the connection up."""
 
-    def say(self, request: Request) -> None:
+    def say(self, request: messages.Request) -> None:
         """Send a request. Raises `Refusal` if too many are unanswered."""
 
 
@@ -355,9 +320,9 @@ class Bot:
         self._write = write
         self._noticed = noticed
         self._now_ms = now_ms
-        self.you: PlayerInfo | None = None
+        self.you: messages.PlayerInfo | None = None
         """Our player, after the server's welcome."""
-        self.matches: dict[str, Snapshot] = {}
+        self.matches: dict[str, messages.Snapshot] = {}
         """Our unfinished matches, and the one whose rematch can still be accepted."""
         self.tally = Tally()
         self.farewell: Farewell | None = None
@@ -402,7 +367,7 @@ class Bot:
                 event = await inbox.get()
                 if isinstance(event, Stop):
                     break
-                if isinstance(event, ServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell):
+                if isinstance(event, messages.ServerMessage | Answered | Garbled | Lost | Retrying | Back | Farewell):
                     self._hear(cast(ConnectionEvent, event))
             for task in tasks:
                 task.cancel()
@@ -412,48 +377,50 @@ class Bot:
         known = set(self.matches)
         self._note(event)
         match event:
-            case Welcome():
+            case messages.Welcome():
                 self._may_ladder = "or_casual" in event.features
                 self._named = self._plan.games_at(event)
                 self._unseen = set(event.matches)
                 self._accepting = 0
                 if self._plan.tournament is not None:
-                    self._say(EnterRequest(0, self._plan.tournament))
-                    self._say(AttendRequest(0, self._plan.tournament))
-            case Snapshot():
+                    self._say(messages.EnterRequest(0, self._plan.tournament))
+                    self._say(messages.AttendRequest(0, self._plan.tournament))
+            case messages.Snapshot():
                 self._unseen.discard(event.match)
                 if event.match not in known and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
                     self._note_ladder(event)
                 for offer in event.offers:
                     self._answer_offer(event.match, offer)
-            case Challenged() if self.you is not None and event.by.name != self.you.name:
+            case messages.Challenged() if self.you is not None and event.by.name != self.you.name:
                 self._answer_challenge(event)
-            case ChallengeOver():
+            case messages.ChallengeOver():
                 self._accepting = 0
-            case Offered():
-                self._answer_offer(event.match, OfferInfo(event.side, event.kind, event.seq))
-            case Tookback():
+            case messages.Offered():
+                self._answer_offer(event.match, messages.OfferInfo(event.side, event.kind, event.seq))
+            case messages.Tookback():
                 self.asked.pop(event.match, None)
-            case Answered(request, Refused() as refusal):
+            case Answered(request, messages.Refused() as refusal):
                 self._refused(request, refusal)
             case Farewell():
                 return
             case _:
                 pass
         self._watch_absences()
-        if isinstance(event, Ended | Welcome | Snapshot | Adjourned | ChallengeOver):
+        if isinstance(
+            event, messages.Ended | messages.Welcome | messages.Snapshot | messages.Adjourned | messages.ChallengeOver
+        ):
             self._seek()
         self._find_jobs()
 
     def _note(self, event: ConnectionEvent) -> None:
         """Record what an event says about us, our matches and our seek."""
         match event:
-            case Welcome() | Renamed():
+            case messages.Welcome() | messages.Renamed():
                 self.you = event.you
             case Farewell():
                 self.farewell = event
-            case Snapshot() if event.you is not None:
+            case messages.Snapshot() if event.you is not None:
                 kept = self.matches.get(self._kept) if self._kept is not None else None
                 if event.match not in self.matches and event.outcome is None:
                     self._is_seeking = False
@@ -461,22 +428,22 @@ class Bot:
                 if kept is None or kept.outcome is not None:
                     self._kept = event.match
                 self._forget_ended()
-            case TournamentReply(state="over"):
+            case messages.TournamentReply(state="over"):
                 self._is_over = True
-            case Presence() | PlayerRenamed() if event.match in self.matches:
+            case messages.Presence() | messages.PlayerRenamed() if event.match in self.matches:
                 self.matches[event.match] = follow(self.matches[event.match], event)
-            case Answered(SeekRequest(), Refused(code=code)) if code != Code.NOT_SEEKING:
+            case Answered(messages.SeekRequest(), messages.Refused(code=code)) if code != Code.NOT_SEEKING:
                 self._is_seeking = False
-            case Answered(ResumeRequest(match=name), Refused(code=Code.UNKNOWN_MATCH)):
+            case Answered(messages.ResumeRequest(match=name), messages.Refused(code=Code.UNKNOWN_MATCH)):
                 self.matches.pop(name, None)
-            case _ if isinstance(event, MatchEvent) and event.match in self.matches:
+            case _ if isinstance(event, messages.MatchEvent) and event.match in self.matches:
                 if event.seq > self.matches[event.match].seq:
                     self._keep(follow(self.matches[event.match], event))
                 self._forget_ended()
             case _:
                 pass
 
-    def _keep(self, match: Snapshot) -> None:
+    def _keep(self, match: messages.Snapshot) -> None:
         self.tally = self.tally.counting(self.matches.get(match.match), match)
         self.matches[match.match] = match
 
@@ -505,8 +472,8 @@ class Bot:
         match = self.matches.get(name)
         is_away = since_ms is not None and self._away_since_ms.get(name) == since_ms
         if match is not None and match.outcome is None and is_away and not match.adjourned:
-            kind: ClaimKind = "win" if match.rated or match.tournament is not None else "draw"
-            self._say(ClaimRequest(0, match=name, kind=kind))
+            kind: messages.ClaimKind = "win" if match.rated or match.tournament is not None else "draw"
+            self._say(messages.ClaimRequest(0, match=name, kind=kind))
 
     def _seek(self) -> None:
         """Look for an opponent while a place is free."""
@@ -516,7 +483,7 @@ class Bot:
         self._say(self._wanted)
 
     @property
-    def _wanted(self) -> SeekRequest:
+    def _wanted(self) -> messages.SeekRequest:
         """The seek that is due now; for a match of the ladder, it also accepts bots, and is rated only against them."""
         seek = self._plan.seek
         if self._named and not seek.games:
@@ -527,7 +494,7 @@ class Bot:
             seek, rated=True, or_casual=True, opponents="any" if seek.opponents == "people" else seek.opponents
         )
 
-    def _note_ladder(self, match: Snapshot) -> None:
+    def _note_ladder(self, match: messages.Snapshot) -> None:
         """Postpone the next match of the ladder if this is one, and renew the open seek."""
         if self._plan.ladder_s is None or not match.rated or match.players[1 - (match.you or 0)].bot is None:
             return
@@ -548,14 +515,14 @@ class Bot:
         free = self._plan.places - busy
         return free if self._plan.games is None else min(free, self._plan.games - self.tally.games - busy)
 
-    def _answer_challenge(self, challenged: Challenged) -> None:
+    def _answer_challenge(self, challenged: messages.Challenged) -> None:
         """Accept a suitable challenge if a place is free."""
         reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
         if reason is None:
             self._accepting += 1
-            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=True))
+            self._say(messages.AnswerRequest(0, challenge=challenged.challenge, accept=True))
         else:
-            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
+            self._say(messages.AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
         """Start the engine on every match in which it is our turn, once each."""
@@ -588,23 +555,23 @@ class Bot:
                 self._leave(name, match.position.ply, thought.objection)
                 continue
             (self._wins.add if thought.is_winning else self._wins.discard)(name)
-            self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
+            self._say(messages.PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
 
     def _leave(self, name: str, ply: int, reason: str) -> None:
         """End a match that cannot be continued, and send the reason to our operator and our opponent."""
         self._write(f"Leaving the match: {reason}.")
         if ply < _ABORTABLE_PLIES:
-            self._say(AbortRequest(0, match=name))
+            self._say(messages.AbortRequest(0, match=name))
             return
-        self._say(ChatRequest(0, match=name, text=APOLOGY))
-        self._say(ResignRequest(0, match=name))
+        self._say(messages.ChatRequest(0, match=name, text=APOLOGY))
+        self._say(messages.ResignRequest(0, match=name))
 
     def _still_stands(self, name: str, moves: Sequence[int]) -> bool:
         """Tell whether it is our turn in the match after exactly these moves."""
         match = self.matches.get(name)
         return match is not None and match.outcome is None and match.moves == moves
 
-    def budget_ms(self, match: Snapshot) -> int:
+    def budget_ms(self, match: messages.Snapshot) -> int:
         """Return the thinking time for a move, so that the clock lasts and no opponent waits too long."""
         return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
 
@@ -613,7 +580,7 @@ class Bot:
         match = self.matches.get(name)
         return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
-    def _answer_offer(self, name: str, offer: OfferInfo) -> None:
+    def _answer_offer(self, name: str, offer: messages.OfferInfo) -> None:
         """Accept or decline an offer of the opponent, once; a rematch without a free place stays open."""
         match = self.matches.get(name)
         if match is None or offer.side == match.you or self._answered_offers.get(name, 0) >= offer.seq:
@@ -629,41 +596,45 @@ class Bot:
                     return
                 if self._is_seeking and self._free_places == 1:
                     self._is_seeking = False
-                    self._say(UnseekRequest(0))
+                    self._say(messages.UnseekRequest(0))
         self._answered_offers[name] = offer.seq
-        answer = AgreeRequest(0, name, offer.seq) if accepts else DeclineRequest(0, name, offer.kind, offer.seq)
+        answer = (
+            messages.AgreeRequest(0, name, offer.seq)
+            if accepts
+            else messages.DeclineRequest(0, name, offer.kind, offer.seq)
+        )
         self._say(answer)
 
-    def _refused(self, request: Request, refusal: Refused) -> None:
+    def _refused(self, request: messages.Request, refusal: messages.Refused) -> None:
         """React to a refusal; most need no reaction, because later events bring the current state."""
         loop = asyncio.get_running_loop()
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:
-            case SeekRequest() if refusal.code in _FATAL:
+            case messages.SeekRequest() if refusal.code in _FATAL:
                 self.farewell = Farewell(Parting.REJECTED, refusal.message, refusal.code)
-            case SeekRequest():
+            case messages.SeekRequest():
                 if refusal.code == Code.TOO_MANY_MATCHES:
                     self._claim_oldest()
                 loop.call_later(wait_s, self._seek)
-            case EnterRequest() if refusal.code in (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE):
+            case messages.EnterRequest() if refusal.code in (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE):
                 loop.call_later(wait_s, self._say, request)
-            case EnterRequest() if refusal.code != Code.TOURNAMENT_OVER:
+            case messages.EnterRequest() if refusal.code != Code.TOURNAMENT_OVER:
                 self.farewell = Farewell(Parting.REJECTED, refusal.message, refusal.code)
-            case AttendRequest():
+            case messages.AttendRequest():
                 loop.call_later(wait_s, self._say, request)
-            case ResumeRequest():
+            case messages.ResumeRequest():
                 self._unseen.discard(request.match)
                 self._seek()
-            case AgreeRequest():
+            case messages.AgreeRequest():
                 self._seek()
-            case AnswerRequest():
+            case messages.AnswerRequest():
                 self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
-            case ClaimRequest() if refusal.retry_after_ms is not None:  # the server's clock is behind ours
+            case messages.ClaimRequest() if refusal.retry_after_ms is not None:  # the server's clock is behind ours
                 self._claim_in(refusal.retry_after_ms, request.match)
-            case PlayRequest() if refusal.code == Code.ADJOURNED:
+            case messages.PlayRequest() if refusal.code == Code.ADJOURNED:
                 self.asked.pop(request.match, None)
-            case PlayRequest(match=name) if refusal.code == Code.STORAGE and name in self.matches:
+            case messages.PlayRequest(match=name) if refusal.code == Code.STORAGE and name in self.matches:
                 loop.call_later(wait_s, self._play_again, request, self.matches[name].moves)
             case _:
                 pass
@@ -675,11 +646,11 @@ class Bot:
             oldest = min(away, key=lambda name: self._away_since_ms[name])
             self._end_abandoned(oldest, self._away_since_ms[oldest])
 
-    def _play_again(self, play: PlayRequest, moves: Sequence[int]) -> None:
+    def _play_again(self, play: messages.PlayRequest, moves: Sequence[int]) -> None:
         if self.asked.get(play.match) == play.ply and self._still_stands(play.match, moves):
             self._say(play)
 
-    def _say(self, request: Request) -> None:
+    def _say(self, request: messages.Request) -> None:
         try:
             self._connection.say(request)
         except Refusal as refusal:

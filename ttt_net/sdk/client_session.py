@@ -19,56 +19,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 import ttt_net
+from ttt_net import messages
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import (
-    PROTOCOL,
-    AbortRequest,
-    AgreeRequest,
-    AnalyseRequest,
-    AnyServerMessage,
-    AttendRequest,
-    BlockRequest,
-    BlocksRequest,
-    ClaimRequest,
-    DeclineRequest,
-    Ended,
-    EnterRequest,
-    GameInfo,
-    HelloRequest,
-    HintRequest,
-    HistoryRequest,
-    LeaderboardRequest,
-    LobbyRequest,
-    MatchesRequest,
-    MatchEvent,
-    MuteRequest,
-    Notice,
-    OfferRequest,
-    Ok,
-    PingRequest,
-    Played,
-    PlayRequest,
-    ProfileRequest,
-    PuzzleRequest,
-    RecordRequest,
-    Refused,
-    ReplayRequest,
-    Request,
-    ResignRequest,
-    ResumeRequest,
-    RulesRequest,
-    SeekInfo,
-    SeekRequest,
-    Snapshot,
-    Tookback,
-    TournamentsRequest,
-    UnseekRequest,
-    UnwatchRequest,
-    WatchRequest,
-    Welcome,
-    WhoRequest,
-    WithdrawRequest,
-)
 from ttt_net.sdk.received import Answered, ConnectionEvent, Garbled, check_clock, check_played, check_snapshot
 
 MAX_PENDING = 64
@@ -82,32 +34,40 @@ RESTART_RETRY_MS = 250
 """The minimal wait before repeating a request on the connection to a server that was about to restart."""
 MAX_TRIES = 5
 """How often a request is sent on one connection; `resume` is repeated until it succeeds."""
-_OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | AgreeRequest | DeclineRequest | ClaimRequest
+_OF_A_MATCH = (
+    messages.PlayRequest
+    | messages.ResignRequest
+    | messages.AbortRequest
+    | messages.OfferRequest
+    | messages.AgreeRequest
+    | messages.DeclineRequest
+    | messages.ClaimRequest
+)
 """Requests that are kept while disconnected, and repeated once their match is resumed; none is carried out twice."""
 _QUESTION = (
-    LobbyRequest
-    | MatchesRequest
-    | WhoRequest
-    | ProfileRequest
-    | HistoryRequest
-    | LeaderboardRequest
-    | RulesRequest
-    | ReplayRequest
-    | RecordRequest
-    | AnalyseRequest
-    | HintRequest
-    | PuzzleRequest
-    | MuteRequest
-    | BlockRequest
-    | BlocksRequest
-    | PingRequest
-    | TournamentsRequest
-    | AttendRequest
-    | EnterRequest
-    | WithdrawRequest
+    messages.LobbyRequest
+    | messages.MatchesRequest
+    | messages.WhoRequest
+    | messages.ProfileRequest
+    | messages.HistoryRequest
+    | messages.LeaderboardRequest
+    | messages.RulesRequest
+    | messages.ReplayRequest
+    | messages.RecordRequest
+    | messages.AnalyseRequest
+    | messages.HintRequest
+    | messages.PuzzleRequest
+    | messages.MuteRequest
+    | messages.BlockRequest
+    | messages.BlocksRequest
+    | messages.PingRequest
+    | messages.TournamentsRequest
+    | messages.AttendRequest
+    | messages.EnterRequest
+    | messages.WithdrawRequest
 )
 """Requests that may be carried out twice."""
-_WISH = SeekRequest | UnseekRequest | WatchRequest | UnwatchRequest
+_WISH = messages.SeekRequest | messages.UnseekRequest | messages.WatchRequest | messages.UnwatchRequest
 """Requests of which only the latest counts; the session restores it on a new connection."""
 _KEPT = _OF_A_MATCH | _QUESTION | _WISH
 """Requests that may be repeated after a dropped connection. The outcome of any other is unknown then."""
@@ -119,7 +79,7 @@ _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 class TrackedMatch:
     """The latest event and ply of a match, whether it is live and ours, and whether a `resume` is pending."""
 
-    game: GameInfo
+    game: messages.GameInfo
     seq: int
     ply: int
     is_live: bool
@@ -131,11 +91,11 @@ class TrackedMatch:
 class Reaction:
     """The consequences of a message: requests to send now or later, events to deliver, a token to store."""
 
-    say: list[Request] = field(default_factory=list)
-    later: list[tuple[int, Request]] = field(default_factory=list)
+    say: list[messages.Request] = field(default_factory=list)
+    later: list[tuple[int, messages.Request]] = field(default_factory=list)
     tell: list[ConnectionEvent] = field(default_factory=list)
     token: str | None = None
-    rejected: Refused | None = None
+    rejected: messages.Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +135,9 @@ class ClientSession:
         """The token of a new player, chosen here, so that a `hello` without a reply can be repeated."""
         self._hello_id: int | None = None
         self._last_id = 0
-        self._pending: dict[int, Request] = {}
+        self._pending: dict[int, messages.Request] = {}
         """Unanswered requests that were sent on this connection."""
-        self._unsent: dict[int, Request] = {}
+        self._unsent: dict[int, messages.Request] = {}
         """Unanswered requests that wait for the next connection, or for their match to be resumed."""
         self._tries: dict[int, int] = {}
         """How often each pending request was rejected for a moment."""
@@ -185,12 +145,12 @@ class ClientSession:
         """Requests that will be repeated on this connection after a wait."""
         self._lobby_id = 0
         """The latest `lobby` request."""
-        self._seek: SeekRequest | None = None
+        self._seek: messages.SeekRequest | None = None
         """The open or requested seek."""
-        self._stood: SeekRequest | None = None
+        self._stood: messages.SeekRequest | None = None
         """The seek that last got `ok`: it stays open if another is rejected."""
         self._matches: dict[str, TrackedMatch] = {}
-        self._watched: WatchRequest | None = None
+        self._watched: messages.WatchRequest | None = None
         """The request for the one match that we watch."""
 
     @property
@@ -207,11 +167,11 @@ class ClientSession:
         """Tell whether events of a match are delivered: of finished matches, only the newest one's."""
         return match in self._matches
 
-    def opened(self) -> list[Request]:
+    def opened(self) -> list[messages.Request]:
         """Return what to send first on a new connection."""
-        hello = HelloRequest(
+        hello = messages.HelloRequest(
             self._new_id(),
-            protocols=[PROTOCOL],
+            protocols=[messages.PROTOCOL],
             name=None if self._token else self.name,
             token=self._token or (self._new_token if self.name is not None else None),
             client=f"ttt_net {ttt_net.__version__}",
@@ -232,11 +192,11 @@ class ClientSession:
         self._unsent |= {number: request for number, request in lost.items() if isinstance(request, _KEPT)}
         for known in self._matches.values():
             known.is_resuming = False
-        once = [request for request in lost.values() if not isinstance(request, _KEPT | ResumeRequest)]
+        once = [request for request in lost.values() if not isinstance(request, _KEPT | messages.ResumeRequest)]
         message = "the connection was lost before the server answered"
         return [_refused(request, Code.UNKNOWN_OUTCOME, message) for request in once]
 
-    def say(self, request: Request) -> list[Request]:
+    def say(self, request: messages.Request) -> list[messages.Request]:
         """Give the request an id and return the requests to send now: none without a connection.
 
         Raises `Refusal` if too many requests are pending, or if there is no connection and the request cannot wait for
@@ -247,23 +207,23 @@ class ClientSession:
         if not self.is_welcome and not isinstance(request, _KEPT):
             raise Refusal(Code.NO_CONNECTION, "there is no connection to the server now; nothing was sent")
         request = replace(request, id=self._new_id())
-        if isinstance(request, SeekRequest):
+        if isinstance(request, messages.SeekRequest):
             self._seek = request
-        elif isinstance(request, UnseekRequest):
+        elif isinstance(request, messages.UnseekRequest):
             self._seek = self._stood = None
-        elif isinstance(request, LobbyRequest):
+        elif isinstance(request, messages.LobbyRequest):
             self._lobby_id = request.id
-        elif isinstance(request, WatchRequest | UnwatchRequest):
+        elif isinstance(request, messages.WatchRequest | messages.UnwatchRequest):
             if self._watched is not None and self._is_watched(self._watched.match):
                 self._matches.pop(self._watched.match, None)
-            self._watched = request if isinstance(request, WatchRequest) else None
+            self._watched = request if isinstance(request, messages.WatchRequest) else None
         if self.is_welcome:
             self._pending[request.id] = request
             return [request]
         self._unsent[request.id] = request
         return []
 
-    def due(self, request: Request) -> Reaction:
+    def due(self, request: messages.Request) -> Reaction:
         """Repeat a postponed request, unless it was answered or cancelled meanwhile."""
         if request.id == self._hello_id:
             return Reaction(say=[request])
@@ -277,14 +237,14 @@ class ClientSession:
         self._pending[request.id] = request
         return Reaction(say=[request])
 
-    def _is_wanted(self, request: Request) -> bool:
+    def _is_wanted(self, request: messages.Request) -> bool:
         """Tell whether no newer request has cancelled this one."""
         match request:
-            case SeekRequest():
+            case messages.SeekRequest():
                 return self._seek is not None and self._seek.id == request.id
-            case WatchRequest():
+            case messages.WatchRequest():
                 return self._watched is not None and self._watched.id == request.id
-            case LobbyRequest():
+            case messages.LobbyRequest():
                 return self._lobby_id == request.id
             case _:
                 return True
@@ -293,33 +253,33 @@ class ClientSession:
         tracked = self._matches.get(name)  # the server rejects watching a match that we play; nothing changes
         return self._watched is not None and self._watched.match == name and not (tracked and tracked.is_ours)
 
-    def is_waiting(self, request: Request) -> bool:
+    def is_waiting(self, request: messages.Request) -> bool:
         """Tell whether the request was sent on this connection and has no answer yet."""
         return request.id in self._pending or request.id == self._hello_id
 
-    def heard(self, message: AnyServerMessage) -> Reaction:
+    def heard(self, message: messages.AnyServerMessage) -> Reaction:
         """Process a message and return its consequences."""
         try:
             return self._heard(message)
         except Refusal as refusal:
             return Reaction(tell=[Garbled(str(refusal))])
 
-    def _heard(self, message: AnyServerMessage) -> Reaction:
+    def _heard(self, message: messages.AnyServerMessage) -> Reaction:
         match message:
-            case Ok() | Refused():
+            case messages.Ok() | messages.Refused():
                 return self._answered(message)
-            case Welcome():
+            case messages.Welcome():
                 return self._welcomed(message)
-            case Snapshot():
+            case messages.Snapshot():
                 return self._resumed(message)
-            case Notice(restart_in_ms=None):
+            case messages.Notice(restart_in_ms=None):
                 return self._called_off(message)
-            case _ if isinstance(message, MatchEvent):
+            case _ if isinstance(message, messages.MatchEvent):
                 return self._happened(message)
             case _:
                 return Reaction(tell=[message])
 
-    def _called_off(self, notice: Notice) -> Reaction:
+    def _called_off(self, notice: messages.Notice) -> Reaction:
         """Repeat requests that the server rejected because of a restart that was called off."""
         kept, self._unsent = self._unsent, {}
         self._put_off -= kept.keys()
@@ -328,7 +288,7 @@ class ClientSession:
         cancelled = [_cancelled(request) for request in kept.values() if not self._is_wanted(request)]
         return Reaction(say=again, tell=[notice, *cancelled])
 
-    def _answered(self, answer: Ok | Refused) -> Reaction:
+    def _answered(self, answer: messages.Ok | messages.Refused) -> Reaction:
         if answer.id is None:
             return Reaction(tell=[answer])
         if answer.id == self._hello_id:
@@ -336,27 +296,27 @@ class ClientSession:
         request = self._pending.get(answer.id)
         if request is None:
             return Reaction()
-        put_off = self._put_off_refused(request, answer) if isinstance(answer, Refused) else None
+        put_off = self._put_off_refused(request, answer) if isinstance(answer, messages.Refused) else None
         if put_off is not None:
             return put_off
         del self._pending[request.id]
         self._tries.pop(request.id, None)
-        kept: list[Request] = []
+        kept: list[messages.Request] = []
         match request:
-            case ResumeRequest() | WatchRequest():
+            case messages.ResumeRequest() | messages.WatchRequest():
                 if (known := self._matches.get(request.match)) is not None:
                     known.is_resuming = False
-                if isinstance(answer, Refused):
+                if isinstance(answer, messages.Refused):
                     kept = self._note_not_followed(request)
-            case SeekRequest() | UnseekRequest():
+            case messages.SeekRequest() | messages.UnseekRequest():
                 self._note_seek(request, answer)
             case _:
                 pass
-        if isinstance(answer, Refused) and answer.code == Code.UNKNOWN_MATCH:
+        if isinstance(answer, messages.Refused) and answer.code == Code.UNKNOWN_MATCH:
             self._matches.pop(getattr(request, "match", ""), None)
         return Reaction(say=kept, tell=[Answered(request, answer)])
 
-    def _put_off_refused(self, request: Request, refusal: Refused) -> Reaction | None:
+    def _put_off_refused(self, request: messages.Request, refusal: messages.Refused) -> Reaction | None:
         """Postpone a request that is rejected for a moment; return None if the refusal must be reported."""
         if (wait_ms := self._wait_ms(request, refusal)) is not None:
             self._tries[request.id] = self._tries.get(request.id, 0) + 1
@@ -372,19 +332,21 @@ class ClientSession:
         self._put_off.add(request.id)  # no restart: only another node takes over the lobby
         return Reaction(later=[(max(RESTART_RETRY_MS, refusal.retry_after_ms), request)])
 
-    def _note_not_followed(self, request: ResumeRequest | WatchRequest) -> list[Request]:
+    def _note_not_followed(self, request: messages.ResumeRequest | messages.WatchRequest) -> list[messages.Request]:
         """Record that a match is not resumed or watched. Return its kept requests, which wait for no snapshot."""
-        if isinstance(request, ResumeRequest):
+        if isinstance(request, messages.ResumeRequest):
             return self._sendable(request.match)
         if self._is_watched(request.match):
             self._watched = None
         return []
 
-    def _note_seek(self, request: SeekRequest | UnseekRequest, answer: Ok | Refused) -> None:
+    def _note_seek(
+        self, request: messages.SeekRequest | messages.UnseekRequest, answer: messages.Ok | messages.Refused
+    ) -> None:
         """Record which seek is open: a rejected one leaves the previous one open."""
-        if isinstance(request, UnseekRequest):
+        if isinstance(request, messages.UnseekRequest):
             self._stood = None
-        elif isinstance(answer, Ok):
+        elif isinstance(answer, messages.Ok):
             self._stood = request if self._seek is not None else None
         else:
             if self._stood is not None and self._stood.id == request.id:
@@ -392,9 +354,9 @@ class ClientSession:
             if self._seek is not None and self._seek.id == request.id:
                 self._seek = self._stood
 
-    def _wait_ms(self, request: Request, refusal: Refused) -> int | None:
+    def _wait_ms(self, request: messages.Request, refusal: messages.Refused) -> int | None:
         """Return the delay before repeating a refused request; None if the refusal is to be reported."""
-        is_resume = isinstance(request, ResumeRequest)
+        is_resume = isinstance(request, messages.ResumeRequest)
         if refusal.retry_after_ms is None or not self._is_wanted(request):
             return None
         if refusal.code != Code.TOO_FAST and not (is_resume and refusal.code == Code.STORAGE):
@@ -402,8 +364,8 @@ class ClientSession:
         is_soon = refusal.retry_after_ms <= MAX_RETRY_MS and self._tries.get(request.id, 0) + 1 < MAX_TRIES
         return max(MIN_RETRY_MS, refusal.retry_after_ms) if is_resume or is_soon else None
 
-    def _hello_answered(self, answer: Ok | Refused) -> Reaction:
-        if isinstance(answer, Ok):
+    def _hello_answered(self, answer: messages.Ok | messages.Refused) -> Reaction:
+        if isinstance(answer, messages.Ok):
             return Reaction()
         if answer.code == Code.UNKNOWN_TOKEN and self._token:
             self._token = None
@@ -417,7 +379,7 @@ class ClientSession:
             return Reaction(later=[(answer.retry_after_ms, hello) for hello in self.opened()])
         return Reaction(rejected=answer)
 
-    def _welcomed(self, welcome: Welcome) -> Reaction:
+    def _welcomed(self, welcome: messages.Welcome) -> Reaction:
         self.is_welcome = True
         if self._is_visiting:
             requests, answers = self._say_again(None, ())
@@ -440,34 +402,34 @@ class ClientSession:
         return Reaction(say=requests, tell=told, token=self._token if is_new else None)
 
     def _say_again(
-        self, standing: SeekInfo | None, sent: Sequence[Request]
-    ) -> tuple[list[Request], list[ConnectionEvent]]:
+        self, standing: messages.SeekInfo | None, sent: Sequence[messages.Request]
+    ) -> tuple[list[messages.Request], list[ConnectionEvent]]:
         """Return the kept requests to send after those in `sent`, and answers to those that need not be sent.
 
         Requests about resumed matches wait for the snapshot. `standing` is our seek that the server has kept.
         """
-        again: list[Request] = []
+        again: list[messages.Request] = []
         answers: list[ConnectionEvent] = []
         sent_ids = {request.id for request in sent}
-        resumed = {request.match for request in sent if isinstance(request, ResumeRequest)}
+        resumed = {request.match for request in sent if isinstance(request, messages.ResumeRequest)}
         kept, self._unsent = self._unsent, {}
         is_standing = self._seek is not None and standing is not None and _is_same(self._seek, standing)
         if self._seek is not None and not is_standing:
             again.append(self._seek)
         elif self._seek is None and standing is not None and not self._is_visiting:
-            again.append(UnseekRequest(self._new_id()))
+            again.append(messages.UnseekRequest(self._new_id()))
         for request in kept.values():
             match request:
-                case SeekRequest() if self._seek is not None and request.id == self._seek.id and is_standing:
+                case messages.SeekRequest() if self._seek is not None and request.id == self._seek.id and is_standing:
                     self._stood = request
-                    answers.append(Answered(request, Ok(request.id)))
-                case SeekRequest() if self._seek is None or request.id != self._seek.id:
+                    answers.append(Answered(request, messages.Ok(request.id)))
+                case messages.SeekRequest() if self._seek is None or request.id != self._seek.id:
                     answers.append(_cancelled(request))
-                case UnseekRequest() | UnwatchRequest():
-                    answers.append(Answered(request, Ok(request.id)))  # only a seek outlives its connection
-                case WatchRequest() if self._watched is None or request.id != self._watched.id:
+                case messages.UnseekRequest() | messages.UnwatchRequest():
+                    answers.append(Answered(request, messages.Ok(request.id)))  # only a seek outlives its connection
+                case messages.WatchRequest() if self._watched is None or request.id != self._watched.id:
                     answers.append(_cancelled(request))
-                case WatchRequest() if request.match in resumed:
+                case messages.WatchRequest() if request.match in resumed:
                     answers.append(_refused(request, Code.NOT_WATCHING, "you play in that match"))
                 case _ if isinstance(request, _OF_A_MATCH) and request.match in resumed:
                     self._unsent[request.id] = request
@@ -477,7 +439,7 @@ class ClientSession:
                     pass  # it is already sent
         return again, answers
 
-    def _resumed(self, snapshot: Snapshot) -> Reaction:
+    def _resumed(self, snapshot: messages.Snapshot) -> Reaction:
         check_snapshot(snapshot)
         name, is_live = snapshot.match, snapshot.outcome is None
         if snapshot.you is not None or self._is_watched(name):
@@ -496,16 +458,16 @@ class ClientSession:
         if len(self._matches) >= MAX_MATCHES and but not in self._matches:
             raise Refusal(Code.TOO_MANY_MATCHES, "the server sent more matches than anyone can play")
 
-    def _sendable(self, name: str) -> list[Request]:
+    def _sendable(self, name: str) -> list[messages.Request]:
         """Remove and return the stored unanswered requests of the match; the server carries out none twice."""
         kept = [request for request in self._unsent.values() if isinstance(request, _OF_A_MATCH)]
-        again: list[Request] = [request for request in kept if request.match == name and self.is_welcome]
+        again: list[messages.Request] = [request for request in kept if request.match == name and self.is_welcome]
         for request in again:
             del self._unsent[request.id]
             self._pending[request.id] = request
         return again
 
-    def _happened(self, event: MatchEvent) -> Reaction:
+    def _happened(self, event: messages.MatchEvent) -> Reaction:
         known = self._matches.get(event.match)
         if known is None or event.seq <= known.seq:
             return Reaction()
@@ -515,16 +477,16 @@ class ClientSession:
             request = self._resume(event.match)
             self._pending[request.id] = request
             return Reaction(say=[request])
-        if isinstance(event, Played | Tookback):
+        if isinstance(event, messages.Played | messages.Tookback):
             check_played(known.game, event)
             known.ply = event.ply
-        elif isinstance(event, Ended):
+        elif isinstance(event, messages.Ended):
             check_clock(event.clock)
             known.is_live = False
         known.seq = event.seq
         return Reaction(tell=[event])
 
-    def _resume(self, name: str) -> Request:
+    def _resume(self, name: str) -> messages.Request:
         known = self._matches.get(name)
         if known is not None:
             known.is_resuming = True
@@ -532,7 +494,7 @@ class ClientSession:
             if self._watched.id not in self._unsent:
                 self._watched = replace(self._watched, id=self._new_id())
             return self._watched
-        return ResumeRequest(self._new_id(), match=name, seq=known.seq if known else 0)
+        return messages.ResumeRequest(self._new_id(), match=name, seq=known.seq if known else 0)
 
     @property
     def last_id(self) -> int:
@@ -544,7 +506,7 @@ class ClientSession:
         return self._last_id
 
 
-def _is_same(seek: SeekRequest, standing: SeekInfo) -> bool:
+def _is_same(seek: messages.SeekRequest, standing: messages.SeekInfo) -> bool:
     """Tell whether an open seek is the requested one."""
     return (
         standing.games == seek.games
@@ -558,11 +520,11 @@ def _is_same(seek: SeekRequest, standing: SeekInfo) -> bool:
     )
 
 
-def _refused(request: Request, code: Code, message: str) -> Answered:
+def _refused(request: messages.Request, code: Code, message: str) -> Answered:
     """Return an answer of the session itself."""
-    return Answered(request, Refused(request.id, code.value, message))
+    return Answered(request, messages.Refused(request.id, code.value, message))
 
 
-def _cancelled(request: Request) -> Answered:
-    code = Code.NOT_SEEKING if isinstance(request, SeekRequest) else Code.NOT_WATCHING
+def _cancelled(request: messages.Request) -> Answered:
+    code = Code.NOT_SEEKING if isinstance(request, messages.SeekRequest) else Code.NOT_WATCHING
     return _refused(request, code, "it was cancelled before the server took it")

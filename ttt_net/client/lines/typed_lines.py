@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
 
+from ttt_net import messages
 from ttt_net.client.client_controller import Controller
 from ttt_net.client.display import AnyCommand, Begin, Command, Display, More, Move, Open, Send, Step
 from ttt_net.client.lines.line_renderer import LineRenderer
@@ -31,37 +32,6 @@ from ttt_net.client.screens.rules_screen import asked_for
 from ttt_net.client.screens.screen import ListQuery, Meaning, Row
 from ttt_net.client.words import name_of
 from ttt_net.client.world import LinkState
-from ttt_net.messages import (
-    AbortRequest,
-    AcceptRequest,
-    AnalyseRequest,
-    AnalysisReply,
-    AnswerRequest,
-    ChallengeAccepted,
-    Challenged,
-    ChallengeRequest,
-    ClaimKind,
-    Ended,
-    HintReply,
-    HintRequest,
-    InvitationReply,
-    InviteRequest,
-    JoinRequest,
-    Ok,
-    PuzzleReply,
-    PuzzleRequest,
-    Request,
-    ResignRequest,
-    ResumeRequest,
-    RulesReply,
-    RulesRequest,
-    SeekRequest,
-    ServerMessage,
-    Snapshot,
-    TournamentReply,
-    WatchRequest,
-    Welcome,
-)
 from ttt_net.sdk.received import Answered
 from ttt_net.text import clean
 
@@ -84,7 +54,7 @@ class NumberedMenu:
         """Whether the server has accepted the request."""
         self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
-        self._passed: tuple[ServerMessage | None, ...] = ()
+        self._passed: tuple[messages.ServerMessage | None, ...] = ()
         """The replies already printed when another part of the list is requested."""
 
     @property
@@ -122,7 +92,7 @@ class NumberedMenu:
         asked = self._asked
         questions = SCREENS[asked.page.screen].requests(asked.page) if asked is not None else ()
         if any(type(event.request) is type(each) for each in questions):
-            self._is_granted = isinstance(event.answer, Ok)
+            self._is_granted = isinstance(event.answer, messages.Ok)
             self._asked = asked if self._is_granted else None
 
     def forget(self) -> None:
@@ -189,7 +159,7 @@ def _spoken(cell: str) -> str:
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
-def _replies(asked: ListQuery, display: Display) -> list[ServerMessage | None]:
+def _replies(asked: ListQuery, display: Display) -> list[messages.ServerMessage | None]:
     """Return the received replies that the requested page shows."""
     return [display.world.replies.get(kind) for kind in SCREENS[asked.page.screen].replies]
 
@@ -310,7 +280,7 @@ _RULES = ("rules", "?")
 _OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Command.REMATCH, "draw": Command.DRAW, "takeback": Command.TAKE_BACK}
 """The commands that accept an offer: an offer of the same kind accepts the opponent's."""
-CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
+CLAIMS: dict[str, messages.ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
 
 
 def word_of(line: str) -> str:
@@ -318,7 +288,7 @@ def word_of(line: str) -> str:
     return clean(line, MAX_WORD_CELLS).lower()
 
 
-def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
+def command_of(line: str, display: Display, wanted: messages.SeekRequest) -> Meaning:
     """Return the command of a line; `wanted` is the last seek, which a line without details repeats."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
@@ -394,7 +364,7 @@ def _answered(display: Display, name: str, *, is_accepted: bool) -> AnyCommand |
     chosen = next((each for each in waiting if not name or name_of(each.by).lower() == name.lower()), None)
     if chosen is None:
         return "Nothing waits for your answer."
-    return Send(AnswerRequest(0, challenge=chosen.challenge, accept=is_accepted))
+    return Send(messages.AnswerRequest(0, challenge=chosen.challenge, accept=is_accepted))
 
 
 class PendingReplies:
@@ -402,23 +372,24 @@ class PendingReplies:
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
-        self._due: type[ServerMessage] | None = None
+        self._due: type[messages.ServerMessage] | None = None
         """The reply that the server has promised but not sent yet."""
         self._is_brief = False
         """Whether the requested analysis is only for a lesson."""
 
     def note(self, event: WorldEvent) -> None:
         """Update the pending replies after an answer or event of the server."""
-        is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the complete one follows
-        if self._due is not None and isinstance(event, (self._due, Welcome)) and not is_first:
+        # the complete one follows
+        is_first = isinstance(event, messages.AnalysisReply) and event.partial and not self._is_brief
+        if self._due is not None and isinstance(event, (self._due, messages.Welcome)) and not is_first:
             self._due = None
-        if isinstance(event, TournamentReply) and event.tournament == self._controller.display.world.joined:
+        if isinstance(event, messages.TournamentReply) and event.tournament == self._controller.display.world.joined:
             self._due = None  # the code was that of a tournament, where a match begins later
-        if isinstance(event, ChallengeAccepted):
-            self._due = Snapshot
-        if isinstance(event, Answered) and isinstance(event.answer, Ok):
+        if isinstance(event, messages.ChallengeAccepted):
+            self._due = messages.Snapshot
+        if isinstance(event, Answered) and isinstance(event.answer, messages.Ok):
             self._due = _promised(event.request) or self._due
-            self._is_brief = isinstance(event.request, AnalyseRequest) and event.request.brief
+            self._is_brief = isinstance(event.request, messages.AnalyseRequest) and event.request.brief
 
     @property
     def is_answer_due(self) -> bool:
@@ -442,27 +413,33 @@ class PendingReplies:
         if not display.has_lobby:
             return display.match is None or self._controller.is_to_go_on
         is_offered = display.world.lobby.invitation is not None or bool(challenges(display, is_ours=True))
-        is_coming = self._due is Snapshot or (display.world.watching is not None and display.match is None)
+        is_coming = self._due is messages.Snapshot or (display.world.watching is not None and display.match is None)
         return display.world.link is not LinkState.ONLINE or self._controller.is_to_go_on or is_offered or is_coming
 
 
-def _promised(request: Request) -> type[ServerMessage] | None:
+def _promised(request: messages.Request) -> type[messages.ServerMessage] | None:
     """Return the message that follows the `ok` to a request, if any."""
     match request:
-        case AcceptRequest() | JoinRequest() | AnswerRequest(accept=True) | WatchRequest() | ResumeRequest():
-            return Snapshot
-        case InviteRequest():
-            return InvitationReply
-        case ChallengeRequest():
-            return Challenged
-        case RulesRequest():
-            return RulesReply
-        case HintRequest():
-            return HintReply
-        case PuzzleRequest():
-            return PuzzleReply
-        case ResignRequest() | AbortRequest():
-            return Ended
+        case (
+            messages.AcceptRequest()
+            | messages.JoinRequest()
+            | messages.AnswerRequest(accept=True)
+            | messages.WatchRequest()
+            | messages.ResumeRequest()
+        ):
+            return messages.Snapshot
+        case messages.InviteRequest():
+            return messages.InvitationReply
+        case messages.ChallengeRequest():
+            return messages.Challenged
+        case messages.RulesRequest():
+            return messages.RulesReply
+        case messages.HintRequest():
+            return messages.HintReply
+        case messages.PuzzleRequest():
+            return messages.PuzzleReply
+        case messages.ResignRequest() | messages.AbortRequest():
+            return messages.Ended
         case _:
             return next((each.reply for each in ACTIONS if isinstance(request, each.request)), None)
 

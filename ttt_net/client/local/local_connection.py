@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ttt_net import messages
 from ttt_net.client.address import AT_HOME
 from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.client_controller import ClientController, Controller
@@ -44,29 +45,6 @@ from ttt_net.matches.analysis_processes import (
     read_line,
 )
 from ttt_net.matches.match import Match, record_of
-from ttt_net.messages import (
-    PROTOCOL,
-    AnalysedMove,
-    AnalyseRequest,
-    AnalysisReply,
-    AnyServerMessage,
-    Ended,
-    ExplanationInfo,
-    HintReply,
-    HintRequest,
-    MatchLesson,
-    Notice,
-    Offered,
-    Ok,
-    PlayerInfo,
-    Refused,
-    Request,
-    SeekRequest,
-    Tookback,
-    WatchRequest,
-    Welcome,
-    encode,
-)
 from ttt_net.sdk.received import Answered, ConnectionEvent, Farewell, Parting, Stop
 from ttt_net.sdk.trust import Trust
 
@@ -78,15 +56,15 @@ GRACE_S = 30.0
 _NICE = 10
 
 
-async def analyse(match: Match) -> AnalysisReply:
+async def analyse(match: Match) -> messages.AnalysisReply:
     """Return the analysis of a finished match, partial if the time runs out."""
     record = write_record(record_of(match.events))
     moves = len(match.moves)
-    judged: list[AnalysedMove] = []
-    lesson: MatchLesson | None = None
+    judged: list[messages.AnalysedMove] = []
+    lesson: messages.MatchLesson | None = None
     is_exact = True
     if moves < LEAST_MOVES:
-        return AnalysisReply(match.id, judged, exact=True)
+        return messages.AnalysisReply(match.id, judged, exact=True)
     try:
         budget = str(round(1000 * ANALYSIS_S))
         async with asyncio.timeout(ANALYSIS_S + GRACE_S), _process((*COMMAND, budget)) as process:
@@ -96,14 +74,14 @@ async def analyse(match: Match) -> AnalysisReply:
             process.stdin.close()
             async for line in process.stdout:
                 each = read_line(line)
-                if isinstance(each, MatchLesson):
+                if isinstance(each, messages.MatchLesson):
                     lesson = each
                 else:
                     is_exact &= each.value is not None
                     judged.append(described(each))
     except (TimeoutError, OSError, msgspec.MsgspecError):
         is_exact = False
-    return AnalysisReply(match.id, judged, exact=is_exact and len(judged) == moves, lesson=lesson)
+    return messages.AnalysisReply(match.id, judged, exact=is_exact and len(judged) == moves, lesson=lesson)
 
 
 @asynccontextmanager
@@ -134,7 +112,7 @@ class LocalCoach:
         self._running = AsyncExitStack()
         self._process: asyncio.subprocess.Process | None = None
 
-    async def hint(self, match: Match, side: int, request: HintRequest) -> HintReply:
+    async def hint(self, match: Match, side: int, request: messages.HintRequest) -> messages.HintReply:
         """Return a hint for the side, or a warning; without moves if nothing was found."""
         question = hint_question(match, side, request, HINT_MS)
         ply = len(match.moves)
@@ -144,19 +122,19 @@ class LocalCoach:
         except (TimeoutError, OSError, ValueError):
             await self.stop()
             found = {"moves": [], "text": ""}
-        why = msgspec.convert(found.get("why"), ExplanationInfo | None)
-        return HintReply(match.id, ply, request.kind, found["moves"], found["text"], why)
+        why = msgspec.convert(found.get("why"), messages.ExplanationInfo | None)
+        return messages.HintReply(match.id, ply, request.kind, found["moves"], found["text"], why)
 
-    async def look_at(self, match: Match) -> AnalysisReply:
+    async def look_at(self, match: Match) -> messages.AnalysisReply:
         """Return an analysis that contains only the lesson of a finished match, found without a search."""
         question = lesson_question(write_record(record_of(match.events)), HINT_MS)
         try:
             async with asyncio.timeout(HINT_MS / 1000 + GRACE_S):
-                lesson = msgspec.convert(await self._ask(json.dumps(question)), MatchLesson)
+                lesson = msgspec.convert(await self._ask(json.dumps(question)), messages.MatchLesson)
         except (TimeoutError, OSError, ValueError, msgspec.MsgspecError):
             await self.stop()
-            return AnalysisReply(match.id, [], exact=False, partial=True)
-        return AnalysisReply(match.id, [], exact=False, lesson=lesson, partial=True)
+            return messages.AnalysisReply(match.id, [], exact=False, partial=True)
+        return messages.AnalysisReply(match.id, [], exact=False, lesson=lesson, partial=True)
 
     async def stop(self) -> None:
         """End the process."""
@@ -225,29 +203,31 @@ class LocalConnection:
         """Undelivered events: at most those that follow from one request."""
         self._is_delivering = False
         self._has_moved, self._clock_changed = asyncio.Event(), asyncio.Event()
-        self._jobs: asyncio.Queue[tuple[HintRequest | AnalyseRequest, Match]] = asyncio.Queue()
+        self._jobs: asyncio.Queue[tuple[messages.HintRequest | messages.AnalyseRequest, Match]] = asyncio.Queue()
         self._played = 0
         self.matches = LocalMatches(seating, lambda: secrets.token_hex(_ID_BYTES), _wall_ms)
         you = seating.players[seating.people[0] if seating.people else 0]
-        self.tell([Welcome(PROTOCOL, "", you, [], chat=False, features=_features(seating))])
+        self.tell([messages.Welcome(messages.PROTOCOL, "", you, [], chat=False, features=_features(seating))])
 
     @property
     def is_asking(self) -> bool:
         """Whether the answer to a request is not delivered yet."""
         return self._is_delivering or not self._events.empty()
 
-    def say(self, request: Request) -> None:
+    def say(self, request: messages.Request) -> None:
         """Carry out a request; its messages are delivered in order."""
-        told: list[AnyServerMessage] = []
+        told: list[messages.AnyServerMessage] = []
         try:
-            if isinstance(request, HintRequest | AnalyseRequest):
+            if isinstance(request, messages.HintRequest | messages.AnalyseRequest):
                 self._jobs.put_nowait((request, self.matches.to_coach(request)))
             else:
                 told = self.matches.request(request, now_ms())
         except Refusal as refusal:
-            answer: Ok | Refused = Refused(request.id, refusal.code, str(refusal), refusal.retry_after_ms)
+            answer: messages.Ok | messages.Refused = messages.Refused(
+                request.id, refusal.code, str(refusal), refusal.retry_after_ms
+            )
         else:
-            answer = Ok(request.id)
+            answer = messages.Ok(request.id)
         self._heard(answer, Answered(request, answer))
         self.tell(told)
 
@@ -258,15 +238,17 @@ class LocalConnection:
             if self.began is not None and self.matches.match is not None:
                 self.began(self.matches.match.id)
 
-    def tell(self, told: Sequence[AnyServerMessage]) -> None:
+    def tell(self, told: Sequence[messages.AnyServerMessage]) -> None:
         """Queue messages for delivery; of an offer that is accepted immediately, only the acceptance."""
         for number, message in enumerate(told, start=1):
-            is_accepted = isinstance(message, Offered) and isinstance(told[number], Tookback | Ended)
+            is_accepted = isinstance(message, messages.Offered) and isinstance(
+                told[number], messages.Tookback | messages.Ended
+            )
             self._heard(message, None if is_accepted else message)
         self._has_moved.set()
         self._clock_changed.set()
         match = self.matches.match
-        if match is not None and any(isinstance(message, Ended) for message in told):
+        if match is not None and any(isinstance(message, messages.Ended) for message in told):
             self._ended(match)
 
     async def moved(self) -> None:
@@ -290,9 +272,9 @@ class LocalConnection:
             for task in tasks:
                 task.cancel()
 
-    def _heard(self, message: AnyServerMessage, event: ConnectionEvent | None) -> None:
+    def _heard(self, message: messages.AnyServerMessage, event: ConnectionEvent | None) -> None:
         if self._tap is not None:
-            self._tap(encode(message).decode())
+            self._tap(messages.encode(message).decode())
         if event is not None:
             self._events.put_nowait(event)
 
@@ -323,9 +305,9 @@ class LocalConnection:
         try:
             while True:
                 request, match = await self._jobs.get()
-                if isinstance(request, AnalyseRequest) and request.brief:
+                if isinstance(request, messages.AnalyseRequest) and request.brief:
                     self.tell([await self._coach.look_at(match)])
-                elif isinstance(request, AnalyseRequest):
+                elif isinstance(request, messages.AnalyseRequest):
                     self.tell([await analyse(match)])
                 else:
                     self.tell([await self._coach.hint(match, self.matches.you or 0, request)])
@@ -375,7 +357,7 @@ async def _play(options: Options, others: Others | None, show: Show, *, is_on_sc
     connection.begin()
     controller = ClientController(
         connection,
-        SeekRequest(0, [seating.game], seating.time),
+        messages.SeekRequest(0, [seating.game], seating.time),
         AT_HOME,
         is_in_lines=not is_on_screen,
         is_seeking=False,
@@ -403,9 +385,9 @@ async def _look_on(options: Options, others: Others | None, show: Show) -> Endin
     connection = LocalConnection(
         replace(_seating(options, others), has_onlooker=True), series, mailbox.put, None, others
     )
-    controller = ClientController(connection, SeekRequest(0), AT_HOME, is_seeking=False)
+    controller = ClientController(connection, messages.SeekRequest(0), AT_HOME, is_seeking=False)
     controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
-    connection.began = lambda match: controller.do(Send(WatchRequest(0, match=match)))
+    connection.began = lambda match: controller.do(Send(messages.WatchRequest(0, match=match)))
     connection.begin()
     await show(controller, mailbox)
     return Ending(controller.display.world.farewell, is_going_back=controller.display.is_going_back)
@@ -426,7 +408,11 @@ async def _tell(options: Options, others: Others | None) -> Ending:
                 if isinstance(event, TerminalEvent):
                     continue
                 before, world = world, update_world(world, event, now_ms())
-                if said := event.text if isinstance(event, Notice) else log.line_of(event, before, world, now_ms()):
+                if (
+                    said := event.text
+                    if isinstance(event, messages.Notice)
+                    else log.line_of(event, before, world, now_ms())
+                ):
                     write(said)
             playing.cancel()
     return Ending(None, tally=world.tally)
@@ -437,7 +423,7 @@ def _seating(options: Options, others: Others | None) -> Seating:
     assert local is not None
     labels = others.labels if others is not None else {}
     first, second = (
-        PlayerInfo(name, labels[side], options.level) if side in labels else PlayerInfo(name)
+        messages.PlayerInfo(name, labels[side], options.level) if side in labels else messages.PlayerInfo(name)
         for side, name in enumerate(local.names)
     )
     return Seating(local.game, (first, second), options.time, local.start)

@@ -9,43 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from ttt_net import messages
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
 from ttt_net.matches.description import day_of, describe_puzzle, describe_rules
 from ttt_net.matches.match import Match, record_of
-from ttt_net.messages import (
-    AbortRequest,
-    AgreeRequest,
-    AnalyseRequest,
-    AnyServerMessage,
-    ClaimRequest,
-    DeclineRequest,
-    HintRequest,
-    InviteRequest,
-    MatchEvent,
-    OfferRequest,
-    Played,
-    PlayerInfo,
-    PlayRequest,
-    PuzzleRequest,
-    RecordReply,
-    RecordRequest,
-    ReplayReply,
-    ReplayRequest,
-    Request,
-    ResignRequest,
-    ResumeRequest,
-    RulesRequest,
-    SeekRequest,
-    Snapshot,
-    Started,
-    Tookback,
-    UnseekRequest,
-    UnwatchRequest,
-    WatchRequest,
-)
 from ttt_net.sdk.bots import is_drawable
 
 MAX_POSITIONS = 32
@@ -58,7 +28,7 @@ class Seating:
     """The players at this keyboard by side, and the person who watches."""
 
     game: str
-    players: tuple[PlayerInfo, PlayerInfo]
+    players: tuple[messages.PlayerInfo, messages.PlayerInfo]
     """The players by side; a strategy is marked as a bot."""
     time: TimeControl | None = None
     start: str | None = None
@@ -107,7 +77,7 @@ class LocalMatches:
             raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {name} at this keyboard any more")
         return self.match
 
-    def begin(self, now_ms: int, start: str | None = None) -> list[AnyServerMessage]:
+    def begin(self, now_ms: int, start: str | None = None) -> list[messages.AnyServerMessage]:
         """Begin the next match; two people keep their score. Raises `Refusal` if it is impossible.
 
         `start` is the starting position; None for the usual one of matches here.
@@ -116,7 +86,7 @@ class LocalMatches:
         if before is not None and not before.is_over:
             raise Refusal(Code.STILL_PLAYING, "finish this match first, or leave it")
         second, first = referee.score_after(before) if before is not None and seating.is_shared else (0.0, 0.0)
-        started = Started(
+        started = messages.Started(
             match=self._new_id(),
             seq=1,
             at_ms=self._wall_ms(),
@@ -131,41 +101,48 @@ class LocalMatches:
         self.has_seen_win = [False, False]
         return [self._snapshot(self.match, now_ms)]
 
-    def request(self, request: Request, now_ms: int) -> list[AnyServerMessage]:
+    def request(self, request: messages.Request, now_ms: int) -> list[messages.AnyServerMessage]:
         """Carry out a request, and return the messages after its `ok`. Raises `Refusal` if it is not allowed."""
         match request:
-            case SeekRequest():
+            case messages.SeekRequest():
                 return self.begin(now_ms)
-            case OfferRequest(kind="rematch"):
+            case messages.OfferRequest(kind="rematch"):
                 self.current(request.match)
                 return self.begin(now_ms)
-            case PlayRequest() | ResignRequest() | AbortRequest() | ClaimRequest() | AgreeRequest() | DeclineRequest():
+            case (
+                messages.PlayRequest()
+                | messages.ResignRequest()
+                | messages.AbortRequest()
+                | messages.ClaimRequest()
+                | messages.AgreeRequest()
+                | messages.DeclineRequest()
+            ):
                 match = self.current(request.match)
                 return self._decide(match, self.you, request, now_ms)
-            case OfferRequest():
+            case messages.OfferRequest():
                 return self._offer(self.current(request.match), request, now_ms)
-            case ResumeRequest() | WatchRequest():
+            case messages.ResumeRequest() | messages.WatchRequest():
                 return [self._snapshot(self.current(request.match), now_ms)]
-            case UnseekRequest() | UnwatchRequest():
+            case messages.UnseekRequest() | messages.UnwatchRequest():
                 return []
-            case InviteRequest():
+            case messages.InviteRequest():
                 return self.begin(now_ms, request.start)
-            case PuzzleRequest() | RulesRequest():
+            case messages.PuzzleRequest() | messages.RulesRequest():
                 return answer_without_match(request, self._wall_ms())
-            case ReplayRequest():
+            case messages.ReplayRequest():
                 match = self.current(request.match)
                 positions = match.positions(request.ply, MAX_POSITIONS)
                 starts = match.starts(request.ply, MAX_POSITIONS)
-                return [ReplayReply(match.id, request.ply, positions, len(match.moves), starts)]
-            case RecordRequest():
-                return [RecordReply(request.match, self.record(request.match))]
+                return [messages.ReplayReply(match.id, request.ply, positions, len(match.moves), starts)]
+            case messages.RecordRequest():
+                return [messages.RecordReply(request.match, self.record(request.match))]
             case _:
                 raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none at this keyboard")
 
-    def to_coach(self, request: HintRequest | AnalyseRequest) -> Match:
+    def to_coach(self, request: messages.HintRequest | messages.AnalyseRequest) -> Match:
         """Return the match that a coach may examine. Raises `Refusal` if no advice is allowed."""
         match = self.current(request.match)
-        if isinstance(request, AnalyseRequest):
+        if isinstance(request, messages.AnalyseRequest):
             if not match.is_over:
                 raise Refusal(Code.NOT_FINISHED, "the match is still being played")
         elif len(self.seating.people) != 1:
@@ -176,18 +153,18 @@ class LocalMatches:
             raise Refusal(Code.NOT_YOUR_TURN, "it is not your turn; a hint is for your next move")
         return match
 
-    def play(self, side: int, move: int, now_ms: int) -> list[AnyServerMessage]:
+    def play(self, side: int, move: int, now_ms: int) -> list[messages.AnyServerMessage]:
         """Make the move of a strategy, unless its time has run out."""
         assert self.match is not None
-        command = PlayRequest(0, self.match.id, len(self.match.moves), move)
+        command = messages.PlayRequest(0, self.match.id, len(self.match.moves), move)
         return self._decide(self.match, side, command, now_ms)
 
-    def give_up(self, side: int, now_ms: int) -> list[AnyServerMessage]:
+    def give_up(self, side: int, now_ms: int) -> list[messages.AnyServerMessage]:
         """End the match of a strategy that found no move."""
         assert self.match is not None
-        return self._decide(self.match, side, ResignRequest(0, self.match.id), now_ms)
+        return self._decide(self.match, side, messages.ResignRequest(0, self.match.id), now_ms)
 
-    def look_at_clock(self, now_ms: int) -> list[AnyServerMessage]:
+    def look_at_clock(self, now_ms: int) -> list[messages.AnyServerMessage]:
         """End the match if the time has run out."""
         if self.match is None:
             return []
@@ -201,12 +178,14 @@ class LocalMatches:
             raise Refusal(Code.NOT_FINISHED, "the match is still being played")
         return write_record(record_of(match.events))
 
-    def _decide(self, match: Match, side: int | None, command: referee.Command, now_ms: int) -> list[AnyServerMessage]:
+    def _decide(
+        self, match: Match, side: int | None, command: referee.Command, now_ms: int
+    ) -> list[messages.AnyServerMessage]:
         fallen = self.look_at_clock(now_ms)
         at_ms = match.next_at_ms(self._wall_ms())
         return fallen or self._commit(match, referee.decide(match, side, command, now_ms, at_ms=at_ms), now_ms)
 
-    def _offer(self, match: Match, offer: OfferRequest, now_ms: int) -> list[AnyServerMessage]:
+    def _offer(self, match: Match, offer: messages.OfferRequest, now_ms: int) -> list[messages.AnyServerMessage]:
         """Make an offer, and answer it for the other side immediately."""
         side = self.you
         if offer.kind == "takeback" and self.seating.is_shared and match.moves:
@@ -216,26 +195,26 @@ class LocalMatches:
             return told
         accepts = self.seating.is_shared or offer.kind == "takeback" or self._agrees_to_draw(match, 1 - side)
         number = match.offers[side, offer.kind]
-        answer: referee.Command = DeclineRequest(0, offer.match, offer.kind, number)
+        answer: referee.Command = messages.DeclineRequest(0, offer.match, offer.kind, number)
         if accepts:
-            answer = AgreeRequest(0, offer.match, number)
+            answer = messages.AgreeRequest(0, offer.match, number)
         return [*told, *self._decide(match, 1 - side, answer, now_ms)]
 
     def _agrees_to_draw(self, match: Match, side: int) -> bool:
         return is_drawable(len(match.moves), prod(match.game.shape)) and not self.has_seen_win[side]
 
-    def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
+    def _commit(self, match: Match, events: list[messages.MatchEvent], now_ms: int) -> list[messages.AnyServerMessage]:
         """Apply the events, and start or stop the clock."""
-        told: list[AnyServerMessage] = []
+        told: list[messages.AnyServerMessage] = []
         for event in events:
             match.evolve(event)
-            if isinstance(event, Played | Tookback):
+            if isinstance(event, messages.Played | messages.Tookback):
                 match.count_from(now_ms)
             match.run_clock(now_ms)
             told.append(match.told(event))
         return told
 
-    def _snapshot(self, match: Match, now_ms: int) -> Snapshot:
+    def _snapshot(self, match: Match, now_ms: int) -> messages.Snapshot:
         return match.snapshot(self.you, _HERE, now_ms)
 
 
@@ -243,12 +222,14 @@ _NEAR, _WIDE = 4, 40
 """With more legal moves than the second, only those beside the last moves are considered, as many as the first."""
 
 
-def demonstration(game: str, luck: random.Random) -> Iterator[Snapshot]:
+def demonstration(game: str, luck: random.Random) -> Iterator[messages.Snapshot]:
     """Yield the positions of a match that plays itself: wins are taken and threats answered, all else is chance."""
-    match = Match(Started("demonstration", 1, 0, game, (PlayerInfo("X"), PlayerInfo("O")), None))
+    match = Match(
+        messages.Started("demonstration", 1, 0, game, (messages.PlayerInfo("X"), messages.PlayerInfo("O")), None)
+    )
     yield match.snapshot(None, _HERE, 0)
     while not match.is_over:
-        play = PlayRequest(0, match.id, len(match.moves), _sensible_move(match, luck))
+        play = messages.PlayRequest(0, match.id, len(match.moves), _sensible_move(match, luck))
         for event in referee.decide(match, match.to_move or 0, play, 0):
             match.evolve(event)
         yield match.snapshot(None, _HERE, 0)
@@ -281,15 +262,15 @@ def _is_beside(cell: int, other: int, shape: Sequence[int]) -> bool:
     return min(cell, other) >= 0 and max(abs(cell % width - other % width), abs(cell // width - other // width)) == 1
 
 
-def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:
+def answer_without_match(request: messages.Request, wall_ms: int) -> list[messages.AnyServerMessage]:
     """Return the replies to requests that need no match: rules and puzzles.
 
     Raises `Refusal` if a request is about something else.
     """
     match request:
-        case PuzzleRequest():
+        case messages.PuzzleRequest():
             return [describe_puzzle(request, day_of(wall_ms))]
-        case RulesRequest():
+        case messages.RulesRequest():
             return [describe_rules(request.game)]
         case _:
             raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none here")
