@@ -10,6 +10,7 @@ import random
 import types
 import typing
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, cast
 from unittest import mock
@@ -219,11 +220,9 @@ def _described(struct: type[Struct]) -> str:
     hints = typing.get_type_hints(struct, include_extras=True)
     if struct in SHARED and config.tag:
         lines.append(f'- `{config.tag_field}`: "{config.tag}"')
-    lines += [
-        f"- `{field.name}`: {_type_of(field, hints[field.name])}"
-        for field in msgspec.structs.fields(struct)
-        if field.name not in _understood(struct)
-    ]
+    fields = [each for each in msgspec.structs.fields(struct) if each.name not in _understood(struct)]
+    for kind, alike in groupby(fields, lambda field: _type_of(field, hints[field.name])):
+        lines.append(f"- {_quoted([field.name for field in alike])}: {kind}")
     return "\n".join([*lines, ""] if lines[-1] else lines)
 
 
