@@ -258,11 +258,6 @@ def write_clock(ms: int) -> str:
     return f"{hours}:{minutes:02}:{seconds}" if hours else f"{minutes}:{seconds}"
 
 
-def write_records(records: Iterable[Record]) -> str:
-    """Return the text of several records, separated by empty lines."""
-    return "\n".join(map(write_record, records))
-
-
 def read_record(text: str) -> Record:
     """Return the one match in `text`. Raises `Refusal` if it is no record, with place and reason."""
     records = read_records(text)
