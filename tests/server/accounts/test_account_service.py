@@ -116,7 +116,7 @@ async def test_new_names_have_a_rate(tmp_path: Path) -> None:
 
 
 def files(folder: Path) -> bytes:
-    """Return all that is on the disk; the server has closed its file, so that the log is part of it."""
+    """Return all that is on the disk, the write-ahead log included."""
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
@@ -149,6 +149,20 @@ async def test_deleted_players_leave_only_their_matches(tmp_path: Path) -> None:
         again = await server.connect()
         await again.hello(token=bob.token)
         await again.ok("replay", match=match)
+
+
+async def test_a_running_server_has_a_deleted_or_former_name_in_none_of_its_files(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        players = [await server.join(f"Zoetrope{letter}") for letter in "ABCDEFGH"]
+        assert b"oetrope" in files(tmp_path)
+        for number, player in enumerate(players):
+            if number % 2:
+                await player.ok("forget", name=player.name)
+            else:
+                await player.ok("rename", name=f"Anna-{number}")
+        await server.execute("SELECT 1")  # the log is emptied before the next job
+        assert b"oetrope" not in files(tmp_path)
+        assert b"Anna-2" in files(tmp_path)
 
 
 async def test_nobody_is_forgotten_by_mistake_or_while_they_play(tmp_path: Path) -> None:

@@ -23,16 +23,16 @@ from ttt_net.server.cluster.log import (
     encode_batch,
 )
 from ttt_net.server.cluster.replica import Applied, Replica
-from ttt_net.server.journal.entries import AppendEvents, AuditNote, WriteNote
+from ttt_net.server.journal.entries import AppendEvents, AuditNote, ForgetPlayer, WriteNote
 from ttt_net.server.players import Player
 
 
 class Written:
     """A log, written by hand, and a node that applies each place at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self.log: list[bytes] = []
-        self.replica = Replica(None)
+        self.replica = Replica(path)
 
     def write(self, node: str, epoch: int, number: int, *entries: AnyLoggedEntry) -> Applied:
         return self.write_bytes(encode_batch(Batch(node, epoch, number, 0, "", entries)))
@@ -234,3 +234,17 @@ def test_the_place_in_the_log_is_in_the_file_with_what_it_led_to(tmp_path: Path)
     assert found == (1,)
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_deleted_player_is_in_no_file_of_a_node(tmp_path: Path) -> None:
+    written = Written(tmp_path / "journal")
+    written.write("a", 1, 1, BeginEpoch("secret"))
+    written.write("a", 1, 2, register("zoetrope"))
+
+    def in_files() -> bool:
+        return any(b"zoetrope" in path.read_bytes() for path in tmp_path.iterdir())
+
+    assert in_files()
+    written.write("a", 1, 3, ForgetPlayer(1))
+    assert not in_files()
+    written.replica.close()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,7 +16,9 @@ from tests.server.journal.jobs import committed, register
 from ttt_net.errors import Code, ConfigurationError, Refusal, StorageError
 from ttt_net.messages import PlayerInfo, Started
 from ttt_net.server.journal import Database
-from ttt_net.server.journal.entries import AppendEvents, ForgetPlayer, Probe
+from ttt_net.server.journal.backups import back_up, restore
+from ttt_net.server.journal.database import open_readonly
+from ttt_net.server.journal.entries import AppendEvents, ForgetGuests, ForgetPlayer, Probe
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
@@ -125,6 +128,43 @@ def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
         ("WARNING", "storage"),
     ]
     caplog.clear()
+
+
+def test_what_was_deleted_leaves_the_log_as_soon_as_nobody_reads_it(tmp_path: Path) -> None:
+    def in_files() -> int:
+        return sum(path.read_bytes().count(b"zoetrope") for path in tmp_path.iterdir())
+
+    with closing(Database(tmp_path / "journal")) as database:
+        database.erase_traces()
+        committed(database, register("zoetrope"))
+        assert not database.has_traces, "nothing was deleted"
+        with closing(open_readonly(tmp_path / "journal")) as reader:
+            reader.execute("BEGIN")
+            assert reader.execute("SELECT name FROM players").fetchall() == [("zoetrope",)]
+            committed(database, ForgetPlayer(1))
+            database.erase_traces()
+            assert database.has_traces
+            assert in_files(), "the reader needs it"
+            reader.execute("COMMIT")
+        database.erase_traces()
+        assert (database.has_traces, in_files()) == (False, 0)
+        committed(database, ForgetGuests(10, 10, (), (), 20))
+        assert not database.has_traces, "there was no guest"
+
+
+def test_a_file_full_of_deleted_players_keeps_no_name(tmp_path: Path) -> None:
+    """Free pages are overwritten, too, and a restored backup has no byte of what was deleted."""
+    spelled = [f"zoetrope {number}" for number in Random(1).sample(range(1_000), 300)]
+    with closing(Database(tmp_path / "journal")) as database:
+        committed(database, *map(register, spelled))
+        committed(database, *map(ForgetPlayer, range(1, 301)))
+        database.erase_traces()
+        left = (tmp_path / "journal").read_bytes().count(b"zoetrope")
+        assert left <= 30, "SQLite leaves bytes in the gaps of pages that it rearranges, but in few of them"
+        back_up(tmp_path / "journal", tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored" / "journal")
+    assert b"zoetrope" not in (tmp_path / "restored" / "journal").read_bytes()
+    assert (tmp_path / "restored" / "journal").stat().st_size < (tmp_path / "journal").stat().st_size
 
 
 def test_in_memory_there_are_the_same_tables(database: Database) -> None:

@@ -103,6 +103,8 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Journ
         make_private_folder(journal.parent)
         with lock_beside(journal), _empty_folder(fresh.parent):
             contents = _prepare(backup, fresh)
+            with closing(sqlite3.connect(fresh)) as connection:
+                connection.execute("VACUUM")  # also drops what deleted rows have left in rearranged pages
             sync(fresh)
             if journal.exists():
                 _bring_log_home(journal)

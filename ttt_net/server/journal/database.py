@@ -9,7 +9,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.apply import append_event, append_events, apply
-from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
+from ttt_net.server.journal.entries import AnyEntry, AppendEvents, Erasing, JournalEntry, Probe
 from ttt_net.server.journal.queries import AnyQuery, answer
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION, migrate
 
@@ -80,6 +80,8 @@ class Database:
         """The number of jobs that failed because of the disk or an internal error."""
         self.is_failing = False
         """Whether the last write failed."""
+        self.has_traces = path is not None
+        """Whether the write-ahead log may contain what was deleted; `erase_traces` empties it."""
 
     def commit(self, jobs: Sequence[Job]) -> list[Answer]:
         """Carry out the jobs in one transaction, and return their answers in order.
@@ -103,12 +105,23 @@ class Database:
             if len(jobs) > 1:
                 return [done for job in jobs for done in self.commit([job])]
             return [partial(jobs[0].failed, self._refusal_of(error))]
+        if connection.total_changes != before and any(isinstance(job.asked, Erasing) for job in jobs):
+            self.has_traces = True
         if self.is_failing:
             is_written = connection.total_changes != before or any(isinstance(job.asked, Probe) for job in jobs)
             self.is_failing = not is_written
             if is_written:
                 log.warning("storage: the disk can be written again")
         return answers
+
+    def erase_traces(self) -> None:
+        """Empty the write-ahead log if it may contain what was deleted; while somebody reads, a later call does it.
+
+        Call this on the writer's thread, after answering: it takes some milliseconds.
+        """
+        if self.has_traces:
+            with suppress(sqlite3.Error):  # the disk fails, which the next write reports
+                (self.has_traces, *_) = map(bool, self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())
 
     def _refusal_of(self, error: Exception) -> Refusal:
         """Return the refusal of a job that failed with an error; log internal errors and errors of the disk."""
@@ -246,7 +259,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA secure_delete = FAST")  # deleted data leaves no trace in the file
+    connection.execute("PRAGMA secure_delete = ON")  # FAST leaves deleted rows in free pages
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if OLDEST <= version < SCHEMA_VERSION:
         _bring_up_to_date(connection, path, version)

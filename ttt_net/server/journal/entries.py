@@ -315,6 +315,8 @@ class Probe(JournalEntry, frozen=True, tag=True):
     """Rewrite the current state to test whether the disk can be written again."""
 
 
+Erasing = RenamePlayer | ForgetPlayer | ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes
+"""Entries whose old values must not remain in the files."""
 MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings
 AnyEntry = (
     AppendEvents

@@ -343,6 +343,10 @@ class LocalLedger:
                 self._commit_s.observe(time.perf_counter() - since_s)
                 self.job_ms += ((time.thread_time() - began_s) * 1000 / len(batch) - self.job_ms) * NEWEST
                 notify(partial(_tell, answers))
+                if self.database.has_traces and self._jobs.empty():
+                    self._working_since_s = time.perf_counter()
+                    self.database.erase_traces()
+                    self._working_since_s = None
         self._has_ended.set()
 
 
