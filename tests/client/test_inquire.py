@@ -151,6 +151,45 @@ def test_another_name_is_taken_and_its_token_goes_with_it(club: RealServer, ask:
     assert (code, "a name is 2 to 20 letters" in err) == (2, True)
 
 
+def test_players_get_all_their_data_as_json_also_private_matches_and_many(club: RealServer, ask: Ask) -> None:
+    async def play() -> None:
+        ann, bob = [await Peer.connect(f"ws://{club.address}") for _ in range(2)]
+        mine = identity.take(club.address, "Ann")
+        assert mine is not None
+        await ann.hello(token=mine.token())
+        mine.release()
+        await bob.hello(name="Ben")
+        await ann.ok("block", name="Bob", on=True)
+        for number in range(20):
+            if number < 3:
+                await ann.ok("invite", game="tictactoe")
+                await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+            else:
+                for peer in (ann, bob):
+                    await peer.ok("seek", games=["tictactoe"])
+            match = (await ann.hear("snapshot"))["match"]
+            await bob.hear("snapshot")
+            await ann.ok("resign", match=match)
+            await ann.hear("ended")
+            await bob.hear("ended")
+        for peer in (ann, bob):
+            await peer.close()
+
+    asyncio.run(asyncio.wait_for(play(), PATIENCE_S))
+    code, out, err = ask("--my-data")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert (told["server"], told["profile"]["player"]["name"]) == (club.address, "Ann")
+    assert (told["profile"]["won"], told["profile"]["lost"]) == (1, 20)
+    assert [each["game"] for each in told["profile"]["ratings"]] == ["connect4"]
+    assert told["blocks"]["blocked"] == ["Bob"]
+    assert len({each["match"]["match"] for each in told["matches"]}) == 21, "more than a page, and more than a burst"
+    assert [each["match"].get("private", False) for each in told["matches"]] == [False] * 17 + [True] * 3 + [False]
+    assert "\n1. 1 [3:00]\n2. 2 [3:00]\n" in told["matches"][-1]["record"]
+    code, _, err = ask("--my-data", "--name", "Zoe")
+    assert (code, "'Zoe' is nobody" in err) == (2, True)
+
+
 def test_deleted_players_do_not_exist_any_more(club: RealServer, ask: Ask) -> None:
     code, _, err = ask("--forget")
     assert (code, err) == (2, "client.py: to be forgotten, name yourself: --forget --name Ann\n")
@@ -208,6 +247,7 @@ def test_where_nothing_answers_it_is_said(tmp_path: Path, environment: dict[str,
         ["--leaderboard", "connect4", "--page", "0"],
         ["--leaderboard", "connect4", "--bot", "random"],
         ["--forget", "--invite"],
+        ["--my-data", "--forget"],
     ],
 )
 def test_contradictory_options_are_rejected(arguments: list[str]) -> None:

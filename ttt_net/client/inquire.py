@@ -1,4 +1,4 @@
-"""Ask a server one question and leave: a profile, a history, a leaderboard; rename or forget a player.
+"""Ask a server one question and leave: a profile, a history, all of one's data; rename or forget a player.
 
 If a client is playing under this identity, the question is asked as a guest, so that the client keeps its connection.
 The server forgets the guest after the answer. Unfinished matches are not resumed.
@@ -23,6 +23,8 @@ from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
     WITHOUT_ROUNDS,
     AttendRequest,
+    BlockList,
+    BlocksRequest,
     FinishedMatch,
     ForgetRequest,
     HistoryReply,
@@ -32,15 +34,18 @@ from ttt_net.messages import (
     PlayerInfo,
     ProfileReply,
     ProfileRequest,
+    RecordReply,
+    RecordRequest,
     Renamed,
     RenameRequest,
+    Request,
     TournamentList,
     TournamentReply,
     TournamentsRequest,
 )
 from ttt_net.names import checked_name
 from ttt_net.sdk import identity
-from ttt_net.sdk.client import Client, DisconnectedError, connect
+from ttt_net.sdk.client import Client, DisconnectedError, Reply, connect
 from ttt_net.sdk.client_connection import ReconnectLimits
 from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.text import clean, name_key
@@ -264,9 +269,31 @@ def _result(match: FinishedMatch) -> str:
 
 
 ANSWER_S = 10.0
-"""How long to wait for an answer."""
+"""How long to wait for an answer, or for the next one if there are several."""
+_TRIES = 5
+"""How often a question is repeated that came too soon."""
 _ONCE = ReconnectLimits(0, 0)
-_OF_ONESELF = ("rename", "forget")
+_OF_ONESELF = ("rename", "my_data", "forget")
+
+
+class OwnMatch(msgspec.Struct, frozen=True):
+    """A finished match of a player, with its moves in a text that `replay` and `analyse` read."""
+
+    match: FinishedMatch
+    record: str | None
+    """None if the server has deleted the match meanwhile."""
+
+
+class OwnData(msgspec.Struct, frozen=True):
+    """All that a server gives a player of themselves."""
+
+    server: str
+    at: str
+    """When it was asked for (UTC)."""
+    profile: ProfileReply
+    blocks: BlockList
+    matches: list[OwnMatch]
+    """The newest first, private ones included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +339,8 @@ def _confirm(options: Options, inquiry: Inquiry, mine: identity.Identity) -> Non
             checked_name(inquiry.about)
         except Refusal as refusal:
             raise ConfigurationError(f"--rename: {refusal}") from None
+    elif inquiry.kind == "my_data":
+        return
     elif sys.stdin.isatty() and sys.stdout.isatty():
         print(f"Your name, token and ratings on {options.server} will be deleted, for good.")
         if name_key(input("Type your name to go on: ").strip()) != name_key(mine.name):
@@ -326,11 +355,11 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
     token = mine.token() if mine is not None else None
     try:
         async with (
-            asyncio.timeout(ANSWER_S),
+            asyncio.timeout(ANSWER_S) as limit,
             connect(options.url, token=token, trust=options.trust, limits=_ONCE, is_visiting=True) as client,
         ):
             try:
-                return await _answer(client, options, inquiry, mine)
+                return await _answer(client, options, inquiry, mine, limit)
             finally:
                 if mine is None:  # a guest's identity is not kept
                     with suppress(Refusal, DisconnectedError):
@@ -350,7 +379,9 @@ def _explained(farewell: Farewell, options: Options) -> Farewell:
     return farewell
 
 
-async def _answer(client: Client, options: Options, inquiry: Inquiry, mine: identity.Identity | None) -> Answer:
+async def _answer(
+    client: Client, options: Options, inquiry: Inquiry, mine: identity.Identity | None, limit: asyncio.Timeout
+) -> Answer:
     whose = inquiry.about or (None if mine is not None else options.name or identity.remembered_name())
     match inquiry.kind:
         case "profile":
@@ -373,11 +404,55 @@ async def _answer(client: Client, options: Options, inquiry: Inquiry, mine: iden
             assert mine is not None
             renamed = await client.ask_for(RenameRequest(0, inquiry.about), Renamed)
             return Answer([_move_token(options, mine, renamed.you.name)])
+        case "my_data":
+            return Answer([await _own_data(client, options, limit)])
         case "forget":
             assert mine is not None
             await client.ask(ForgetRequest(0, client.welcome.you.name))
             mine.drop_token()
             return Answer([f'You are forgotten on {options.server}; your matches are kept there under "deleted".'])
+
+
+async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) -> str:
+    """Ask for everything about ourselves, page by page and match by match, and return it as JSON."""
+    ask = _Patient(client, limit).ask_for
+    profile, blocks = await ask(ProfileRequest(0), ProfileReply), await ask(BlocksRequest(0), BlockList)
+    matches: list[OwnMatch] = []
+    page = await ask(HistoryRequest(0), HistoryReply)
+    while True:
+        for match in page.matches:
+            try:
+                record = (await ask(RecordRequest(0, match.match), RecordReply)).text
+            except Refusal:
+                record = None
+            matches.append(OwnMatch(match, record))
+        if page.before is None:
+            break
+        if sys.stderr.isatty():
+            print(f"{len(matches)} matches, more are coming ...", file=sys.stderr)
+        page = await ask(HistoryRequest(0, before=page.before), HistoryReply)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    text = msgspec.json.encode(OwnData(options.server, at, profile, blocks, matches))
+    return (text if options.is_json else msgspec.json.format(text)).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """Asks many questions: each has the time of one, and a server that answers only so many a second is waited for."""
+
+    client: Client
+    limit: asyncio.Timeout
+
+    async def ask_for(self, request: Request, kind: type[Reply]) -> Reply:
+        for _ in range(_TRIES):
+            self.limit.reschedule(asyncio.get_running_loop().time() + ANSWER_S)
+            try:
+                return await self.client.ask_for(request, kind)
+            except Refusal as refusal:
+                if refusal.code != Code.TOO_FAST:
+                    raise
+                await asyncio.sleep(min(refusal.retry_after_ms or 1_000, 5_000) / 1000)
+        return await self.client.ask_for(request, kind)
 
 
 async def _history(client: Client, whose: str | None, page: int) -> HistoryReply:

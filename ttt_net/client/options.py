@@ -77,8 +77,8 @@ def whole_number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{clean(text, 20)!r} is no whole number") from None
 
 
-Kind = Literal["profile", "history", "leaderboard", "tournament", "rename", "forget"]
-KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "tournament", "rename", "forget")
+Kind = Literal["profile", "history", "leaderboard", "tournament", "rename", "my_data", "forget"]
+KINDS: tuple[Kind, ...] = ("profile", "history", "leaderboard", "tournament", "rename", "my_data", "forget")
 SPEEDS: tuple[Speed, ...] = ("bullet", "blitz", "rapid", "untimed")
 MAX_PAGE = 10_000
 MAX_HISTORY_PAGE = 50
@@ -110,6 +110,9 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--speed", choices=SPEEDS, help="of --leaderboard (default: untimed)")
     group.add_argument("--people", action="store_true", help="of --leaderboard: leave bots out")
     group.add_argument("--rename", metavar="NAME", help="take another name; your matches and ratings stay yours")
+    group.add_argument(
+        "--my-data", action="store_true", help="print all that the server gives of you, with your matches, as JSON"
+    )
     group.add_argument("--forget", action="store_true", help="have your name, token and ratings deleted on the server")
 
 
@@ -126,7 +129,8 @@ def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
     """Return the inquiry, or None. Raises `ConfigurationError` if options exclude each other."""
     asked = [kind for kind in KINDS if getattr(given, kind) not in (None, False)]
     if len(asked) > 1:
-        raise ConfigurationError(f"--{asked[0]} and --{asked[1]}: ask one thing at a time")
+        one, other = (each.replace("_", "-") for each in asked[:2])
+        raise ConfigurationError(f"--{one} and --{other}: ask one thing at a time")
     for flag, (kinds, sentence) in _OF_INQUIRIES.items():
         if getattr(given, flag) not in (None, False) and not {*asked} & {*kinds}:
             raise ConfigurationError(sentence)
@@ -135,7 +139,7 @@ def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
     kind = asked[0]
     for flag in _OF_PLAY:
         if getattr(given, flag) not in (None, False) and (flag, kind) != ("local", "history"):  # stored on this machine
-            raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
+            raise ConfigurationError(f"--{kind.replace('_', '-')} asks instead of playing; leave out --{flag}")
     page = given.page if given.page is not None else 1
     most = MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
     if not 1 <= page <= most:
