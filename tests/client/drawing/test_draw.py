@@ -18,7 +18,7 @@ from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overl
 from ttt_net.client.drawing.board import target_at, without_targets
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
-from ttt_net.client.drawing.kit import aim, large_clock
+from ttt_net.client.drawing.kit import aim, large_clock, target_of
 from ttt_net.client.drawing.themes import DARK
 from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
@@ -166,7 +166,7 @@ def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tup
     display, glyphs = SCREENS[name]
     page = draw(display, size, 0, glyphs)
     lines = page.plain.split("\n")
-    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    aimed = [target_of(span.style) for span in page.spans]
     assert display.match is not None
     cells = {target.cell for target in aimed if isinstance(target, Point)}
     assert cells == set(range(len(display.match.position.board)))
@@ -180,7 +180,7 @@ def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tup
 @pytest.mark.parametrize("cursor", [0, 14, 112, 210, 224])
 def test_of_a_board_that_does_not_fit_the_part_around_the_cursor_is_shown(cursor: int) -> None:
     page = draw(replace(seen(snapshot("mnk:15x15,5", [112, 113])), cursor=cursor), (24, 9), 0, BOXES)
-    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    aimed = [target_of(span.style) for span in page.spans]
     assert Point(cursor) in aimed
     assert "[" in page.plain
     assert "Part of 15x15" in page.plain

@@ -5,6 +5,7 @@ a mark are anti-aliased; elsewhere a pixel belongs to the mark or not.
 """
 
 import math
+import pickle
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
@@ -89,12 +90,14 @@ def _runs(values: Sequence[object], width: int) -> list[tuple[int, int]]:
 
 def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> None:
     """Set the target of clicks on the characters from `start` to `end`."""
-    line.stylize(Style(meta={_KEY: target}), start, end)
+    line.stylize(Style(meta={_KEY: pickle.dumps(target)}), start, end)  # before 14.2, rich keeps only plain values
 
 
 def target_of(style: object) -> Target | None:
     """Return the target stored in a style, if any."""
-    return style.meta.get(_KEY) if isinstance(style, Style) else None
+    kept = style.meta.get(_KEY) if isinstance(style, Style) else None
+    target: Target | None = None if kept is None else pickle.loads(kept)  # noqa: S301 - our own bytes
+    return target
 
 
 def draw_mark(
