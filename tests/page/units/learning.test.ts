@@ -58,6 +58,25 @@ test("the end is one sheet with the rating and one dominant way on", async () =>
 
 const after5 = () => after(LINE, 9, { to_move: null, legal: [], line: [0, 1, 2] });
 
+test("a bar beside the board shows who stands better after each move of a match that was analysed", async () => {
+  const move = (ply: number, value: number, more: object = {}) => ({ ply, move: LINE[ply - 1], side: (ply - 1) % 2, value, best: [] as string[], ...more });
+  for (const [you, shares] of [[0, [0.5, 0.3, 1]], [1, [0.5, 0.7, 0]]] as const) {
+    const page = await learner(LINE, 0, { line: [0, 1, 2], you, players: you ? [{ name: "Ben" }, { name: "Ann" }] : [{ name: "Ann" }, { name: "Ben" }] });
+    assert.equal(document.querySelector(".worth"), null, "nothing is known yet");
+    const [first, second] = you ? ["Ben", "Ann"] : ["Ann", "Ben"];
+    await page.says({ type: "analysis", match: "m1", exact: true, moves: [move(1, 0, { score: 0 }), move(2, 0, { score: 0.4 }), move(3, 1), move(5, 1)] });
+    for (const [ply, share, words] of [[1, shares[0], "Nobody is ahead"], [2, shares[1], `${second} is better placed`], [3, shares[2], `${first} is winning`]] as const) {
+      await slideTo(page, ply);
+      const bar = document.querySelector<HTMLElement>(".field .worth")!;
+      assert.equal(bar.getAttribute("aria-label"), words);
+      assert.equal(Number(bar.querySelector("i")!.style.getPropertyValue("--share")).toFixed(2), share.toFixed(2), `after move ${ply}`);
+    }
+    await slideTo(page, 4);
+    assert.equal(document.querySelector(".worth"), null, "this move was not analysed");
+    page.close();
+  }
+});
+
 test("the rematch is offered and accepted, or may be another game", async () => {
   const page = await learner(LINE, 0, { line: [0, 1, 2] });
   await page.press("Rematch");

@@ -9,6 +9,8 @@ import { capital, gradeOf } from "./sentences.js";
 import { type Match, ui } from "./store.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
+/** An estimate closer to zero favours nobody. */
+const LEVEL = 0.08;
 
 export function analysis(match: Match): Tree | null {
   const found = match.analysis;
@@ -52,6 +54,22 @@ const nameOf = ({ game, moves }: Match, ply: number): string => game.move_names[
 function worth(move: AnalysedMove): number {
   const own = move.score ?? move.value;
   return move.side ? -own : own;
+}
+
+/**
+ * A bar beside the board of a finished match: how much of it is in a side's colour says how well that side stands after
+ * the shown move. The colour of the player below the board is at the bottom.
+ */
+export function worthBar(match: Match): Tree | false {
+  const { players, analysis: found, moves } = match;
+  const ply = ui.ply ?? moves.length;
+  const move = found?.moves?.find((each) => each.ply === ply);
+  if (!match.outcome || !move) return false;
+  const below = match.you ?? 0;
+  const value = below ? -worth(move) : worth(move);
+  const { name } = players[value > 0 ? below : 1 - below]!;
+  const words = Math.abs(value) < LEVEL ? w.standsLevel : f(move.value ? w.standsWon : w.standsBetter, name);
+  return h("div.worth", { role: "img", label: words, title: words, class: `of-${"XO"[below]}` }, h("i", { style: { "--share": (1 + value) / 2 } }));
 }
 
 function chart(match: Match, moves: AnalysedMove[]): Tree {

@@ -2,7 +2,7 @@
 
 import { announce, clockNow, link, notify, play } from "./actions.js";
 import { around, counters, extent, isHexes } from "./added.js";
-import { analysis, isPoor } from "./analysis.js";
+import { analysis, isPoor, worthBar } from "./analysis.js";
 import { bar } from "./bar.js";
 import { AIMED_MS, board, colours, landing, type Look, needsAim, type On, sizes, token } from "./board.js";
 import { chat } from "./chat.js";
@@ -34,7 +34,7 @@ export function matchScreen(match: Match): Tree {
     match.match,
     bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay)),
     seat(match, 1 - below),
-    h("div.field", theBoard(match)),
+    h("div.field", theBoard(match), worthBar(match)),
     seat(match, below),
     deck(match),
     h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match)),

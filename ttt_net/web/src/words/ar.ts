@@ -373,5 +373,8 @@ export const words: Partial<Words> = {
   next: "التالي",
   scanThis: "أو دع هاتفًا يمسح هذا",
   lessonAgain: "ليس هناك؛ انظر ثانية.",
+  standsWon: "{0} في طريقه إلى الفوز",
+  standsBetter: "{0} في وضع أفضل",
+  standsLevel: "لا أحد متقدم",
   voices: { beginner: "«ما زلت أتعلم. رفقًا بي!»", "casual player": "«أرى خطوطي، أما خطوطك فليس دائمًا.»", "club player": "«أصدّ في الوقت المناسب وأنتظر زلّتك.»", expert: "«تهديد واحد تستطيع صدّه. فماذا عن اثنين؟»", master: "«حسبتُ كل شيء. فاجئني!»" },
 };

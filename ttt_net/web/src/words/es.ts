@@ -362,5 +362,8 @@ export const words: Partial<Words> = {
   next: "Siguiente",
   scanThis: "o que un móvil escanee esto",
   lessonAgain: "Ahí no; mira otra vez.",
+  standsWon: "{0} gana",
+  standsBetter: "{0} está mejor",
+  standsLevel: "Nadie va por delante",
   voices: { beginner: "«Todavía estoy aprendiendo. ¡Ten paciencia!»", "casual player": "«Veo mis líneas. Las tuyas, no siempre.»", "club player": "«Bloqueo a tiempo y espero tu error.»", expert: "«Una amenaza puedes pararla. ¿Y dos?»", master: "«Lo tengo todo calculado. ¡Sorpréndeme!»" },
 };

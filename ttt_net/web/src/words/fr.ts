@@ -364,5 +364,8 @@ export const words: Partial<Words> = {
   next: "Suivant",
   scanThis: "ou faites-le scanner par un téléphone",
   lessonAgain: "Pas là ; regardez encore.",
+  standsWon: "{0} gagne",
+  standsBetter: "{0} est mieux placé",
+  standsLevel: "Personne n’a l’avantage",
   voices: { beginner: "« J’apprends encore. Soyez patients ! »", "casual player": "« Je vois mes lignes. Les vôtres, pas toujours. »", "club player": "« Je bloque à temps et j’attends votre faute. »", expert: "« Une menace, vous la parez. Et deux ? »", master: "« J’ai tout calculé. Surprenez-moi ! »" },
 };

@@ -362,5 +362,8 @@ export const words: Partial<Words> = {
   next: "Seguinte",
   scanThis: "ou deixe um telemóvel ler isto",
   lessonAgain: "Aí não; olhe de novo.",
+  standsWon: "{0} está ganhando",
+  standsBetter: "{0} está melhor",
+  standsLevel: "Ninguém está à frente",
   voices: { beginner: "“Ainda estou aprendendo. Tenha paciência!”", "casual player": "“Vejo as minhas linhas. As suas, nem sempre.”", "club player": "“Bloqueio a tempo e espero o seu deslize.”", expert: "“Uma ameaça você bloqueia. E duas?”", master: "“Já calculei tudo. Surpreenda-me!”" },
 };
