@@ -2,10 +2,13 @@
 
 import http.server
 import threading
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from tests.page.place import Place, wait_for
+from ttt_net.games import find_game
+from ttt_net.games.puzzles import puzzle_of
 
 
 def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None:
@@ -35,12 +38,12 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
 KEPT = """async () => {
     await navigator.serviceWorker.ready;
     const names = await caches.keys();
-    return names.length === 1 && (await (await caches.open(names[0])).keys()).length;
+    return names.length === 1 && !!(await (await caches.open(names[0])).match("/puzzles"));
 }"""
-"""Returns how many files the service worker keeps, once it is at work."""
+"""Tells whether the service worker is at work and keeps the page and the puzzles."""
 
 
-def test_the_page_opens_without_a_server_and_two_can_play_on_one_device(place: Place) -> None:
+def test_the_page_opens_without_a_server_for_two_on_one_device_and_for_puzzles_to_come(place: Place) -> None:
     place.expect_broken_links()
     ann = place.visitor(service_workers="allow").come("Ann")
     wait_for(lambda: bool(ann.page.evaluate(KEPT)), ann)
@@ -50,6 +53,13 @@ def test_the_page_opens_without_a_server_and_two_can_play_on_one_device(place: P
     for cell in (0, 3, 1, 4, 2):
         ann.cell(cell).click()
     ann.page.locator(".status", has_text="X won").wait_for()
+    coming = (datetime.now(UTC).date() + timedelta(days=number) for number in range(20, 30))
+    day = next(day for day in coming if puzzle_of(day).game != "wild")  # there a cell has two moves
+    puzzle = puzzle_of(day)
+    ann.page.goto(f"{place.url}/#puzzle={day}")
+    ann.page.locator(".puzzle").wait_for()
+    ann.cell(find_game(puzzle.game).move_cells[puzzle.solution]).click()
+    ann.page.locator(".verdict.won").wait_for()
     place.start()
     ann.page.goto(place.url)
     ann.page.locator("main.lobby").wait_for()

@@ -136,6 +136,18 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
     )
 
 
+def describe_coming_puzzles(today: datetime.date, days: int) -> dict[str, Any]:
+    """Return the puzzles of so many days from today with their solutions, and the games that they name.
+
+    The page keeps them for days without a connection. Games are described once, since most puzzles share one.
+    """
+    coming = [today + datetime.timedelta(days=number) for number in range(days)]
+    puzzles = [describe_puzzle(PuzzleRequest(0, day.isoformat(), reveal=True), day) for day in coming]
+    games = {puzzle.game.name: puzzle.game for puzzle in puzzles}
+    told = [msgspec.to_builtins(puzzle) | {"game": puzzle.game.name} for puzzle in puzzles]
+    return {"games": msgspec.to_builtins(games), "puzzles": told}
+
+
 def _not_it(is_win: bool) -> str:
     return "That does not win. Try another move." if is_win else "After that they can win. Try another move."
 

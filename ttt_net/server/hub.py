@@ -36,10 +36,12 @@ from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection, LaterAnswer
 from ttt_net.server.wire.http import (
     HEALTH,
+    PUZZLES,
     READY,
     YEAR_S,
     TurnedAway,
     answer_http,
+    coming_puzzles,
     find_asset,
     invitation_code,
     own_pages,
@@ -281,8 +283,16 @@ class Hub:
         membership = self.services.membership
         is_ready = request.path.partition("?")[0] != READY or self.unready is None
         nodes = membership.known_urls() if membership else ()
+        made = coming_puzzles(day_of(self.services.wall_ms())) if request.path == PUZZLES else None
         answer = answer_http(
-            request, origins, self._own_pages, preview, is_closed=self._is_closed(), is_ready=is_ready, nodes=nodes
+            request,
+            origins,
+            self._own_pages,
+            preview,
+            is_closed=self._is_closed(),
+            is_ready=is_ready,
+            nodes=nodes,
+            made=made,
         )
         return answer and self._secured(answer)
 

@@ -1,7 +1,7 @@
 /** The end of a match, and learning: replays, analyses, lessons, hints, puzzles; and what is heard and felt. */
 
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { afterEach, mock, test } from "node:test";
 import { document, textOf } from "./document.js";
 import { after, CONNECT4, ended, finished, position, QUBIC, replay, snapshot } from "./matches.js";
 import { WholePage } from "./whole.js";
@@ -272,6 +272,89 @@ test("the puzzle of a day is answered, remembered, and leads to the day before",
   assert.deepEqual(fields(again.of("puzzle").slice(-1), "day", "reveal"), [["2023-01-02", true]]);
   await again.says({ ...puzzle, day: "2023-01-02", solution: 2 });
   await again.until(".verdict", "A good move: c3.");
+});
+
+const COMING = {
+  games: { tictactoe: snapshot().game },
+  puzzles: ["2023-01-03", "2023-01-04"].map((day) => ({ type: "puzzle", day, game: "tictactoe", position: position("XX.OO...."), start: "", kind: "win", plies: 1, grade: 2, solution: 2, text: "it completes a line." })),
+};
+
+/** Has a fixed time, and the server's puzzles of the next days where `isUp`; `undo` ends it. */
+function fetching(now: string, isUp = true): { asked: string[]; undo: () => void } {
+  const asked: string[] = [];
+  const { fetch } = globalThis;
+  mock.timers.enable({ apis: ["Date"], now: Date.parse(now) });
+  globalThis.fetch = (async (path: string) => {
+    asked.push(path);
+    if (!isUp) throw new TypeError("no link");
+    return new Response(JSON.stringify(COMING));
+  }) as typeof fetch;
+  const undo = () => {
+    globalThis.fetch = fetch;
+    mock.timers.reset();
+  };
+  return { asked, undo };
+}
+
+test("the page judges the puzzle itself for visitors and without a server, and the result can be shared without the move", async () => {
+  const { asked, undo } = fetching("2023-01-03T12:00Z");
+  const copied: string[] = [];
+  Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (text: string) => void copied.push(text) } });
+  try {
+    const page = await WholePage.open({}, "/#puzzle", true);
+    pages.push(page);
+    await page.until(".puzzle", "Jan 3, 2023");
+    await page.tap(8);
+    await page.until(".verdict", "c1 is not the move. Try another.");
+    assert.equal(page.of("puzzle").length, 0, "the solution is here");
+    assert.ok(![...document.querySelectorAll("button")].some((each) => each.textContent === "Share the result"), "nothing to tell yet");
+    await page.tap(2);
+    await page.until(".verdict", "Correct: c3!");
+    await page.until(".squares", "🟥🟩");
+    await page.press("Share the result");
+    assert.equal(copied[0], "Puzzle of the day, Jan 3, 2023\nTic-tac-toe ●●○○○\n🟥🟩\nhttp://here/#puzzle=2023-01-03");
+    await page.until(".toast", "The result is copied.");
+    await page.press("Previous puzzle");
+    await page.until("main", "This puzzle needs a connection.");
+    assert.deepEqual(asked, ["/puzzles"], "one request for all days");
+  } finally {
+    undo();
+    delete (navigator as { clipboard?: object }).clipboard;
+  }
+});
+
+test("puzzles solved on their own days one after the other are a streak, and a solution that was shown counts as none", async () => {
+  let kept: Record<string, string> = {};
+  for (const [now, address, says, squares] of [
+    ["2023-01-03T12:00Z", "/#puzzle=2023-01-03", null, "🟩"],
+    ["2023-01-04T12:00Z", "/#puzzle", "2 days in a row", "🟩"],
+    ["2023-01-07T12:00Z", "/#puzzle=2023-01-03", null, "🟩"],
+  ] as const) {
+    const { undo } = fetching(now);
+    try {
+      const page = await WholePage.open(kept, address, true);
+      pages.push(page);
+      await page.until(".puzzle");
+      await page.tap(2);
+      await page.until(".squares", squares);
+      assert.equal(document.querySelector(".streak")?.textContent ?? null, says);
+      kept = { puzzles: localStorage.getItem("ttt_net.puzzles")! };
+      page.close();
+    } finally {
+      undo();
+    }
+  }
+  const { undo } = fetching("2023-01-04T12:00Z", true);
+  try {
+    const page = await WholePage.open({}, "/#puzzle", true);
+    pages.push(page);
+    await page.until(".puzzle");
+    await page.press("Show the solution");
+    await page.until(".squares", "⬜");
+    assert.equal(document.querySelector(".squares")!.textContent, "⬜");
+  } finally {
+    undo();
+  }
 });
 
 /** Has what a browser can sound, shake and show noted in a list. */

@@ -138,6 +138,18 @@ test("a file that is kept costs no request, and one that is missing is not kept"
   assert.ok(!browser.stores.get(NEW)!.kept.has(`${NEW}lost.js`));
 });
 
+test("the puzzles of the next days come from the server while it can be reached, and then from what was kept", async () => {
+  const browser = await installed();
+  browser.told.set("/puzzles", new Response("today"));
+  assert.equal(await browser.open("/puzzles"), "today");
+  browser.told.set("/puzzles", new Response("tomorrow"));
+  assert.equal(await browser.open("/puzzles"), "tomorrow");
+  browser.told.set("/puzzles", new Response("too fast", { status: 429 }));
+  assert.equal(await browser.open("/puzzles"), "tomorrow");
+  browser.isUp = false;
+  assert.equal(await browser.open("/puzzles"), "tomorrow");
+});
+
 test("requests of programs, of other sites and those that write are left alone", async () => {
   const browser = await installed();
   assert.equal(await browser.open("/api/live", "navigate"), undefined);

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from datetime import date, timedelta
 from email.message import Message
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from websockets.http11 import Request
 
 from tests.server.peer import HANDSHAKE
 from tests.server.running import Server, running, until
+from ttt_net.games.puzzles import puzzle_of
+from ttt_net.matches.description import day_of
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.http import answer_http, find_asset, page_files
 
@@ -135,6 +138,23 @@ async def test_the_page_can_be_installed_and_previewed(tmp_path: Path) -> None:
                 assert icon["sizes"] == f"{side}x{side}"
                 sides.add(side)
         assert {192, 512} <= sides, "what browsers ask for before they install a page"
+
+
+async def test_the_puzzles_of_the_next_days_are_one_small_file_with_their_solutions(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        today = day_of(server.clock())
+        status, headers, body = await answer(server, "/puzzles", "Accept-Encoding: gzip")
+        assert (status, headers["Content-Type"]) == (200, "application/json; charset=utf-8")
+        assert len(body) < 6_000
+        told = json.loads(gzip.decompress(body))
+        days = [puzzle["day"] for puzzle in told["puzzles"]]
+        assert days == [(today + timedelta(days=number)).isoformat() for number in range(31)]
+        for puzzle in told["puzzles"]:
+            meant = puzzle_of(date.fromisoformat(puzzle["day"]))
+            assert (puzzle["game"], puzzle["solution"], puzzle["grade"]) == (meant.game, meant.solution, meant.grade)
+            assert puzzle["solution"] in puzzle["position"]["legal"]
+            assert len(told["games"][puzzle["game"]]["move_cells"]) > puzzle["solution"]
+        assert (await answer(server, "/puzzles", f"If-None-Match: {headers['ETag']}"))[0] == 304
 
 
 async def test_a_browser_that_can_gets_what_was_compressed_beforehand(tmp_path: Path) -> None:

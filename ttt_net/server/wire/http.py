@@ -14,8 +14,9 @@ import re
 from base64 import b64encode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from email.utils import formatdate
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from http import HTTPStatus
 from importlib.resources import files
@@ -32,11 +33,15 @@ from ttt_net.games import find_game
 from ttt_net.games.catalogue import may_swap, names
 from ttt_net.games.line import LineGame
 from ttt_net.games.values import is_always_casual
+from ttt_net.matches.description import describe_coming_puzzles
 from ttt_net.messages import encode, refused
 from ttt_net.networks import is_address
 
 HEALTH, READY = "/healthz", "/readyz"
 """The paths for load balancers: whether the server is alive, and whether to send players here."""
+PUZZLES = "/puzzles"
+"""The path of the puzzles of the next days, which the page keeps for days without a connection."""
+_PUZZLE_DAYS = 31
 YEAR_S = 31_536_000
 _INVITATIONS = "/j"
 """The path of invitation links. The code follows a `#`, which browsers do not send, so proxies do not log it."""
@@ -49,6 +54,7 @@ _KINDS = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "map": "application/json; charset=utf-8",
+    "json": "application/json; charset=utf-8",
     "svg": "image/svg+xml",
     "png": "image/png",
     "webmanifest": "application/manifest+json",
@@ -90,6 +96,13 @@ def find_asset(path: str, address: str = "", rated: tuple[str, ...] = ()) -> Ass
     """
     place = "/j" if path.startswith("/j") else "/"  # link previews do not get the code after the #
     return _assets(address, names(), rated).get(place if _PLACES.fullmatch(path) else path)
+
+
+@lru_cache(maxsize=1)
+def coming_puzzles(today: date) -> Asset:
+    """Return the puzzles of the next days as a file."""
+    body = msgspec.json.encode(describe_coming_puzzles(today, _PUZZLE_DAYS))
+    return _asset("puzzles.json", body, None, "public, max-age=3600")
 
 
 def page_files() -> dict[str, bytes]:
@@ -284,16 +297,17 @@ def answer_http(
     is_closed: bool,
     is_ready: bool = True,
     nodes: Collection[str] = (),
+    made: Asset | None = None,
 ) -> Response | None:
     """Answer a plain request or a rejected handshake; return None for an accepted handshake.
 
     A page may connect only to its own server, or if its origin is one of `origins`; programs other than browsers send
     no Origin. `preview` is the requested invitation, or None. `nodes` are the addresses of a cluster: a page of one of
-    them may connect to all.
+    them may connect to all. `made` is what the server has made for this request, in place of a file.
     """
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
-        response = _answer_plain(request, preview, own, is_closed=is_closed, is_ready=is_ready)
+        response = _answer_plain(request, preview, own, made, is_closed=is_closed, is_ready=is_ready)
         if addresses:
             del response.headers["Content-Security-Policy"]
             response.headers["Content-Security-Policy"] = f"{_CONTENT_POLICY}; connect-src 'self' {' '.join(addresses)}"
@@ -335,7 +349,7 @@ def turn_away(why: TurnedAway) -> Response:
 
 
 def _answer_plain(
-    request: Request, preview: Struct | None, own: OwnPages, *, is_closed: bool, is_ready: bool
+    request: Request, preview: Struct | None, own: OwnPages, made: Asset | None, *, is_closed: bool, is_ready: bool
 ) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
@@ -350,7 +364,7 @@ def _answer_plain(
     elif path == _INVITATIONS and "Invitation" in request.headers:
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
-    elif (asset := find_asset(path, own.address, own.rated)) is not None:
+    elif (asset := made or find_asset(path, own.address, own.rated)) is not None:
         response = _serve(request, asset)
     else:
         response = _not_found(request)

@@ -201,13 +201,13 @@ function screenNow(): Tree {
   const match = shown();
   if (kind === "nowhere") return messageScreen();
   if (kind === "here") return later()?.localScreen() ?? messageScreen();
+  if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
   if (isOpening()) return nameScreen();
   if (kind === "wall" && !state.parted) return later()?.cups()?.wallScreen() ?? messageScreen();
   if (state.parted || !state.you) return isArriving() ? messageScreen() : nameScreen();
   if (match) return later()?.matchScreen(match) ?? messageScreen();
   if (kind === "m" || kind === "j") return messageScreen();
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
-  if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
   if (kind === "t") return later()?.cups()?.tournamentScreen() ?? messageScreen();
   if (kind === "player") return later()?.playerScreen() ?? messageScreen();
   return later()?.lobbyScreen() ?? messageScreen();

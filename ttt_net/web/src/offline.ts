@@ -15,5 +15,7 @@ export function keepPage(): void {
   const address = new URL(`worker.js${language === "en" ? "" : `?${language}`}`, import.meta.url).href;
   const policies = (window as { trustedTypes?: Policies }).trustedTypes;
   const trusted = policies?.createPolicy("worker", { createScriptURL: (each) => each }).createScriptURL(address) ?? address;
-  navigator.serviceWorker?.register(trusted, { scope: "/" }).catch(() => null);
+  const { serviceWorker } = navigator;
+  // It keeps the puzzles of the next days, which it gets anew as the page requests them.
+  serviceWorker?.register(trusted, { scope: "/" }).then(() => serviceWorker.ready).then(() => fetch("/puzzles")).catch(() => null);
 }

@@ -1,50 +1,141 @@
-/** The puzzle of a day: a position in which one move wins, or saves. This browser stores the solved ones. */
+/**
+ * The puzzle of a day: a position in which one move wins, or saves.
+ *
+ * The server judges the moves of players whom it knows. For others, and without a connection, the page has the puzzles
+ * of the next days with their solutions. This browser stores what was solved, and in how many tries.
+ */
 
-import { ask } from "./actions.js";
+import { ask, link, site } from "./actions.js";
 import { board, type Look, moveName, sizes, token } from "./board.js";
 import { confetti } from "./cheer.js";
-import { button, h, panel, type Tree } from "./dom.js";
+import { button, h, joined, panel, type Tree } from "./dom.js";
 import { explain, reasonOf } from "./explained.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
-import { f, w } from "./i18n.js";
+import { f, many, w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { framed } from "./lobby.js";
 import { go, place } from "./place.js";
 import type { PuzzleReply } from "./protocol.js";
+import { send } from "./requests.js";
 import { capital, dayOf } from "./sentences.js";
 import { isFlat } from "./settings.js";
-import { movesAt, set, state, ui } from "./store.js";
+import { type Game, movesAt, redraw, set, state, ui } from "./store.js";
 
 const KEPT = "ttt_net.puzzles";
 const DAY_MS = 86_400_000;
-const solved = keptFields(KEPT, { days: [] as string[] });
+const MOST_DAYS = 400;
+const MOST_TRIES = 12;
+/** Tries, as they are kept and as they are shown. */
+const SQUARES: Record<string, string> = { w: "🟥", r: "🟩", s: "⬜" };
+/** The solved puzzles, those solved on their own day, and the tries at each, a letter for each. */
+const solved = keptFields(KEPT, { days: [] as string[], timely: [] as string[], tries: {} as Record<string, string> });
+
+/** The puzzles of the next days, as the server sends them. */
+type Coming = { games: Record<string, Game>; puzzles: (Omit<PuzzleReply, "game"> & { game: string })[] };
+let coming: Coming | null = null;
+let isFetching = false;
+/** The puzzle that the page itself judges, after the last try; and the last reply that was counted. */
+let own: PuzzleReply | null = null;
+let counted: PuzzleReply | null = null;
+
+const dayBefore = (day: string): string => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+const today = (): string => new Date().toISOString().slice(0, 10);
+const isAlone = (): boolean => !state.you || !link.isUp();
 
 export function puzzleScreen(): Tree {
-  const { puzzle } = state;
-  const { id } = place();
-  const known = puzzle && (!id || puzzle.day === id) ? puzzle : null;
   explain();
-  if (known?.right && !isSolved(known.day)) {
-    remember(known.day);
-    felt("won");
+  const known = puzzleNow();
+  if (known && known !== counted) count(known);
+  return framed(w.puzzleOfDay, "riddle", known ? shown(known) : coming && isAlone() && h("p.quiet", { role: "status" }, w.puzzleNeedsLink));
+}
+
+/** The puzzle of the address: from the server, or from what the page has. */
+function puzzleNow(): PuzzleReply | null {
+  const { id } = place();
+  const day = id || today();
+  if (own?.day === day) return own;
+  const { puzzle } = state;
+  if (puzzle && state.you && (!id || puzzle.day === id)) return puzzle;
+  if (!isAlone()) return null;
+  fetchComing();
+  const found = coming?.puzzles.find((each) => each.day === day);
+  if (!found) return null;
+  const { solution: _, text: __, why: ___, ...asked } = found;
+  own = { ...asked, game: coming!.games[found.game]! } as PuzzleReply;
+  return own;
+}
+
+function fetchComing(): void {
+  if (coming || isFetching) return;
+  isFetching = true;
+  const fetched = fetch("/puzzles").then((answer) => answer.json());
+  fetched
+    .then(
+      (found) => (coming = found),
+      () => (coming = { games: {}, puzzles: [] }), // offline, and never kept
+    )
+    .then(redraw);
+}
+
+/** Answer with a move, or ask for the solution with null. */
+function answer({ day }: PuzzleReply, made: number | null): void {
+  if (own?.day !== day) {
+    ask({ type: "puzzle", day, ...(made === null ? { reveal: true } : { move: made }) });
+    return;
   }
-  return framed(w.puzzleOfDay, "riddle", known && shown(known));
+  const { solution, text, why } = coming!.puzzles.find((each) => each.day === day)!;
+  const right = made === solution;
+  own = { ...own, move: made, right: made === null ? null : right, ...((right || made === null) && { solution, text, why }) } as PuzzleReply;
+  redraw();
 }
 
 const isSolved = (day: string): boolean => solved.days.includes(day);
+const triesAt = (day: string): string => String(solved.tries[day] ?? "");
 
-function remember(day: string): void {
-  solved.days = [...solved.days, day].slice(-400);
+/** Count a try at a puzzle that is not over. */
+function count(puzzle: PuzzleReply): void {
+  counted = puzzle;
+  const { day, right, solution } = puzzle;
+  const done = right ? "right" : right === false ? "wrong" : typeof solution === "number" ? "shown" : "";
+  const tries = triesAt(day);
+  if (!done || isSolved(day) || tries.endsWith("s")) return;
+  const days = Object.entries(solved.tries).slice(1 - MOST_DAYS);
+  solved.tries = { ...Object.fromEntries(days), [day]: (tries + done[0]).slice(-MOST_TRIES) };
+  if (right) {
+    solved.days = [...solved.days, day].slice(-MOST_DAYS);
+    if (day === today()) solved.timely = [...solved.timely, day].slice(-MOST_DAYS);
+    felt("won");
+  }
   keep(KEPT, JSON.stringify(solved));
+}
+
+const squaresOf = (day: string): string => [...triesAt(day)].map((letter) => SQUARES[letter] ?? "").join("");
+
+/** The same, drawn, since not every device has pictures for them. */
+const squares = (day: string): Tree => h("span.squares", h("span.unseen", squaresOf(day)), [...triesAt(day)].map((letter) => h("i", { hidden: true, class: `try-${letter}` })));
+
+/** How many puzzles were solved on their own days, one day after the other, up to today or yesterday. */
+function streak(): number {
+  let day = solved.timely.includes(today()) ? today() : dayBefore(today());
+  let days = 0;
+  for (; solved.timely.includes(day); day = dayBefore(day)) days++;
+  return days;
+}
+
+/** The result to send to others: how hard it was and how many tries it took, not the move. */
+function result({ day, game, grade }: PuzzleReply): string {
+  const days = streak();
+  const about = `${titleOf(game.name) || game.title} ${"●".repeat(grade)}${"○".repeat(5 - grade)}`;
+  return [`${w.puzzleOfDay}, ${dayOf(Date.parse(day))}`, about, joined([squaresOf(day), days > 1 && `🔥 ${days}`], "  "), `${site()}/#puzzle=${day}`].join("\n");
 }
 
 function shown(puzzle: PuzzleReply): Tree {
   const { day, game, position, kind, grade, solution, right, move } = puzzle;
   const own = position.marks[position.to_move ?? 0] ?? "";
-  const before = new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
   const isOver = solution !== undefined && solution !== null;
-  const answer = (made: number) => ask({ type: "puzzle", day, move: made });
+  const choose = (made: number) => answer(puzzle, made);
+  const days = streak();
   const nameOf = (made: number | null | undefined) => moveName(game, made ?? -1);
   const verdict = right ? f(w.puzzleRight, nameOf(move)) : isOver ? f(w.hintMove, nameOf(solution)) : right === false ? f(w.puzzleWrong, nameOf(move)) : "";
   const aimed = ui.aim >= 0 && !isOver ? movesAt(game, position.legal, ui.aim) : [];
@@ -56,16 +147,18 @@ function shown(puzzle: PuzzleReply): Tree {
       h("h2", titleOf(game.name) || game.title),
       h("p", own.length === 1 && token(game, own), f(kind === "win" ? w.puzzleWin : w.puzzleSave, own)),
       h("p.quiet", [dayOf(Date.parse(day)), f(w.difficulty, grade), isSolved(day) && w.puzzleSolved].filter(Boolean).join(" · ")),
-      h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, verdict),
+      h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, triesAt(day) && squares(day), verdict),
+      isOver && days > 1 && h("p.quiet.streak", many(w.streak, days)),
       isOver && h("p", capital(reasonOf(puzzle.why, puzzle.text ?? ""))),
       h(
         "div.buttons",
-        aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, nameOf(made)), () => answer(made), "primary")),
-        !isOver && button(w.showSolution, () => ask({ type: "puzzle", day, reveal: true })),
-        button(w.dayBefore, () => go(`/#puzzle=${before}`)),
+        aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, nameOf(made)), () => choose(made), "primary")),
+        !isOver && button(w.showSolution, () => answer(puzzle, null)),
+        isOver && triesAt(day) && button(w.shareResult, () => send(result(puzzle)), "primary tell"),
+        button(w.dayBefore, () => go(`/#puzzle=${dayBefore(day)}`)),
       ),
     ),
-    h("div.field", theBoard(puzzle, isOver, answer)),
+    h("div.field", theBoard(puzzle, isOver, choose)),
     right && confetti(),
   );
 }

@@ -131,21 +131,23 @@ function playOn(match: Match, length: number): void {
 }
 
 /**
- * Pass an address to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither, and shows
- * the address for manual copying.
+ * Pass an address or a text to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither,
+ * and shows it for manual copying.
  */
-export async function send(url: string): Promise<void> {
+export async function send(what: string): Promise<void> {
   try {
     if ("share" in navigator) {
-      await navigator.share({ url });
+      await navigator.share(/\s/.test(what) ? { text: what } : { url: what });
       return;
     }
-    await (navigator as Navigator).clipboard.writeText(url);
-    notify(w.linkCopied);
+    await (navigator as Navigator).clipboard.writeText(what);
+    notify(copiedWords(what));
   } catch (error) {
-    if ((error as Error).name !== "AbortError" && !copyByHand(url)) set({ copied: url });
+    if ((error as Error).name !== "AbortError" && !copyByHand(what)) set({ copied: what });
   }
 }
+
+const copiedWords = (what: string): string => (/\s/.test(what) ? w.resultCopied : w.linkCopied);
 
 /** Copy with the old API, which needs no secure context; return whether it worked. */
 function copyByHand(text: string): boolean {
@@ -160,6 +162,6 @@ function copyByHand(text: string): boolean {
     // it is shown instead
   }
   field.remove();
-  if (isDone) notify(w.linkCopied);
+  if (isDone) notify(copiedWords(text));
   return isDone;
 }

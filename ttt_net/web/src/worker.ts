@@ -31,6 +31,7 @@ const ASSETS = "/assets/";
 const PLACES = /^\/(?:[jm](?:\/|$)|$)/;
 const LANGUAGE = location.search.slice(1);
 const FILES = ["app.js", "more.js", "later.css", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
+const PUZZLES = "/puzzles";
 const SERVER_ERROR = 500;
 
 worker.addEventListener("install", (event) => event.waitUntil(install()));
@@ -41,6 +42,7 @@ worker.addEventListener("fetch", (event) => {
   if (request.method !== "GET" || origin !== location.origin) return;
   if (request.mode === "navigate" && PLACES.test(pathname)) event.respondWith(openPage(event));
   else if (pathname.startsWith(ASSETS)) event.respondWith(openFile(request, pathname));
+  else if (pathname === PUZZLES) event.respondWith(openPuzzles(request));
 });
 
 /** Cache the page and its files. Fails, and is retried at the next visit, if the server has another build by now. */
@@ -50,6 +52,7 @@ async function install(): Promise<void> {
   if (!(await page.clone().text()).includes(FOLDER)) throw new Error("the server has a newer page");
   await cache.addAll(FILES.map((name) => FOLDER + name));
   await cache.put("/", page);
+  await keepPuzzles(cache, fetch(PUZZLES));
   await worker.skipWaiting();
 }
 
@@ -74,5 +77,19 @@ async function openFile(request: Request, pathname: string): Promise<Response> {
   if (known) return known;
   const answer = await fetch(request);
   if (answer.ok && pathname.startsWith(FOLDER)) await (await caches.open(FOLDER)).put(request, answer.clone());
+  return answer;
+}
+
+/** The puzzles of the next days from the server, or those that it sent last. */
+async function openPuzzles(request: Request): Promise<Response> {
+  const cache = await caches.open(FOLDER);
+  const answer = await keepPuzzles(cache, fetch(request));
+  return answer?.ok ? answer : ((await cache.match(PUZZLES)) ?? answer ?? Response.error());
+}
+
+/** Keep the puzzles if they come. */
+async function keepPuzzles(cache: Cache, fetched: Promise<Response>): Promise<Response | null> {
+  const answer = await fetched.catch(() => null);
+  if (answer?.ok) await cache.put(PUZZLES, answer.clone());
   return answer;
 }

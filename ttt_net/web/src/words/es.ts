@@ -365,5 +365,9 @@ export const words: Partial<Words> = {
   standsWon: "{0} gana",
   standsBetter: "{0} está mejor",
   standsLevel: "Nadie va por delante",
+  shareResult: "Compartir el resultado",
+  resultCopied: "El resultado está copiado.",
+  streak: { one: "{0} día seguido", other: "{0} días seguidos" },
+  puzzleNeedsLink: "Este problema necesita conexión.",
   voices: { beginner: "«Todavía estoy aprendiendo. ¡Ten paciencia!»", "casual player": "«Veo mis líneas. Las tuyas, no siempre.»", "club player": "«Bloqueo a tiempo y espero tu error.»", expert: "«Una amenaza puedes pararla. ¿Y dos?»", master: "«Lo tengo todo calculado. ¡Sorpréndeme!»" },
 };

@@ -367,5 +367,9 @@ export const words: Partial<Words> = {
   standsWon: "{0} gagne",
   standsBetter: "{0} est mieux placé",
   standsLevel: "Personne n’a l’avantage",
+  shareResult: "Partager le résultat",
+  resultCopied: "Le résultat est copié.",
+  streak: { one: "{0} jour d’affilée", other: "{0} jours d’affilée" },
+  puzzleNeedsLink: "Ce problème demande une connexion.",
   voices: { beginner: "« J’apprends encore. Soyez patients ! »", "casual player": "« Je vois mes lignes. Les vôtres, pas toujours. »", "club player": "« Je bloque à temps et j’attends votre faute. »", expert: "« Une menace, vous la parez. Et deux ? »", master: "« J’ai tout calculé. Surprenez-moi ! »" },
 };

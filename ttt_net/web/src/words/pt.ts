@@ -365,5 +365,9 @@ export const words: Partial<Words> = {
   standsWon: "{0} está ganhando",
   standsBetter: "{0} está melhor",
   standsLevel: "Ninguém está à frente",
+  shareResult: "Compartilhar o resultado",
+  resultCopied: "O resultado foi copiado.",
+  streak: { one: "{0} dia seguido", other: "{0} dias seguidos" },
+  puzzleNeedsLink: "Este problema precisa de conexão.",
   voices: { beginner: "“Ainda estou aprendendo. Tenha paciência!”", "casual player": "“Vejo as minhas linhas. As suas, nem sempre.”", "club player": "“Bloqueio a tempo e espero o seu deslize.”", expert: "“Uma ameaça você bloqueia. E duas?”", master: "“Já calculei tudo. Surpreenda-me!”" },
 };

@@ -372,5 +372,9 @@ export const words: Partial<Words> = {
   standsWon: "{0} 必胜",
   standsBetter: "{0} 占优",
   standsLevel: "势均力敌",
+  shareResult: "分享结果",
+  resultCopied: "结果已复制。",
+  streak: { other: "连续 {0} 天" },
+  puzzleNeedsLink: "这道谜题需要联网。",
   voices: { beginner: "“我还在学，请多关照！”", "casual player": "“我看得见自己的连线，你的嘛，不一定。”", "club player": "“我及时防守，等你出错。”", expert: "“一个威胁你挡得住，两个呢？”", master: "“我都算清楚了，给我个惊喜吧！”" },
 };
