@@ -168,3 +168,20 @@ def test_lights_are_grounds_and_leave_no_frames_where_there_are_colours() -> Non
     assert "*" not in themed.plain
     assert any(f"on {DARK.win}" in str(span.style) for span in themed.spans)
     assert re.search(r"[█▀▄]", themed.plain)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_a_winning_line_of_stones_keeps_their_colours_on_a_light_that_shows_them(theme: Theme) -> None:
+    rows = {"black": [112, 97, 113, 98, 114, 99, 111, 115, 110], "white": [0, 112, 2, 113, 4, 114, 6, 111, 8, 110]}
+    for stone, moves in rows.items():
+        board = draw_board(seen(snapshot("gomoku", moves)), 80, 20, replace(BOXES, theme=theme)) or []
+        colour = getattr(theme, stone)
+        lit = {
+            str(span.style).rpartition("on ")[2]
+            for line in board
+            for span in line.spans
+            if isinstance(span.style, str) and "●" in line.plain[span.start : span.end] and colour in span.style
+            if f"on {theme.wood}" not in span.style
+        }
+        assert len(lit) == 1, "a light of its own"
+        assert contrast(colour, lit.pop()) >= SIGN

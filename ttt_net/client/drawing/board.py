@@ -23,7 +23,7 @@ from rich.text import Text
 from ttt_net.client.display import Display, Point
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.kit import Sheet, Target, View, draw_mark, target_of
-from ttt_net.client.drawing.themes import blended
+from ttt_net.client.drawing.themes import blended, contrast
 from ttt_net.client.screens.advice import bad_cells, good_cells
 from ttt_net.client.screens.board_play import layers_of, legal_at, quick_moves
 from ttt_net.client.words import mark_of
@@ -160,6 +160,8 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
     return match.game.move_cells[moves[0]] if moves else display.cursor
 
 
+_LEAST_CONTRAST = 3.0
+"""The contrast of a stone with the light under it, as WCAG 2.2 AA requires of signs."""
 _LAYER_GAP = 3
 _HALF_CELLS = 2
 """The step of a geometry whose rows may begin at half cells."""
@@ -660,19 +662,29 @@ class _Painter:
     def _light(self, look: Look) -> str:
         match look.frame:
             case Frame.WON:
-                return self._colour("hole" if self._shape is _FRAME else "win")
+                return self._colour("hole" if self._shape is _FRAME else self._light_under(look, "win"))
             case Frame.GOOD:
-                return self._colour("good")
+                return self._colour(self._light_under(look, "good"))
             case Frame.BAD:
-                return self._colour("bad")
+                return self._colour(self._light_under(look, "bad"))
             case Frame.LAST:
                 return self._colour(self._shape.last)
             case _:
                 return ""
 
+    def _light_under(self, look: Look, light: str) -> str:
+        """Return the name of a light, or of the dark or pale one under stones that cannot be told from this light."""
+        stone, ground = self._colour(self._shape.inks.get(look.mark, "")), self._colour(light)
+        if self._shape not in (_POINTS, _CLOTH) or not stone:
+            return light
+        if stone.startswith("#"):
+            return light if contrast(stone, ground) >= _LEAST_CONTRAST else "hole"
+        return light if ground.startswith("bright") is (stone == "black") else "hole"
+
     def _ink(self, look: Look) -> str:
         """Return the colour of a mark, or of a hint."""
-        if look.frame in (Frame.WON, Frame.GOOD, Frame.BAD) and not (self._shape is _FRAME and look.mark):
+        keeps_colour = bool(look.mark) and self._shape in (_FRAME, _POINTS, _CLOTH)
+        if look.frame in (Frame.WON, Frame.GOOD, Frame.BAD) and not keeps_colour:
             return self._colour("on_light")
         if look.mark:
             ink = self._colour(self._shape.inks.get(look.mark, "text"))
@@ -696,6 +708,8 @@ class _Painter:
         if self._shape is _POINTS and not glyphs.is_ascii:
             return
         hint = look.hint
+        if self._shape is _FRAME and look.frame is Frame.NONE:
+            hint = glyphs.free  # without colours, dots are the holes of the frame
         if hint.strip():
             ink = self._ink(look)
             sheet.put(x, y, hint, ink, weight="bold" if look.is_clear else "" if ink else "dim")
@@ -725,11 +739,10 @@ class _Painter:
         return self._ink(look)
 
     def _kind(self, look: Look) -> str | None:
-        """Return the form of a mark. Stones need no hole to tell them apart, unless light hides their colours."""
+        """Return the form of a mark. Stones in their colours need no hole to tell them apart."""
         kind = self._shape.looks.get(look.mark)
-        is_lit = look.frame in (Frame.WON, Frame.GOOD, Frame.BAD)
         has_stones = self._glyphs.theme is not None and self._shape in (_POINTS, _CLOTH)
-        return "disc" if kind == "coin" and has_stones and not is_lit else kind
+        return "disc" if kind == "coin" and has_stones else kind
 
     def _paint_dot(self, sheet: Sheet, view: View, look: Look, ink: str) -> None:
         """Draw a dot in the other side's colour on the last mark."""
