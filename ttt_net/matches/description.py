@@ -12,7 +12,7 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.game import Geometry
 from ttt_net.games.notation import read_start
 from ttt_net.games.puzzles import puzzle_of
-from ttt_net.games.rules import draw_example, find_rules
+from ttt_net.games.rules import draw_example, find_rules, play_example
 from ttt_net.messages import (
     ClockInfo,
     CounterInfo,
@@ -57,8 +57,11 @@ def _describe_geometry(geometry: Geometry) -> GeometryInfo:
 @lru_cache(maxsize=64)
 def describe_rules(name: str) -> RulesReply:
     """Return the page of rules of a game by name. Raises `Refusal` if the game does not exist."""
-    game, page = find_game(name), find_rules(name)
-    example = RuleExample(page.example.split(), list(draw_example(name)), page.caption) if page.example else None
+    page, (game, state) = find_rules(name), play_example(name)
+    example, moves = None, page.example.split()
+    if moves:
+        position = describe_position(game, len(moves), state, is_over=game.is_terminal(state))
+        example = RuleExample(moves, list(draw_example(name)), page.caption, describe_game(game.name), position)
     return RulesReply(game.name, game.title, game.rule, page.goal, page.special, list(page.tips), example)
 
 

@@ -407,15 +407,18 @@ class Leader(Struct, frozen=True):
     deviation: int
 
 
-class RuleExample(Struct, frozen=True):
+class RuleExample(Struct, frozen=True, omit_defaults=True):
     """A short game that ends with a win: its moves as written, the final board, and a sentence.
 
-    `rows` are lines of text for a fixed-width font, with the completed line in brackets.
+    `rows` are lines of text for a fixed-width font, with the completed line in brackets. `game` and `position` are the
+    same board for clients that draw it.
     """
 
     moves: list[str]
     rows: list[str]
     caption: str
+    game: GameInfo | None = None
+    position: Position | None = None
 
 
 class ThreatRow(Struct, frozen=True, omit_defaults=True):

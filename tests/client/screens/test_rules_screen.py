@@ -1,8 +1,10 @@
 """The page of rules: what opens it, what is on it, and that it comes by itself once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.client.conftest import RealServer, Start
 from tests.client.fake_server import fake_server
@@ -11,6 +13,9 @@ from tests.client.pressing import drawn, lobby, pressed
 from tests.client.real_terminal import Open
 from tests.client.samples import BEN, ok, snapshot
 from ttt_net.client.display import Display, Overlay
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.drawing.themes import DARK
 from ttt_net.client.remembered import game_family, is_first_match_of
 from ttt_net.client.screens.rules_screen import told
 from ttt_net.client.update import update
@@ -20,6 +25,7 @@ from ttt_net.matches.description import describe_rules
 from ttt_net.messages import Ended, Refused, RuleExample, RulesReply, RulesRequest, SeekRequest
 from ttt_net.sdk.received import Answered
 
+THEMED = replace(BOXES, theme=DARK)
 EVIL = "\x1b[2J\x1b]0;PWNED\x07\u202e"
 NAMED = [*NAMES, *(f"{name}+swap" for name in SWAPPABLE if ":" not in name)]
 
@@ -64,7 +70,32 @@ def test_every_page_fits_a_screen_of_80_by_24(name: str) -> None:
     assert "below)" not in page
     flat = " ".join(page.split())
     assert flat.count(" - ") >= 2
-    assert "[X]" in page or "[O]" in page
+    reply = describe_rules(name)
+    assert reply.example is not None
+    assert set(reply.example.caption.split()) <= set(flat.split())
+
+
+def test_the_example_is_drawn_as_the_board_of_its_match_and_lights_the_line() -> None:
+    page = draw(page_of("tictactoe"), (80, 24), 0, THEMED)
+    lit = [span for span in page.spans if isinstance(span.style, str) and f"on {DARK.win}" in span.style]
+    assert len({page.plain[: span.start].count("\n") for span in lit}) >= 3, "three large marks"
+    assert "[X]" not in page.plain
+    lines = drawn(page_of("connect4"), (120, 40)).splitlines()
+    assert sum("█" in line for line in lines) >= 5
+
+
+def test_an_example_of_another_board_is_told_as_text() -> None:
+    reply = describe_rules("connect4")
+    assert reply.example is not None
+    assert reply.example.position is not None
+    for example in (
+        structs.replace(reply.example, position=structs.replace(reply.example.position, board="XO")),
+        structs.replace(reply.example, game=None, position=None),
+    ):
+        display, _ = pressed(lobby(snapshot("connect4", opponent=BEN)), "?")
+        page = drawn(update(display, structs.replace(reply, example=example), 0))
+        assert "[X][X][X][X]" in page
+        assert "X has the cells of" in page
 
 
 def test_on_a_narrow_screen_the_page_is_read_by_scrolling() -> None:

@@ -4,7 +4,7 @@ Other people's text is plain text that `words` has cleaned; nothing here interpr
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -15,7 +15,7 @@ from ttt_net.client import words
 from ttt_net.client.act import hints
 from ttt_net.client.address import YOU
 from ttt_net.client.display import Display, Entry, Overlay, Page, Pick, Point, Send, Show, claims_in
-from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of
+from ttt_net.client.drawing.board import Fit, draw_board, ink_of, piece_of, place_of, without_targets
 from ttt_net.client.drawing.glyphs import WARNING, Glyphs, wrapped
 from ttt_net.client.drawing.kit import aim, chart, large_clock
 from ttt_net.client.drawing.themes import in_theme
@@ -520,8 +520,8 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     hint = centred([Text(line, style="dim") for line in screen_of(display).footer(display, width)], width)
     screen = screen_of(display)
     if screen.lines is not None:
-        read = draw_list([Row((line,)) for line in screen.lines(display, width)], display.page, size, glyphs)
-        return [_with_marks(line, glyphs) for line in read]
+        read = _illustrated(display, screen.lines, size, glyphs)
+        return read if len(read) <= height else _cut_out(read, display.page.place, height)
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
@@ -535,6 +535,64 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
+
+
+_TEXT_WIDTHS = (34, 42, 50)
+"""The least columns of a text beside a picture: fewer for a large picture, more for a long text."""
+_CAPTION_ROWS, _CAPTION_WIDTH = 3, 40
+"""The rows below a picture for an empty line and its caption, and the caption's columns below a small picture."""
+
+
+def _illustrated(
+    display: Display, lines: Callable[[Display, int], list[str]], size: tuple[int, int], glyphs: Glyphs
+) -> list[Text]:
+    """Return the lines of a screen beside its picture, or around it where there is no room for both."""
+    width, height = size
+
+    def written(columns: int) -> list[Text]:
+        return [_with_marks(line, glyphs) for text in lines(display, columns) for line in _read(Row((text,)), columns)]
+
+    pictured = screen_of(display).pictured(display)
+    if pictured is None:
+        return written(width)
+    match, caption = pictured
+    shown = replace(display, world=display.world.with_match(match), shown=match.match, overlay=Overlay.NONE)
+    shown = replace(shown, cursor=-1, pending=None)
+
+    def board_within(columns: int, rows: int) -> list[Text]:
+        board = draw_board(shown, columns, rows, glyphs) or []
+        below = wrapped(caption, min(columns, max(board[0].cell_len, _CAPTION_WIDTH))) if board else []
+        told = [_with_marks(Text(line), glyphs) for line in below]
+        gap = [Text()] * (0 < len(told) < height - len(board))
+        return [*map(without_targets, board), *gap, *told]
+
+    besides: list[list[Text]] = []
+    for columns in _TEXT_WIDTHS:
+        picture = board_within(width - _INDENT - _DRAW_MATCH_GAP - columns, height - _CAPTION_ROWS)
+        if picture:
+            text = written(width - _INDENT - max(line.cell_len for line in picture) - _DRAW_MATCH_GAP)
+            besides.append(_side_by_side(picture, text))
+            if len(besides[-1]) <= height:
+                return besides[-1]
+    if besides:
+        return besides[-1]
+    room = width - _INDENT
+    picture = board_within(room, max(_LEAST_BOARD, height // 2)) or board_within(room, _NO_LIMIT)
+    text = written(width)
+    first = next((n for n, line in enumerate(text) if not line.plain.strip()), len(text))
+    return [*text[:first], Text(), *(Text(" " * _INDENT) + line for line in picture), *text[first:]]
+
+
+def _side_by_side(picture: list[Text], text: list[Text]) -> list[Text]:
+    """Return a picture and lines of text to its right, the shorter one beside the middle of the other."""
+    height, across = max(len(picture), len(text)), max(line.cell_len for line in picture)
+    lines = []
+    for row in range(height):
+        of_picture, of_text = row - (height - len(picture)) // 2, row - (height - len(text)) // 2
+        line = Text(" " * _INDENT) + (picture[of_picture] if 0 <= of_picture < len(picture) else Text())
+        line.append(" " * (_INDENT + across + _DRAW_MATCH_GAP - line.cell_len))
+        lines.append(line + text[of_text] if 0 <= of_text < len(text) else line)
+    return lines
 
 
 _CHART_ROWS = (5, 10)

@@ -19,7 +19,18 @@ from ttt_net.client.screens.screen import (
     Screen,
     default_status,
 )
-from ttt_net.messages import PuzzleReply, Request, RuleExample, RulesReply, RulesRequest, SeekRequest
+from ttt_net.errors import Refusal
+from ttt_net.messages import (
+    PlayerInfo,
+    PuzzleReply,
+    Request,
+    RuleExample,
+    RulesReply,
+    RulesRequest,
+    SeekRequest,
+    Snapshot,
+)
+from ttt_net.sdk.received import check_snapshot
 from ttt_net.text import clean
 
 _MAX_TITLE_CELLS = 40
@@ -93,14 +104,28 @@ def _status(display: Display) -> str:
     return "" if display.world.reply(RulesReply) is not None else default_status(display)
 
 
+def pictured(display: Display) -> tuple[Snapshot, str] | None:
+    """Return the end of the example and its caption, if the server sends it as a board."""
+    reply = display.world.reply(RulesReply)
+    if reply is None or reply.example is None or reply.example.game is None or reply.example.position is None:
+        return None
+    nobody = PlayerInfo("")
+    match = Snapshot("rules", 0, reply.example.game, (nobody, nobody), (True, True), [], reply.example.position, [])
+    try:
+        check_snapshot(match)
+    except Refusal:
+        return None
+    return match, _text(reply.example.caption)
+
+
 def lines(display: Display, width: int) -> list[str]:
-    """Return the page on lines of at most `width` columns."""
+    """Return the page on lines of at most `width` columns; its example is left out if it is drawn as a board."""
     reply = display.world.reply(RulesReply)
     if reply is None:
         return ["The server is looking it up ..."]
     width -= 2 * _INDENT
-    caption = _text(reply.example.caption) if reply.example is not None else ""
-    drawing = _drawn(reply.example) if reply.example is not None else []
+    example = reply.example if pictured(display) is None else None
+    caption, drawing = (_text(example.caption), _drawn(example)) if example is not None else ("", [])
     across = max(map(len, drawing), default=0)
     tips = [f"- {_text(tip)}" for tip in reply.tips[:_MAX_TIPS]]
     if not drawing or width - across - _GAP < _LEAST_TEXT:
@@ -139,7 +164,9 @@ def _joined(parts: list[list[str]]) -> list[str]:
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
-    return [Row((line,)) for line in lines(display, _NARROWEST)]  # enough to scroll to the end at any width
+    reply = display.world.reply(RulesReply)
+    drawn = 2 * len(reply.example.rows[:_MAX_ROWS]) if reply is not None and reply.example is not None else 0
+    return [Row((line,)) for line in [*lines(display, _NARROWEST), *[""] * drawn]]  # enough to scroll at any width
 
 
 def _closed(display: Display, command: AnyCommand) -> Effect | None:
@@ -164,6 +191,7 @@ RULES_PAGE = Screen(
     status=_status,
     rows=_rows,
     lines=lines,
+    pictured=pictured,
     requests=lambda page: (RulesRequest(0, game=page.about),),
     replies=(RulesReply,),
     refused=_unknown,

@@ -176,6 +176,8 @@ class Screen:
     rows: Callable[[Display, int], list[Row]] = _no_rows
     lines: Callable[[Display, int], list[str]] | None = None
     """Lines to show instead of rows, for a number of columns, if the screen lays them out itself."""
+    pictured: Callable[[Display], tuple[Snapshot, str] | None] = lambda display: None
+    """The match whose board is drawn beside these lines, or below their first paragraph, and its caption."""
     prompt: Callable[[Display, int], str] = default_prompt
     """The line above the keys unless the player is typing or answering a question."""
     footer: Callable[[Display, int], list[str]] = lambda display, width: []

@@ -730,6 +730,8 @@ export interface RuleExample {
   moves: string[];
   rows: string[];
   caption: string;
+  game?: GameInfo;
+  position?: Position;
 }
 
 export interface RulesReply {
