@@ -28,14 +28,14 @@ def test_a_rename_and_a_deletion_are_said_in_different_words() -> None:
 
 def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
     match = structs.replace(snapshot(), score=(1.0, 0.5))
-    assert words.series(match) == "Series X 1 : 0.5 O"
-    assert words.series(structs.replace(match, outcome=OutcomeInfo(1, "resign"))) == "Series X 1 : 1.5 O"
-    assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Series X 1.5 : 1 O"
+    assert words.series(match) == "Score X 1 : 0.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(1, "resign"))) == "Score X 1 : 1.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Score X 1.5 : 1 O"
 
 
 def test_where_both_place_either_mark_the_score_uses_names() -> None:
     match = structs.replace(snapshot("wild", opponent=BEN), score=(1.0, 0.0))
-    assert words.series(match) == "Series Ann 1 : 0 Ben"
+    assert words.series(match) == "Score Ann 1 : 0 Ben"
 
 
 def test_in_games_with_pieces_a_turn_names_no_mark_to_place() -> None:
@@ -145,8 +145,10 @@ def test_watchers_see_the_score_of_the_watched_series_only() -> None:
     display = Display(World(tally=Tally(won=2, lost=1)))
     match = structs.replace(snapshot(you=None, opponent=BEN), score=(1.0, 0.5))
     assert words.facts(display, match) == ["Ann 1 : 0.5 Ben"]
-    assert words.facts(display, snapshot(opponent=BEN)) == ["Session 2 won, 1 lost"]
+    assert words.facts(display, snapshot(opponent=BEN)) == ["In all: 2 won, 1 lost"]
     drawn = Display(World(tally=Tally(drawn=1)))
-    assert words.facts(drawn, snapshot(opponent=BEN)) == ["Session 1 drawn"], "it fits beside a board of 80 columns"
+    assert words.facts(drawn, snapshot(opponent=BEN)) == [], "one match is no score"
+    rematch = structs.replace(snapshot(opponent=BEN), score=(2.0, 1.0))
+    assert words.facts(display, rematch) == ["Score X 2 : 1 O"], "the same score is not named twice"
     over = structs.replace(match, score=(0.0, 0.0), outcome=OutcomeInfo(1, "line"))
     assert words.facts(display, over) == ["Ann 0 : 1 Ben"]

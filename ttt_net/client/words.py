@@ -431,7 +431,7 @@ def series(match: Snapshot, *, is_shared: bool = False) -> str:
         for side in (0, 1):
             points[side] += 0.5 if outcome.winner is None else float(outcome.winner == side)
     first, second = map(name_of, match.players) if is_shared else _told_apart(match)
-    return f"{'' if is_shared else 'Series '}{first} {points[0]:g} : {points[1]:g} {second}"
+    return f"{'' if is_shared else 'Score '}{first} {points[0]:g} : {points[1]:g} {second}"
 
 
 def _told_apart(match: Snapshot) -> tuple[str, str]:
@@ -457,10 +457,10 @@ def facts(display: Display, match: Snapshot) -> list[str]:
     is_shared, is_watched = display.world.is_shared, match.you is None
     if any(match.score) or ((is_shared or is_watched) and match.outcome is not None):
         said.append(series(match, is_shared=is_shared or is_watched))
-    if display.world.tally.games and not is_shared and not is_watched:
-        tally = display.world.tally
+    tally = display.world.tally
+    if tally.games > max(1, sum(match.score) + (match.outcome is not None)) and not is_shared and not is_watched:
         counts = ((tally.won, "won"), (tally.lost, "lost"), (tally.drawn, "drawn"))
-        said.append(f"Session {', '.join(f'{count} {how}' for count, how in counts if count)}")
+        said.append(f"In all: {', '.join(f'{count} {how}' for count, how in counts if count)}")
     if match.rated:
         said.append("Rated")
     if match.private and display.has_lobby:

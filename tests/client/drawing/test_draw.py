@@ -288,10 +288,10 @@ def test_text_above_the_first_selectable_row_is_visible_with_it() -> None:
     assert "> Matches played" in page
 
 
-def test_the_score_of_a_session_is_whole_beside_a_board() -> None:
+def test_the_results_of_all_matches_are_whole_beside_a_board() -> None:
     display = knowing(seen(snapshot(moves=DRAW)), tally=Tally(won=10, drawn=1, lost=2))
     words = draw(display, ROOMY, 0, BOXES).plain.split()
-    assert " ".join(words).count("Session 10 won, 2 lost,") == 1
+    assert " ".join(words).count("In all: 10 won, 2 lost,") == 1
     assert "drawn" in words
 
 

@@ -326,12 +326,12 @@ async def test_after_a_match_the_score_and_the_ratings_are_printed() -> None:
         await link.tells(ok(seek.id), begun)
         await paper.shows("Your turn: place X.")
         paper.type("info")
-        await paper.shows("Series X 1 : 0 O. Rated. 2 watching. Moves so far: 1. b2, 2. a3.")
+        await paper.shows("Score X 1 : 0 O. Rated. 2 watching. Moves so far: 1. b2, 2. a3.")
         await link.tells(Ended("m1", 4, 0, winner=0, reason="resign"))
         await paper.shows("You won: Ben resigned.")
-        await paper.shows("Series X 2 : 0 O.")
+        await paper.shows("Score X 2 : 0 O.")
         await link.tells(Rated("m1", (RatingChange(1500, 1512), RatingChange(1490, 1478, provisional=True))))
-        await paper.shows("Series X 2 : 0 O. Ratings: X 1512 (+12), O 1478? (-12).")
+        await paper.shows("Score X 2 : 0 O. Ratings: X 1512 (+12), O 1478? (-12).")
 
 
 async def test_a_player_of_two_matches_sees_where_it_is_their_turn_and_can_switch() -> None:
