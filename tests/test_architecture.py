@@ -433,7 +433,7 @@ def loose_raises(source: str) -> list[str]:
     return [sentence for sentence in told if not re.search(r"\b(?:if|unless)\b", sentence)]
 
 
-def test_raises_are_told_in_the_fixed_words() -> None:
+def test_docstrings_name_errors_in_fixed_words() -> None:
     found = {name: loose_raises(path.read_text()) for name, path in every_module().items()}
     assert {name: sentences for name, sentences in found.items() if sentences} == {}
 

@@ -12,7 +12,7 @@ from ttt_net.ratings import PERIOD_MS, Rating, aged, rated, updated_by
 YEAR_MS = 365 * 24 * 3_600_000
 
 
-def test_the_example_of_the_paper_comes_out_as_printed_there() -> None:
+def test_the_example_of_the_paper_gives_its_printed_numbers() -> None:
     """Glickman, Example of the Glicko-2 system, page 4: 1464.06, 151.52, 0.05999; it rounds on the way."""
     player = Rating(1500, 200, 0.06)
     results = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
@@ -105,7 +105,7 @@ def test_between_equally_sure_ratings_one_gains_what_the_other_loses(
     assert after[0].rating + after[1].rating == pytest.approx(first.rating + second.rating, abs=1e-3)
 
 
-def test_a_rating_that_comes_to_a_bound_stays_there_while_the_other_takes_all() -> None:
+def test_a_rating_at_its_bound_stays_there_while_the_other_changes_fully() -> None:
     first, second = Rating(1557.0, 45.0, 0.1, 1, 0), Rating(900.0, 45.0, 0.1, 1, 0)
     after = rated(first, second, 0.0, 795_791_092_981)  # after 25 years, nothing is sure
     assert after[0].rating == ratings.LOWEST
@@ -129,7 +129,7 @@ def test_equal_players_who_play_on_keep_together(matches: list[tuple[int, int, f
 
 
 @given(st.floats(45, 110), st.floats(0.03, 0.12), st.integers(0, 2**41))
-def test_a_settled_rating_knows_until_when_it_is(deviation: float, volatility: float, at_ms: int) -> None:
+def test_a_settled_rating_knows_when_it_becomes_provisional(deviation: float, volatility: float, at_ms: int) -> None:
     rating = Rating(1_500, deviation, volatility, 30, at_ms)
     until_ms = rating.settled_until_ms
     assert until_ms is not None
@@ -143,7 +143,7 @@ def test_the_largest_deviation_of_a_settled_rating_is_settled() -> None:
     assert Rating(deviation=ratings.SETTLED_DEVIATION + 0.0001).is_provisional
 
 
-def test_a_player_who_never_played_does_not_grow_unsure_with_time() -> None:
+def test_the_deviation_of_an_unrated_player_does_not_grow_with_time() -> None:
     assert aged(Rating(deviation=100.0), 100 * PERIOD_MS).deviation == pytest.approx(100.0)
     assert aged(Rating(deviation=100.0, games=1), 100 * PERIOD_MS).deviation > 100.1
 

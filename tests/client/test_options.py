@@ -90,7 +90,7 @@ def test_a_server_is_known_by_host_and_port() -> None:
     assert parse(["ws://example.org"]).server == "example.org:80"
 
 
-def test_how_to_come_back_is_what_was_typed() -> None:
+def test_the_command_for_returning_is_the_one_that_was_typed() -> None:
     assert parse([]).url == DEFAULT_URL
     assert parse([]).command == "python client.py"
     assert parse(["host:9000"]).command == "python client.py host:9000"

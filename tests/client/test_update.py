@@ -80,7 +80,7 @@ def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
     assert words.notice(seen(snapshot(moves=[4, 0]))) == "", "it has just begun, however quick the other was"
 
 
-def test_a_move_is_pending_until_its_fact_is_there() -> None:
+def test_a_move_is_pending_until_its_event_arrives() -> None:
     display, requests = done(seen(snapshot()), Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=4),)
     assert display.pending is not None
@@ -100,7 +100,7 @@ def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
     assert words.notice(display) == "The disk is full."
 
 
-def test_a_repeated_fact_changes_nothing() -> None:
+def test_a_repeated_event_changes_nothing() -> None:
     display = seen(snapshot(), played("tictactoe", [4]))
     assert update(display, played("tictactoe", [4]), 0) == display
 
@@ -224,7 +224,7 @@ def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
     assert words.notice(display) == "That match is private."
 
 
-def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
+def test_a_dropped_connection_is_explained_and_stops_the_clock() -> None:
     clock = ClockInfo((60_000, 60_000), running=0)
     display = seen(snapshot(clock=clock), at_ms=1000)
     assert display.left_ms(0, 11_000) == 50_000
@@ -274,7 +274,7 @@ def test_the_farewell_is_kept() -> None:
     assert seen(farewell).world.farewell == farewell
 
 
-def test_how_many_watch_is_kept() -> None:
+def test_the_number_of_watchers_is_kept() -> None:
     display = seen(snapshot(), Watching("m1", 3), Watching("elsewhere", 5))
     assert display.match is not None
     assert words.facts(display, display.match) == ["3 watching"]
@@ -303,7 +303,7 @@ def test_a_notice_does_not_hide_our_turn_in_another_match() -> None:
     assert "It is your turn against Ben, too: n goes there." in draw(display, (80, 24), 0, BOXES).plain
 
 
-def test_before_the_first_link_it_is_said_what_keeps_us_from_it() -> None:
+def test_the_first_screen_says_why_there_is_no_connection_yet() -> None:
     display = update(
         Display(World(address="example.org:8765")), Retrying(3, 10, "no computer of that name is known"), 0
     )
@@ -369,7 +369,7 @@ def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
     assert "m2" not in update(display, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).world.heard_at_ms
 
 
-def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
+def test_a_pending_move_in_one_match_does_not_affect_another() -> None:
     display, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
     assert "Your move s19 is on its way" in words.status(display)
     display, requests = done(display, Command.NEW, Quick(4))

@@ -87,7 +87,7 @@ def test_the_result_is_said_in_words(winner: int | None, reason: str, sentence: 
         (None, "Ben won: Ann completed a line and loses."),
     ],
 )
-def test_in_misere_the_line_is_the_loser_s(you: int | None, sentence: str) -> None:
+def test_in_misere_the_line_belongs_to_the_loser(you: int | None, sentence: str) -> None:
     assert words.result(snapshot("misere", [0, 3, 1, 4, 2], you=you, opponent=BEN)) == sentence
 
 

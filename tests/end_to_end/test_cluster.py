@@ -159,7 +159,7 @@ FENCE = "a fence left out: what a lost node writes counts"
 
 
 @pytest.mark.long
-async def test_a_fence_that_is_left_out_is_found_by_who_knows_only_the_protocol(
+async def test_a_missing_fence_is_found_by_a_client_that_knows_only_the_protocol(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = f"from tests.simulation.planted import planted\nfault = planted({FENCE!r})\nfault.__enter__()"

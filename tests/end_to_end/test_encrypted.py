@@ -36,7 +36,7 @@ async def test_a_friend_types_the_command_that_a_self_signed_server_prints(tmp_p
         assert b"its certificate has another fingerprint" in complaint
 
 
-async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_path: Path) -> None:
+async def test_a_person_confirms_a_compared_fingerprint_once(tmp_path: Path) -> None:
     home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
 
     def opened(*more: str) -> Terminal:

@@ -68,7 +68,7 @@ def state_after(game: Game[object], moves: str) -> object:
     return state
 
 
-def test_a_brain_is_told_the_board_once_and_then_a_move_at_a_time(tmp_path: Path) -> None:
+def test_a_brain_gets_the_board_once_and_then_one_move_at_a_time(tmp_path: Path) -> None:
     engine = brain(tmp_path)
     first = engine(GOMOKU, GOMOKU.initial, SHORT)
     assert GOMOKU.move_names[first.move] == "h8"
@@ -107,7 +107,7 @@ def test_a_brain_is_told_the_board_once_and_then_a_move_at_a_time(tmp_path: Path
     ]
 
 
-def test_a_brain_plays_on_boards_that_are_not_square_and_what_it_cannot_it_says(tmp_path: Path) -> None:
+def test_a_brain_plays_on_boards_that_are_not_square_and_says_what_it_cannot_play(tmp_path: Path) -> None:
     engine = brain(tmp_path)
     wide = find_game("mnk:9x6,5")
     assert wide.move_names[engine(wide, wide.initial, SHORT).move] == "e3"
@@ -248,7 +248,7 @@ def test_an_engine_names_the_games_it_plays(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_a_brain_that_is_taken_for_one_of_ours_gets_a_hint(tmp_path: Path) -> None:
+def test_a_brain_started_with_our_protocol_gets_a_hint(tmp_path: Path) -> None:
     engine = brain(tmp_path, protocol="tti")
     with pytest.raises(ConfigurationError, match="Then say --protocol piskvork"):
         engine.objection(GOMOKU)

@@ -87,7 +87,7 @@ def engine_file(folder: Path, mode: str) -> str:
     return str(file)
 
 
-def test_games_that_an_engine_forfeits_are_told_and_do_not_count(
+def test_games_that_an_engine_forfeits_are_reported_and_do_not_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["arena", "Brain", "random", "--engines", engine_file(tmp_path, "second"), "--game", "mnk:9x9,5"]
@@ -148,7 +148,7 @@ def test_the_interval_of_all_wins_has_one_end_and_narrows_with_the_games() -> No
     assert elo_interval(Score()) == (None, None)
 
 
-def test_the_sequential_test_accepts_what_the_games_speak_for() -> None:
+def test_the_sequential_test_accepts_the_hypothesis_that_the_games_support() -> None:
     assert sprt(Score(won=300, drawn=100, lost=200), 0, 30) > SPRT_BOUND
     assert sprt(Score(won=250, drawn=100, lost=250), 0, 30) < -SPRT_BOUND / 2
     assert abs(sprt(Score(won=6, drawn=2, lost=4), 0, 30)) < SPRT_BOUND

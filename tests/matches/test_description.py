@@ -35,7 +35,7 @@ def after(name: str, words: str, *, is_over: bool = False) -> Position:
     return describe_position(game, len(words.split()), state, is_over=is_over or game.is_terminal(state))
 
 
-def test_the_mark_that_vanishes_next_is_told_once_the_side_to_move_has_three() -> None:
+def test_the_mark_that_vanishes_next_is_sent_once_the_side_to_move_has_three() -> None:
     assert after("vanishing", "a3 c3 b2 b1 a2").vanishing is None
     assert after("vanishing", "a3 c3 b2 b1 a2 c2").vanishing == 0, "X's first mark, a3"
     assert after("vanishing", "a3 c3 b2 b1 a2 c2 c1").vanishing == 2, "O's first mark, c3"
@@ -52,7 +52,7 @@ def test_the_board_to_play_in_is_described_by_number_and_name() -> None:
     assert free.target is None, "sent to board 5, which X has won"
 
 
-def test_the_line_of_misere_is_its_loser_s() -> None:
+def test_a_line_in_misere_belongs_to_its_loser() -> None:
     ended = after("misere", "b3 c3 a2 c1 b1 c2")
     assert (ended.line_by, ended.line) == (1, [2, 5, 8])
     assert after("tictactoe", "b2 b3 a1 c3 a2 c1 c2").line_by == 0
@@ -112,7 +112,7 @@ def test_a_look_of_its_own_is_described_and_a_usual_one_left_out(monkeypatch: py
         assert info.geometry is None or info.geometry == GeometryInfo([(0, 0, 1, 3)], "hexagon", 2, {"top": "X"})
 
 
-def test_notes_and_counters_are_told_where_a_position_has_them() -> None:
+def test_notes_and_counters_are_sent_where_a_position_has_them() -> None:
     noted = Annotations((Note("win", (0, 1), "x"),), (Counter("pairs", 2, 5, 0),))
     for each, notes, counters in (
         (noted, [NoteInfo("win", [0, 1], "x")], [CounterInfo("pairs", 2, 5, 0)]),
@@ -159,7 +159,7 @@ def test_puzzles_rise_through_the_week_and_their_reasons_are_about_the_solution(
     assert len(DAYS) % 7 == 0, "the first again on the same day of the week"
 
 
-def test_after_the_last_they_begin_again_and_before_the_first_there_are_some() -> None:
+def test_puzzles_repeat_after_the_last_day_and_exist_before_the_first() -> None:
     assert puzzle_of(DAYS[-1] + datetime.timedelta(days=1)) == puzzle_of(FIRST_DAY)
     assert puzzle_of(FIRST_DAY - datetime.timedelta(days=1)) == puzzle_of(DAYS[-1])
 
@@ -182,7 +182,7 @@ def test_the_solution_is_sent_after_finding_it_or_giving_up() -> None:
     assert asked.why is None
 
 
-def test_every_puzzle_says_what_its_kind_asks_and_refuses_no_legal_answer() -> None:
+def test_every_puzzle_states_its_task_and_accepts_every_legal_answer() -> None:
     kinds = set()
     for day in DAYS[:60]:
         puzzle = puzzle_of(day)

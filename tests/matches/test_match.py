@@ -167,7 +167,7 @@ def test_refusals_change_nothing_and_give_a_reason() -> None:
     assert msgspec.to_builtins(match.snapshot(0, (True, True), 0)) == before
 
 
-def test_the_same_move_again_is_no_error_and_no_fact() -> None:
+def test_repeating_a_move_is_no_error_and_no_event() -> None:
     follows(
         start(),
         """
@@ -530,7 +530,7 @@ def test_a_match_ends_within_1500_events_whatever_its_players_offer() -> None:
     assert 361 < match.seq < 1_500
 
 
-def test_a_player_who_is_here_cannot_be_claimed_against() -> None:
+def test_nobody_can_claim_against_a_connected_opponent() -> None:
     match = start()
     follows(match, ">> X claim win\n<< refused opponent_here")
     match.absences.went(1, 0, on_purpose=False)
@@ -658,7 +658,7 @@ def play(match: Match, command: Command, *, side: int, at_ms: int = 0) -> None:
         match.evolve(event)
 
 
-def test_after_the_grace_one_may_win_or_call_it_a_draw_or_keep_waiting() -> None:
+def test_after_the_grace_a_player_may_win_claim_a_draw_or_keep_waiting() -> None:
     for kind, winner in (("win", "X"), ("draw", "nobody")):
         match = start()
         match.absences.went(1, 0, on_purpose=False)
@@ -667,7 +667,7 @@ def test_after_the_grace_one_may_win_or_call_it_a_draw_or_keep_waiting() -> None
         )
 
 
-def test_an_adjourned_match_waits_for_both_with_its_clock_standing_still() -> None:
+def test_an_adjourned_match_waits_for_both_with_its_clock_stopped() -> None:
     match = start(time=BLITZ)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
     match.absences.went(0, 0, on_purpose=False)
@@ -742,7 +742,7 @@ def test_a_three_minute_match_is_lost_on_time_in_a_moment() -> None:
     assert match.snapshot(0, (True, True), 10**9).clock == wire.ClockInfo((0, 180 * SECOND), None)
 
 
-def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> None:
+def test_events_read_again_give_the_same_match_with_its_clock_stopped() -> None:
     match = start(time=BLITZ)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X at 7s play 2\n<< 4 X played 2")
     follows(match, ">> O at 9s offer draw\n<< 5 O offered draw")
@@ -864,7 +864,7 @@ def test_a_refund_after_an_adjournment_counts_against_the_quota_of_a_match_that_
     assert again.clock.lag_quota_ms == match.clock.lag_quota_ms != again.clock.lag_quota_ms[::-1]
 
 
-def test_no_offer_from_before_takes_an_adjourned_match_up_again() -> None:
+def test_no_earlier_offer_resumes_an_adjourned_match() -> None:
     match = adjourned()
     follows(match, ">> O at 3651s offer takeback\n<< refused adjourned")
     match.absences.returned(0, 3_651 * SECOND)
@@ -998,7 +998,7 @@ def played(*commands: tuple[int, object]) -> Match:
     return match
 
 
-def test_the_facts_of_a_match_become_a_record_that_reads_back() -> None:
+def test_the_events_of_a_match_become_a_record_that_can_be_read_back() -> None:
     record = record_of(played((0, 4), (1, 0), (0, 2), (1, 1), (0, 6)).events)
     assert record.date == datetime.date(2026, 11, 21)
     assert [player.bot for player in record.players] == [None, "alphabeta"]
@@ -1038,7 +1038,7 @@ def test_time_beyond_the_grace_still_counts_after_the_waiting_player_was_away_to
     assert (gone.left_ms(late_ms + 1), gone.claim_at_ms) == (0, late_ms + 1 - 1_500)
 
 
-def test_time_that_runs_can_begin_when_its_player_hears_of_it() -> None:
+def test_a_clock_can_start_when_its_player_is_notified() -> None:
     match = start(time=BLITZ)
     match.count_from(5 * SECOND)
     assert match.clock
@@ -1211,13 +1211,13 @@ def test_an_end_by_time_or_absence_bears_the_time_of_day() -> None:
     assert [event.at_ms for event in forsaken(waiting, 3_600 * SECOND, 777)] == [777]
 
 
-def test_no_event_answers_an_offer_of_number_nought() -> None:
+def test_no_event_answers_an_offer_with_number_zero() -> None:
     match = start()
     follows(match, ">> X offer draw\n<< 2 X offered draw\n>> O agree 0\n<< refused no_offer")
     follows(match, ">> O agree 3\n<< refused no_offer\n>> O agree 2\n<< 3 nobody won: agreement")
 
 
-def test_a_match_that_is_read_again_stays_adjourned_whatever_was_offered_meanwhile() -> None:
+def test_a_match_that_is_read_again_stays_adjourned_despite_offers_in_the_meantime() -> None:
     match = adjourned()
     follows(match, ">> O at 3651s offer draw\n<< 6 O offered draw")
     assert Match.from_events(match.events).is_adjourned
@@ -1227,7 +1227,7 @@ def test_a_match_that_is_read_again_stays_adjourned_whatever_was_offered_meanwhi
     assert not Match.from_events(match.events).is_adjourned
 
 
-def test_the_time_of_day_in_a_match_does_not_go_back() -> None:
+def test_the_time_of_day_in_a_match_never_goes_back() -> None:
     match = start()
     (played,) = decide(match, 0, wire.PlayRequest(1, "m", 0, 4), 0, at_ms=777)
     assert played.at_ms == 777
@@ -1235,14 +1235,14 @@ def test_the_time_of_day_in_a_match_does_not_go_back() -> None:
     assert [match.next_at_ms(wall_ms) for wall_ms in (776, 777, 778)] == [777, 777, 778]
 
 
-def test_a_move_that_was_decided_and_not_written_down_is_forgotten_by_the_next() -> None:
+def test_a_move_that_was_decided_but_not_written_is_dropped_by_the_next() -> None:
     match = start()
     decide(match, 0, wire.PlayRequest(1, "m", 0, 4), 0)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 4\n<< 3 O played 4")
     assert match.position().board == "X...O...."
 
 
-def test_time_that_runs_goes_on_when_somebody_comes() -> None:
+def test_a_running_clock_continues_when_somebody_connects() -> None:
     match = start(time=BLITZ)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
     match.run_clock(10 * SECOND)

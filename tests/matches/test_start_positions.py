@@ -26,7 +26,7 @@ def begun(game: str, start: str | None) -> Match:
     return Match(wire.Started(match="m", seq=1, at_ms=0, game=game, players=PLAYERS, start=start))
 
 
-def test_a_match_goes_on_from_its_start_and_counts_its_own_plies() -> None:
+def test_a_match_continues_from_its_start_and_counts_its_own_plies() -> None:
     match = begun("tictactoe", OPEN)
     assert match.to_move == 1
     assert match.position().board == "X...O...X"

@@ -201,7 +201,7 @@ def test_names_that_people_confuse_have_a_look_in_common(one: str, other: str) -
     assert looks(one) & looks(other) or name_key(one) == name_key(other)
 
 
-def test_a_lunate_sigma_is_kept_as_a_sigma_and_else_taken_for_the_c_that_it_looks_like() -> None:
+def test_a_lunate_sigma_is_kept_among_greek_letters_and_elsewhere_looks_like_c() -> None:
     assert checked_name("\u03f2\u03bf\u03f2") == "ςος"
     assert checked_name("\u03f9\u039f\u03a6\u0399\u0391") == "ΣΟΦΙΑ"
     for lunate, other in [("\u03f2\u03bf\u03f2\u03bf", "coco"), ("\u03f9\u039f\u03f9\u039f", "СОСО")]:  # fmt: skip

@@ -33,7 +33,7 @@ def players(pairing: Pairing | None) -> set[int]:
     return {pairing.first, pairing.second} if pairing else set()
 
 
-def test_two_who_wait_for_the_same_are_paired_and_wait_no_longer() -> None:
+def test_two_players_with_the_same_wish_are_paired_and_stop_waiting() -> None:
     room = lobby()
     assert room.seek(person(1), 0) is None
     assert players(room.seek(person(2), 0)) == {1, 2}
@@ -71,7 +71,7 @@ def test_the_first_of_the_waiting_players_games_that_both_like_is_played() -> No
     assert pairing.game == "connect4"
 
 
-def test_two_who_play_anything_play_tictactoe() -> None:
+def test_two_players_who_accept_any_game_play_tictactoe() -> None:
     room = lobby()
     room.seek(bot(1), 0)
     pairing = room.seek(bot(2), 0)
@@ -79,7 +79,7 @@ def test_two_who_play_anything_play_tictactoe() -> None:
     assert pairing.game == "tictactoe"
 
 
-def test_one_who_plays_anything_plays_what_the_other_names() -> None:
+def test_a_player_who_accepts_any_game_plays_the_game_of_the_other() -> None:
     room = lobby()
     room.seek(bot(1), 0)
     pairing = room.seek(person(2, "mnk:5x5,4"), 0)
@@ -94,7 +94,7 @@ def test_a_bot_that_waits_for_people_is_not_paired_with_a_bot() -> None:
     assert players(room.seek(person(3), 0)) == {1, 3}
 
 
-def test_a_person_who_asks_for_a_bot_waits_for_one() -> None:
+def test_a_person_who_seeks_a_bot_waits_for_one() -> None:
     room = lobby()
     room.seek(person(1, opponents="bots"), 0)
     assert room.seek(person(2, opponents="people"), 0) is None
@@ -169,7 +169,7 @@ def test_nobody_challenges_themselves_or_half_the_lobby() -> None:
     assert refusal.retry_after_ms == CHALLENGE_MS + 3 - 10
 
 
-def test_the_challenges_of_one_who_leaves_are_gone() -> None:
+def test_challenges_end_when_their_player_leaves() -> None:
     room = lobby()
     by, to = room.challenge(1, 2, "tictactoe", None, 0), room.challenge(3, 1, "tictactoe", None, 0)
     other = room.challenge(2, 3, "tictactoe", None, 0)
@@ -177,7 +177,7 @@ def test_the_challenges_of_one_who_leaves_are_gone() -> None:
     assert room.challenge_of(other.number, 3, now_ms=0) == other
 
 
-def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
+def test_an_invitation_works_once_within_an_hour() -> None:
     room = lobby()
     code = invite(room, 1)
     refused(Code.NOT_YOURSELF, lambda: join(room, code, 1, now_ms=0))
@@ -190,7 +190,7 @@ def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
     refused(Code.UNKNOWN_CODE, lambda: join(room, code, 3, now_ms=0))
 
 
-def test_a_new_invitation_takes_the_place_of_the_last() -> None:
+def test_a_new_invitation_replaces_the_last() -> None:
     room = lobby()
     old, new = invite(room, 1), invite(room, 1)
     refused(Code.UNKNOWN_CODE, lambda: join(room, old, 2, now_ms=0))
@@ -207,7 +207,7 @@ def test_old_invitations_are_forgotten() -> None:
     assert not any(room.is_code(code, 0) for code in codes), "nor would they be good if the time were set back"
 
 
-def test_an_invitation_is_good_once_it_is_written_down_and_until_its_maker_is_forgotten() -> None:
+def test_an_invitation_works_once_it_is_written_and_until_its_maker_is_deleted() -> None:
     room = lobby()
     old, other, new = invite(room, 1), invite(room, 2), room.invite(1, "qubic", None, now_ms=0)
     assert room.is_code(old, 0)
@@ -220,7 +220,7 @@ def test_an_invitation_is_good_once_it_is_written_down_and_until_its_maker_is_fo
     assert room.is_code(other, 0)
 
 
-def test_an_invitation_of_one_who_was_forgotten_meanwhile_is_not_good_again() -> None:
+def test_an_invitation_does_not_work_again_after_its_maker_was_deleted() -> None:
     room = lobby()
     code = invite(room, 1)
     invitation = room.invitation(code, 2, now_ms=0)
@@ -230,7 +230,7 @@ def test_an_invitation_of_one_who_was_forgotten_meanwhile_is_not_good_again() ->
     assert not room.is_code(code, 0)
 
 
-def test_an_invitation_that_led_to_no_match_is_good_again_unless_there_is_another() -> None:
+def test_an_invitation_that_led_to_no_match_works_again_unless_there_is_another() -> None:
     room = lobby()
     code = invite(room, 1)
     invitation = room.invitation(code, 2, now_ms=0)
@@ -265,7 +265,7 @@ def test_a_seek_is_accepted_by_its_number_once() -> None:
         refused(Code.UNKNOWN_SEEK, lambda number=seek.number: room.accept(number, 3, is_bot=False))  # type: ignore[misc]
 
 
-def test_a_seek_is_accepted_by_those_whom_it_welcomes_and_not_by_its_maker() -> None:
+def test_a_seek_is_accepted_by_players_whom_it_welcomes_and_not_by_its_maker() -> None:
     room = lobby()
     room.seek(person(1, opponents="people"), 0)
     (seek,) = room.seeks
@@ -293,7 +293,7 @@ def test_a_new_seek_has_a_new_number() -> None:
         ({}, {"is_rated": True, "or_casual": True}, False),
     ],
 )
-def test_a_match_is_rated_where_both_would_have_that(
+def test_a_match_is_rated_if_both_players_want_that(
     one: dict[str, bool], other: dict[str, bool], is_rated: bool
 ) -> None:
     room = lobby()
@@ -303,7 +303,7 @@ def test_a_match_is_rated_where_both_would_have_that(
     assert pairing.is_rated is is_rated
 
 
-def test_two_who_may_not_play_for_ratings_play_casually_if_both_would() -> None:
+def test_two_players_who_may_not_play_rated_play_casually_if_both_accept_that() -> None:
     room = Lobby(random.Random(1), may_rate=lambda one, other: False)
     assert room.seek(person(1, is_rated=True, or_casual=True), 0) is None
     pairing = room.seek(person(2, is_rated=True, or_casual=True), 0)
@@ -312,7 +312,7 @@ def test_two_who_may_not_play_for_ratings_play_casually_if_both_would() -> None:
 
 
 @pytest.mark.parametrize(("is_rated", "or_casual", "is_casual"), [*product([False, True], repeat=3)])
-def test_an_accepted_seek_is_casual_if_it_is_or_if_both_would_have_it_so(
+def test_an_accepted_seek_is_casual_if_it_says_so_or_both_accept_that(
     is_rated: bool, or_casual: bool, is_casual: bool
 ) -> None:
     room = lobby()
@@ -323,7 +323,7 @@ def test_an_accepted_seek_is_casual_if_it_is_or_if_both_would_have_it_so(
 
 
 @pytest.mark.parametrize(("one", "other"), [*product(product([False, True], repeat=2), repeat=2)])
-def test_a_match_is_casual_where_ratings_are_not_allowed_and_both_would_have_it_so(
+def test_a_match_is_casual_where_ratings_are_not_allowed_and_both_accept_that(
     one: tuple[bool, bool], other: tuple[bool, bool]
 ) -> None:
     asked: list[tuple[int, int]] = []
@@ -378,7 +378,7 @@ def test_a_seek_without_a_range_asks_for_no_rating_and_welcomes_everybody() -> N
     assert players(room.seek(person(2), 0)) == {1, 2}
 
 
-def test_seeks_are_looked_at_again_when_a_rating_or_what_kept_two_apart_has_changed() -> None:
+def test_seeks_are_matched_again_when_a_rating_or_an_obstacle_has_changed() -> None:
     ratings, apart = {1: 1_500, 2: 1_500, 3: 1_500}, {1, 3}
     room = Lobby(
         random.Random(1),
@@ -440,7 +440,7 @@ def test_a_challenge_and_an_invitation_give_the_side_that_was_asked_for(side: Li
     assert firsts == ({1, 2} if side is None else {1} if side == 0 else {2})
 
 
-def test_numbers_go_on_after_those_that_another_node_has_given() -> None:
+def test_numbers_continue_after_those_of_another_node() -> None:
     room = lobby()
     room.count_on(7)
     room.seek(person(1), 0)
@@ -448,7 +448,7 @@ def test_numbers_go_on_after_those_that_another_node_has_given() -> None:
     assert room.challenge(1, 2, "qubic", None, 0).number == 8
 
 
-def test_the_challenges_between_two_who_part_are_gone_and_no_others() -> None:
+def test_blocking_ends_the_challenges_between_two_players_and_no_others() -> None:
     room = lobby()
     between = [room.challenge(1, 2, "qubic", None, 0), room.challenge(2, 1, "qubic", None, 0)]
     others = [room.challenge(1, 3, "qubic", None, 0), room.challenge(3, 2, "qubic", None, 0)]

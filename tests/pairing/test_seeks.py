@@ -49,7 +49,7 @@ def found(match: SeekMatch | None) -> int | None:
     return match.found.player if match else None
 
 
-def test_the_closest_in_rating_is_found_first_and_of_equals_who_has_waited_longest() -> None:
+def test_the_closest_rating_is_found_first_and_among_equals_the_longest_wait() -> None:
     room = waiting(person(1_300), person(1_900), person(1_600, opponents="bots"))
     assert found(room.seek(person(1_500), 0)) == 1_300
     room = waiting(person(1_650), person(1_500, time=BLITZ), person(1_350))
@@ -83,7 +83,7 @@ def test_a_seek_is_found_by_the_rating_that_its_player_has_now() -> None:
     assert room.rated(3) is None
 
 
-def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_waits() -> None:
+def test_people_seeking_people_are_paired_at_any_distance_even_if_a_bot_is_closer() -> None:
     room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
     assert room.seek(person(1_490, opponents="people"), 0) is None
@@ -92,7 +92,7 @@ def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_w
     assert met == [{1_490, 2_900}]
 
 
-def test_a_hidden_seek_looks_at_nobody() -> None:
+def test_a_hidden_seek_finds_nobody() -> None:
     room = waiting(person(1))
     room.hide(1, 0)
     assert room.seek(person(2), 0) is None
@@ -107,14 +107,14 @@ def test_a_seek_that_is_not_hidden_is_listed_once_though_its_player_comes_back()
     assert room.seek(person(2), 0) is None
 
 
-def test_an_unwelcome_seek_hides_no_welcome_one() -> None:
+def test_an_unwelcome_seek_does_not_hide_a_welcome_one() -> None:
     room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
     room.seek(person(1_490, opponents="people"), 0)
     assert found(room.seek(person(1_510, opponents="people"), 0)) == 1_490
 
 
-def test_the_house_also_keeps_players_apart_that_would_play_anything() -> None:
+def test_the_rules_of_the_host_also_separate_players_who_accept_any_game() -> None:
     room = StandingSeeks(by_number, lambda one, other: False)
     for player in (1, 2):
         assert room.seek(Seek(player, True, ()), 0) is None
@@ -136,7 +136,7 @@ def test_ranges_hold_both_ways() -> None:
     assert room.seek(person(1_570, max_rating=1_540), 0) is None
 
 
-def test_rated_and_casual_do_not_meet_nor_whom_the_house_keeps_apart() -> None:
+def test_rated_seeks_do_not_match_casual_ones_nor_players_separated_by_the_host() -> None:
     room = StandingSeeks(by_number, lambda one, other: not one.is_rated or other.player - one.player != 1)
     room.seek(person(1, is_rated=True), 0)
     assert room.seek(person(2), 0) is None
@@ -145,7 +145,7 @@ def test_rated_and_casual_do_not_meet_nor_whom_the_house_keeps_apart() -> None:
     assert room.seek(person(1, is_rated=True), 0) is None
 
 
-def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_they_are_back() -> None:
+def test_the_seek_of_a_dropped_player_is_hidden_until_they_return() -> None:
     room = waiting(person(1))
     (seek,) = room
     room.hide(1, 0)
@@ -171,7 +171,7 @@ def test_lonely_seekers_get_one_suggestion() -> None:
     assert room.alone(10 * ALONE_MS) == []
 
 
-def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
+def test_withdrawn_seeks_leave_nothing_behind() -> None:
     room = waiting()
     room.seek(person(1_000, "gomoku", time=BLITZ), 0)
     assert count_objects(room) > count_objects(waiting())
@@ -197,7 +197,7 @@ class Unwelcoming:
 
 
 @pytest.mark.parametrize("count", [1, 3, 16])
-def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks(count: int) -> None:
+def test_a_search_gives_up_after_a_few_of_many_players_who_exclude_the_seeker(count: int) -> None:
     games = [f"game-{number}" for number in range(count)]
     house = Unwelcoming()
     room = StandingSeeks(by_number, house)

@@ -163,7 +163,7 @@ async def test_seekers_are_paired_in_order_and_the_game_is_one_that_both_would_p
         assert {player["name"] for player in snapshot["players"]} == {"Ann", "Carl"}
 
 
-async def test_nobody_is_paired_with_themselves_or_with_one_who_is_gone(tmp_path: Path) -> None:
+async def test_nobody_is_paired_with_themselves_or_with_a_departed_player(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("seek")

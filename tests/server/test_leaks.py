@@ -46,7 +46,7 @@ async def come_and_go(server: Server, rng: random.Random, names: int) -> None:
     peer.close()
 
 
-async def test_thousands_who_come_and_go_leave_nothing(tmp_path: Path) -> None:
+async def test_thousands_of_connections_that_come_and_go_leave_nothing(tmp_path: Path) -> None:
     rng = random.Random(7)
     async with running(tmp_path, FAST) as server:
         for _ in range(100):

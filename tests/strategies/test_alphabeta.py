@@ -59,7 +59,7 @@ def differences_from_plain_minimax(depth: int) -> int:
     return wrong
 
 
-def test_a_search_to_a_depth_comes_to_the_value_of_plain_minimax_to_that_depth() -> None:
+def test_a_search_to_a_depth_finds_the_value_of_plain_minimax_to_that_depth() -> None:
     assert differences_from_plain_minimax(depth=4) == 0
 
 

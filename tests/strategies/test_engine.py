@@ -89,7 +89,7 @@ def test_the_first_moves_are_known_without_a_search(connect4: LineGame, solver: 
     assert solver.score(connect4, after_columns(connect4, 7, 6), effort) == -2
 
 
-def test_a_solved_choice_tells_the_plies_to_the_end(connect4: LineGame) -> None:
+def test_a_solved_choice_has_the_plies_to_the_end(connect4: LineGame) -> None:
     choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit())
     assert (choice.value, choice.exact) == (WIN - 3, True)
     assert find_strategy("alphabeta")(connect4, connect4.initial, Limit()).value == WIN - 41

@@ -158,7 +158,7 @@ def test_playouts_of_ultimate_end_as_its_rules_say() -> None:
 
 
 @pytest.mark.parametrize("name", ["mcts", "alphabeta"])
-def test_a_win_at_ultimate_is_taken_and_its_truth_told(name: str) -> None:
+def test_a_win_at_ultimate_is_taken_and_reported_as_proved(name: str) -> None:
     game, rng, won = find_game("ultimate"), random.Random(3), 0
     while won < 10:
         state = game.initial

@@ -11,7 +11,7 @@ from ttt_net.strategies import NAMES, Limit, find_strategy
 from ttt_net.strategies.strategy import WIN, is_decided, plies_to_end
 
 
-def test_a_decided_value_tells_in_how_many_plies() -> None:
+def test_a_decided_value_contains_its_plies() -> None:
     assert (is_decided(WIN - 5), plies_to_end(WIN - 5)) == (True, 5)
     assert (is_decided(4 - WIN), plies_to_end(4 - WIN)) == (True, 4)
     assert not is_decided(0)

@@ -192,7 +192,7 @@ async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:
         assert bot.tally == Tally(won=1)
 
 
-async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
+async def test_a_bot_without_an_end_seeks_again_and_accepts_a_rematch_instead() -> None:
     async with fake_server() as server, bot_at(server, games=None):
         link = await seated(server)
         await link.tells(Ended("m1", 2, 0, winner=0, reason="resign"))
@@ -206,7 +206,7 @@ async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
 
 
 @pytest.mark.parametrize("moves", [[], [0, 4]])
-async def test_a_bot_draws_nothing_that_has_hardly_begun(moves: list[int]) -> None:
+async def test_a_bot_accepts_no_draw_early_in_a_match(moves: list[int]) -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server, **(_after(moves) if moves else {}))
         await link.tells(Offered("m1", 2 + len(moves), 0, side=0, kind="draw"))
@@ -257,7 +257,7 @@ def _after(moves: list[int]) -> dict[str, object]:
     return {"moves": moves, "position": whole.position, "seq": whole.seq, "last": moves[-1]}
 
 
-async def test_a_bot_lets_people_take_a_move_back_and_thinks_anew() -> None:
+async def test_a_bot_accepts_take_backs_and_thinks_again() -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server)
         await link.tells(played("tictactoe", [0]))
@@ -271,7 +271,7 @@ async def test_a_bot_lets_people_take_a_move_back_and_thinks_anew() -> None:
         assert again.move in (0, 2, 6, 8)
 
 
-async def test_a_bot_with_its_hands_full_claims_the_match_whose_opponent_went_first() -> None:
+async def test_a_busy_bot_claims_the_match_whose_opponent_left_first() -> None:
     async with fake_server() as server, bot_at(server):
         link = await server.accepts()
         await link.lets_in()
@@ -284,7 +284,7 @@ async def test_a_bot_with_its_hands_full_claims_the_match_whose_opponent_went_fi
 
 
 @pytest.mark.parametrize(("is_rated", "kind"), [(True, "win"), (False, "draw")])
-async def test_a_bot_claims_again_when_the_server_says_that_the_grace_goes_on(*, is_rated: bool, kind: str) -> None:
+async def test_a_bot_claims_again_when_the_server_extends_the_grace(*, is_rated: bool, kind: str) -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server, rated=is_rated)
         await link.tells(Presence("m1", side=0, online=False, away=AwayInfo(0, on_purpose=False, claim_in_ms=1)))
@@ -384,7 +384,7 @@ async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() ->
         assert play.match == "m1"
 
 
-async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_the_bots_memory() -> None:
+async def test_endless_moves_and_take_backs_do_not_fill_the_memory_of_a_bot() -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await seated(server)
         for round_ in range(100):

@@ -28,7 +28,7 @@ def written(*events: WorldEvent | tuple[int, WorldEvent], log: BotLog | None = N
     return [line for line in lines if line]
 
 
-def test_a_host_reads_who_plays_whom_and_how_it_went() -> None:
+def test_the_log_of_a_bot_names_the_players_and_the_result() -> None:
     match = snapshot(you=1, opponent=BOT)
     lines = written(LET_IN, match, Ended("m1", 2, 0, winner=0, reason="resign"), log=BotLog("A hint."))
     assert lines == [
@@ -54,7 +54,7 @@ def test_a_match_that_ended_while_disconnected_is_also_reported() -> None:
     ]
 
 
-def test_a_server_that_is_gone_for_an_hour_is_told_now_and_then_and_not_each_time() -> None:
+def test_an_hour_without_a_server_is_reported_now_and_then_and_not_at_each_try() -> None:
     away = [(second * 1000, Retrying(second, 5000, "nothing listens there")) for second in range(5, 3600, 5)]
     lines = written(LET_IN, Lost("the connection broke"), *away, (3_600_000, Back()), LET_IN)
     assert lines == [
@@ -66,7 +66,7 @@ def test_a_server_that_is_gone_for_an_hour_is_told_now_and_then_and_not_each_tim
     ]
 
 
-def test_a_server_that_is_not_there_yet_is_waited_for_with_a_word() -> None:
+def test_a_bot_says_that_it_waits_for_a_server_that_has_not_started() -> None:
     lines = written(Retrying(1, 50, "nothing listens there"), Retrying(2, 100, "nothing listens there"), LET_IN)
     assert lines == [
         "No server at example.org:8765: nothing listens there. Trying until there is one.",

@@ -65,7 +65,7 @@ def test_options_of_engines_that_do_not_fit_are_refused(line: str, sentence: str
         parse(line.split())
 
 
-def test_an_engine_that_plays_nothing_of_what_is_asked_is_refused_before_it_is_seated() -> None:
+def test_an_engine_that_plays_none_of_the_wanted_games_is_rejected_before_it_is_seated() -> None:
     brain = engine_of("cat", {}, name="Cat", protocol="piskvork", games=["tictactoe", "qubic"])
     with pytest.raises(ConfigurationError, match="Cat: a Piskvork brain plays five in a row"):
         games_of(brain, None)

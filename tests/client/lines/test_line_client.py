@@ -42,7 +42,7 @@ from ttt_net.messages import (
 from ttt_net.sdk.received import Stop
 
 
-async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> None:
+async def test_a_match_is_printed_line_by_line_and_moves_wait_for_their_turn() -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         paper.type("5", "a3", None)
         link = await server.accepts()
@@ -66,7 +66,7 @@ async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> N
     assert not any("\x1b" in line for line in paper.written)
 
 
-async def test_after_the_last_move_nobody_is_said_to_be_to_move() -> None:
+async def test_after_the_last_move_no_line_says_whose_turn_it_is() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -167,9 +167,7 @@ async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> N
 @pytest.mark.parametrize(
     ("may_write", "told"), [(True, "Type say and your words, or one"), (False, "Type say and one")]
 )
-async def test_a_phrase_is_said_by_its_words_and_who_says_nothing_is_told_which_there_are(
-    told: str, *, may_write: bool
-) -> None:
+async def test_a_phrase_is_sent_by_its_words_and_say_alone_lists_all_phrases(told: str, *, may_write: bool) -> None:
     phrases = f"{told} of these: hello, good luck, well played, good game, thanks, sorry, oops, one moment."
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
@@ -247,7 +245,7 @@ async def test_leaving_a_live_match_asks_once() -> None:
             await playing
 
 
-async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_gone() -> None:
+async def test_an_unfinished_match_continues_and_no_other_is_sought_unless_it_is_gone() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1")
@@ -379,6 +377,6 @@ async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
     ("game", "example"),
     [("tictactoe", "5 or b2"), ("connect4", "4"), ("ultimate", "5:b2"), ("gomoku", "h8"), ("wild", "Ob2")],
 )
-def test_how_to_move_is_told_by_a_move_of_the_game(game: str, example: str) -> None:
+def test_the_help_on_moving_shows_a_move_of_the_game(game: str, example: str) -> None:
     told = BoardRenderer(ASCII).parts(seen(snapshot(game)))["next"]
     assert told == f"Type a move, such as {example}; help tells what else."

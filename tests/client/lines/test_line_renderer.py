@@ -41,7 +41,7 @@ def asked(question: str, display: Display) -> str:
     return answer
 
 
-def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
+def test_a_match_is_described_in_short_sentences_without_a_board() -> None:
     parts = ScreenReader().parts(seen())
     assert {part: text for part, text in parts.items() if text} == {
         "players": "Tic-tac-toe against Ben; you play X.",
@@ -71,7 +71,7 @@ def test_the_board_is_described_row_by_row_from_the_top_or_a_single_row() -> Non
     assert asked("row 4", display) == "There is no row 4; rows are 3, at the top, to 1, at the bottom."
 
 
-def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:
+def test_a_wide_board_is_described_by_its_marks_and_a_cube_by_its_layers() -> None:
     assert asked("board", seen("gomoku")) == "The board is empty."
     assert asked("board", seen("gomoku", [112, 113])) == "Row 8: X at h, O at i."
     assert asked("row 2", seen("tictactoe3d", [13])) == "\n".join(
@@ -80,7 +80,7 @@ def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:
     assert "Row 1: empty, empty, empty, X, empty, empty, empty." in asked("board", seen("connect4", [38]))
 
 
-def test_a_board_of_small_ones_is_told_by_them_as_moves_are_named() -> None:
+def test_a_board_of_small_boards_is_described_by_them_with_the_names_of_moves() -> None:
     assert asked("board", seen("ultimate")) == "The board is empty."
     display = seen("ultimate", [2, 6])
     assert asked("board", display) == "Board 1: X at c3.\nBoard 3: O at a3."

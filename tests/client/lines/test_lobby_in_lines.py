@@ -180,7 +180,7 @@ async def test_our_challenge_is_shown_and_withdrawn() -> None:
         await paper.shows("There is nothing to stop; quit leaves.")
 
 
-async def test_a_line_for_the_match_waits_for_it_when_the_challenge_is_taken_up() -> None:
+async def test_a_line_for_the_match_waits_until_the_challenge_is_accepted() -> None:
     async with fake_server() as server, plain_at(server, "challenge Ben", "5", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -227,7 +227,7 @@ async def test_another_game_is_sought_by_its_name_title_or_number(
         assert (seek.games, seek.time, seek.rated) == ([games], time, False), "and nothing was sought before it"
 
 
-async def test_a_game_is_chosen_from_the_list_of_games_and_a_slip_is_told() -> None:
+async def test_a_game_is_chosen_from_the_list_of_games_and_a_typing_error_is_reported() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -291,7 +291,7 @@ async def test_a_match_is_watched_and_left() -> None:
         await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
 
 
-async def test_stop_ends_what_is_looked_at_before_what_is_sought_and_says_so() -> None:
+async def test_stop_ends_watching_before_seeking_and_says_so() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -309,7 +309,7 @@ async def test_stop_ends_what_is_looked_at_before_what_is_sought_and_says_so() -
         await paper.shows("You are in the lobby.")
 
 
-async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> None:
+async def test_stopping_a_search_after_a_match_is_confirmed() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -323,7 +323,7 @@ async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> No
         await paper.shows("You stopped looking for an opponent.")
 
 
-async def test_players_are_told_why_they_cannot_watch() -> None:
+async def test_players_read_why_they_cannot_watch() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -348,7 +348,7 @@ async def test_a_first_line_that_needs_no_match_starts_no_search(word: str) -> N
         assert not any(line.startswith("Looking for") for line in paper.written)
 
 
-async def test_a_program_looks_for_nobody_before_its_unfinished_match_is_told() -> None:
+async def test_a_program_seeks_nobody_before_its_unfinished_match_is_printed() -> None:
     async with fake_server() as server, plain_at(server, "play connect4", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1")
@@ -386,7 +386,7 @@ async def test_creating_an_invitation_withdraws_the_seek() -> None:
         await paper.shows("You wait for the friend who has your code.")
 
 
-async def test_no_byte_of_a_peer_reaches_a_list_raw() -> None:
+async def test_no_list_prints_raw_bytes_of_a_peer() -> None:
     evil = "\x1b[2J\x9bEve\u202e\n"
     async with fake_server() as server, plain_at(server, "who", "choose 1", is_typed=False) as (paper, _):
         link = await server.accepts()
@@ -584,7 +584,7 @@ def test_lines_end_between_words_in_a_narrow_terminal(real_server: RealServer, o
     assert terminal.ends() == 0
 
 
-async def test_a_restart_is_told_as_the_server_tells_of_it() -> None:
+async def test_a_restart_is_announced_in_the_words_of_the_server() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
@@ -622,7 +622,7 @@ async def test_bots_are_offered_and_never_forced() -> None:
         await paper.shows("No bot is free for Tic-tac-toe now.")
 
 
-async def test_a_tournament_is_entered_by_its_code_and_told_when_something_changes_for_us() -> None:
+async def test_a_tournament_is_entered_by_its_code_and_reports_changes_that_concern_us() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

@@ -230,7 +230,7 @@ async def test_an_analysis_is_summarized_by_the_turning_points() -> None:
         assert len([line for line in paper.written if "has been analysed" in line]) == 1, "the other one"
 
 
-def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
+def test_a_replay_for_screen_readers_prints_moves_and_the_board_on_request() -> None:
     display = update(update(Display(World(address="here")), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
     seek = SeekRequest(0, ["tictactoe"])
     display = act(display, replay_screen.STEP_THROUGH.command, seek)[0]
@@ -245,7 +245,7 @@ def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_aske
 
 
 @pytest.mark.parametrize("word", ["replay", "analyse", "save"])
-async def test_only_what_is_over_can_be_looked_at_once_more(word: str) -> None:
+async def test_only_finished_matches_can_be_replayed(word: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()

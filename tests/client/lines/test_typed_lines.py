@@ -57,7 +57,7 @@ async def test_unread_lines_are_left_for_the_next_reader(pipe: tuple[int, int]) 
     assert os.read(source, 100).endswith(b"third\n")
 
 
-def test_a_question_is_not_answered_by_what_was_typed_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_is_not_answered_by_earlier_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = os.openpty()
     with os.fdopen(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr("sys.stdin", terminal)

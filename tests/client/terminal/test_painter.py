@@ -270,7 +270,7 @@ def shown(game: str, moves: list[int]) -> Display:
     return update(update(Display(World(address="here")), welcome(), 0), snapshot(game, moves, opponent=BEN), 0)
 
 
-def test_a_mark_falls_row_by_row_to_where_it_comes_to_lie() -> None:
+def test_a_mark_falls_row_by_row_to_its_place() -> None:
     before = shown("connect4", COLUMN[:-1])
     after = update(before, played("connect4", COLUMN), 0)
     motion = motion_between(before, after, 1_000)

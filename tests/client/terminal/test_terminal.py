@@ -167,7 +167,7 @@ def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
     again.shows("Your unfinished match continues.")
 
 
-def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up_for(
+def test_ctrl_z_restores_the_terminal_and_missed_events_are_shown_afterwards(
     real_server: RealServer, open_terminal: Open, start: Start, tmp_path: Path
 ) -> None:
     if shutil.which("bash") is None:
@@ -244,7 +244,7 @@ def test_where_nobody_could_have_it_go_on_ctrl_z_only_draws_anew(real_server: Re
     person.shows("Choose a game")
 
 
-def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
+def test_an_internal_error_restores_the_terminal_and_shows_no_traceback(
     real_server: RealServer, open_terminal: Open, tmp_path: Path
 ) -> None:
     folder = tmp_path / "sabotage"
@@ -381,7 +381,9 @@ def is_alone(picture: str) -> bool:
     return "Looking for a person: Tic-tac-toe" in picture or "Nobody yet for Tic-tac-toe: b plays" in picture
 
 
-def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealServer, open_terminal: Open) -> None:
+def test_two_players_meet_by_a_seek_and_chat_while_a_third_watches(
+    real_server: RealServer, open_terminal: Open
+) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann")
     ann.shows("Looking for a person: Tic-tac-toe")
     bob = open_terminal(real_server.address, "--name", "Bob", "--game", "connect4")

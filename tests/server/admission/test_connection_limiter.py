@@ -38,7 +38,7 @@ async def answer(server: Server, *headers: bytes) -> tuple[int | None, bytes]:
     return status, body
 
 
-async def test_connections_over_the_limit_of_an_address_hear_which_limit_and_far_over_nothing(tmp_path: Path) -> None:
+async def test_connections_over_the_limit_of_an_address_are_told_which_and_far_over_it_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, metered(max_per_address=3)) as server:
         first = await server.join("Ann")
         for _ in range(2):
@@ -274,13 +274,13 @@ async def accepting(
             caller.close()
 
 
-async def test_of_a_hundred_who_come_at_once_a_few_are_taken_in_each_turn_of_the_loop() -> None:
+async def test_of_a_hundred_simultaneous_connections_each_turn_of_the_loop_accepts_a_few() -> None:
     async with accepting(lambda _: False, waiting=100) as (made, _, _):
         await until(lambda: made.total() == 100)
     assert max(made.values()) <= MOST_TAKEN
 
 
-async def test_nothing_is_made_for_those_who_may_not_come_in_and_they_are_reset() -> None:
+async def test_rejected_connections_are_reset_without_allocating_anything() -> None:
     asked: list[str] = []
 
     def is_shut_to(address: str) -> bool:
@@ -310,7 +310,7 @@ async def test_of_too_many_from_everywhere_most_wait_until_their_time_has_come()
         await until(lambda: made.total() == 25)
 
 
-async def test_those_who_may_not_come_in_take_nothing_from_the_others() -> None:
+async def test_rejected_connections_cost_the_others_nothing() -> None:
     clock, answers = Clock(), iter([True] * 20)
     async with accepting(lambda _: next(answers, False), 30, 10, clock) as (made, _, _):
         await until(lambda: made.total() == 10)

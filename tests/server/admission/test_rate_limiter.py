@@ -42,7 +42,7 @@ def test_a_client_that_waits_as_requested_succeeds_next_time(rate: Rate, pauses_
 
 
 @given(RATES, PAUSES_MS)
-def test_no_more_is_let_than_the_burst_and_what_came_back(rate: Rate, pauses_ms: list[int]) -> None:
+def test_no_more_is_allowed_than_the_burst_and_the_refill(rate: Rate, pauses_ms: list[int]) -> None:
     bucket, now_ms, let = Bucket(rate, 0), 0, 0
     for pause_ms in pauses_ms:
         now_ms += pause_ms
@@ -86,7 +86,7 @@ def test_a_refusal_names_the_limit_and_when_it_may_be_done() -> None:
     quotas.spend("codes", 1, None)
 
 
-def test_looking_costs_nothing_and_says_what_the_next_would_hear() -> None:
+def test_a_look_costs_nothing_and_gives_the_answer_of_the_next_request() -> None:
     quotas = RateLimiter(Limits(wrong_codes=Rate(3, 60.0)), Clock())
     for _ in range(3):
         for _ in range(10):

@@ -480,7 +480,7 @@ def test_those_that_came_early_follow_the_one_that_was_missing() -> None:
     assert (heard, batches.missing(5)) == ([1, 2, 3], [4, 5])
 
 
-def test_any_order_comes_to_the_same() -> None:
+def test_any_order_gives_the_same_result() -> None:
     rng, places = random.Random(1), list(range(1, 50))
     for _ in range(20):
         heard: list[int] = []

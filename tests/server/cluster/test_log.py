@@ -107,7 +107,7 @@ async def test_equal_batches_are_both_kept_or_the_second_is_given_the_place_of_t
     assert set(places[:2]) <= {position for position, _ in batches}
 
 
-async def test_a_node_that_comes_later_hears_what_was_before_from_the_place_it_names(cluster: Cluster) -> None:
+async def test_a_later_node_receives_earlier_entries_from_the_place_it_names(cluster: Cluster) -> None:
     one, other = await cluster.node(), await cluster.node()
     await published(one, b"a", b"b", b"c")
     heard = following(other, 1)
@@ -252,7 +252,7 @@ async def test_a_question_is_answered_once_now_or_later_or_by_nobody(cluster: Cl
     assert (await done.first(2))[1] == NOBODY
 
 
-async def test_the_order_of_the_log_is_kept_by_one_who_publishes_while_hearing(cluster: Cluster) -> None:
+async def test_publishing_while_receiving_keeps_the_order_of_the_log(cluster: Cluster) -> None:
     log, other = await cluster.node(), await cluster.node()
     done, heard = Heard(), Heard()
 

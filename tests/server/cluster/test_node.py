@@ -37,7 +37,7 @@ def test_players_can_be_kicked_on_any_node() -> None:
     assert evening.people[0].is_welcome
 
 
-def test_a_sanction_is_told_once_by_the_node_of_the_player() -> None:
+def test_a_sanction_is_announced_once_by_the_node_of_the_player() -> None:
     evening = Evening("a", "b")
     evening.world.places[1] = "nowhere"
     name, a = evening.people[1].name, evening.node("a")

@@ -127,7 +127,7 @@ def test_a_block_holds_on_the_node_that_keeps_the_lobby_and_ends_there() -> None
     assert one.matches.keys() == other.matches.keys()
 
 
-def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -> None:
+def test_watchers_of_all_nodes_are_counted_until_their_node_is_lost() -> None:
     evening = Evening("a", "b", "c", "c", "b")
     match = evening.match()
     for watcher in evening.people[2:]:

@@ -91,7 +91,7 @@ def test_a_batch_of_an_author_who_was_declared_lost_changes_nothing(written: Wri
     assert written.notes() == ["back"]
 
 
-def test_nobody_is_declared_lost_who_has_spoken_meanwhile(written: Written) -> None:
+def test_a_node_that_has_written_meanwhile_is_not_declared_lost(written: Written) -> None:
     written.write("a", 1, 2, note("here I am"))
     refusal = result(written.write("b", 1, 2, DeclareLost("a", 1, 1)))
     assert isinstance(refusal, Refusal)
@@ -141,7 +141,7 @@ def test_of_two_events_of_one_number_the_second_is_overtaken_and_leaves_no_trace
     assert written.replica.database.connection.execute(query).fetchall() == [(4,)]
 
 
-def test_only_who_has_been_there_for_the_longest_begins_matches_but_rematches_begin_anywhere(written: Written) -> None:
+def test_only_the_oldest_node_begins_matches_but_rematches_begin_anywhere(written: Written) -> None:
     written.write("a", 1, 2, register("ann"), register("bob"))
     refusal = result(written.write("b", 1, 2, started("m2345678")))
     assert isinstance(refusal, Refusal)
@@ -224,7 +224,7 @@ def test_a_file_that_is_damaged_is_this_nodes_own_trouble_and_no_refusal(tmp_pat
     replica.close()
 
 
-def test_the_place_in_the_log_is_in_the_file_with_what_it_led_to(tmp_path: Path) -> None:
+def test_the_place_in_the_log_is_stored_with_its_effects(tmp_path: Path) -> None:
     with closing(Replica(tmp_path / "journal.sqlite")) as replica:
         replica.apply([(1, encode_batch(Batch("a", 1, 1, 0, "", (BeginEpoch("s"), note("one")))))])
         state = replica.state

@@ -30,7 +30,7 @@ def test_writes_of_one_node_reach_all_nodes_and_their_author() -> None:
     assert found == [(1, "ann")]
 
 
-def test_of_two_who_take_a_name_at_once_one_has_it() -> None:
+def test_of_two_players_taking_a_name_at_once_one_gets_it() -> None:
     nodes = Nodes("a", "b")
     answers = [nodes.append(nodes.nodes[0], "ann"), []]
     nodes.nodes[1].ledger.append(replace(register("ann"), token_hash=b"other"), answers[1].append, answers[1].append)
@@ -83,7 +83,7 @@ def test_entries_given_up_before_sending_certainly_do_not_happen() -> None:
     assert a.entries() == ["BeginEpoch", "RegisterPlayer"]
 
 
-def test_a_batch_whose_arrival_is_not_told_is_repeated_until_it_is_seen_and_happens_once() -> None:
+def test_an_unconfirmed_batch_is_repeated_until_it_is_seen_and_happens_once() -> None:
     nodes = Nodes("a", "b")
     nodes.weather.losing, nodes.weather.repeating = 0.6, 0.5
     answers = [nodes.append(nodes.nodes[0], name) for name in ("ann", "bob", "cid")]
@@ -121,7 +121,7 @@ def test_where_a_lost_node_was_is_known_to_the_others_for_pages_that_came_from_i
     assert a.replica.urls() == {"a": "ws://a", "b": "ws://b"}
 
 
-def test_a_fault_in_hearing_what_was_applied_stops_the_node_and_does_not_hang_it(
+def test_an_error_in_handling_applied_entries_stops_the_node_instead_of_hanging_it(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nodes = Nodes("a", "b")
@@ -248,7 +248,7 @@ def test_a_node_whose_clock_is_minutes_off_says_so_and_the_others_do_not() -> No
     assert b == "the clock here is 600 s ahead of the others'; set it right"
 
 
-def test_of_two_nodes_whose_clocks_differ_neither_is_taken_for_wrong() -> None:
+def test_of_two_nodes_with_different_clocks_neither_is_considered_wrong() -> None:
     nodes = Nodes("a", "b", clocks_s=(0, 600))
     nodes.go(3.0)
     assert [node.ledger.health().trouble for node in nodes.nodes] == [None, None]

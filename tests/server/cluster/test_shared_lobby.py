@@ -23,7 +23,7 @@ def seek_told(evening: Evening, who: int) -> dict[str, Any] | None:
     return seek
 
 
-def test_a_seek_is_listed_on_all_nodes_and_so_is_who_made_it() -> None:
+def test_a_seek_and_its_maker_are_listed_on_all_nodes() -> None:
     evening = Evening("a", "b", "c", "b")
     for peer in evening.people[:3]:
         peer.say(wire.LobbyRequest(0, on=True))
@@ -147,7 +147,7 @@ def test_a_repeated_lobby_request_is_carried_out_and_answered_once() -> None:
     assert len(evening.heard(0, "invitation")) == 1
 
 
-def test_a_request_to_the_lobby_of_who_has_left_meanwhile_is_not_kept_for_an_answer() -> None:
+def test_a_request_to_the_lobby_is_dropped_once_its_player_has_left() -> None:
     evening = Evening("a", "b", "c")
     steward, _ = steward_and_guest(evening)
     publish = steward.log.publish

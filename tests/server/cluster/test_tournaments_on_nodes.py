@@ -81,7 +81,7 @@ def test_players_on_three_nodes_play_a_swiss_that_all_nodes_tell_alike() -> None
     tournaments.check(evening.world)
 
 
-def test_players_who_enter_on_all_nodes_at_one_moment_are_all_in_once() -> None:
+def test_players_entering_on_all_nodes_at_once_are_entered_once_each() -> None:
     evening = Evening("a", "b", "c", "a", "b", "c")
     code = organised(evening)
     entered(evening, code, *range(6))
@@ -223,7 +223,7 @@ def test_a_node_that_begins_anew_from_a_snapshot_holds_the_running_tournaments()
 @pytest.mark.parametrize(
     "request_of", [lambda code: wire.EnterRequest(0, code), lambda code: wire.JoinRequest(0, code)]
 )
-def test_a_code_is_good_on_a_node_that_has_not_heard_of_its_tournament_yet(
+def test_a_code_works_on_a_node_that_does_not_know_its_tournament_yet(
     request_of: Callable[[str], wire.Request],
 ) -> None:
     evening = Evening("a", "b")

@@ -162,7 +162,7 @@ def test_a_full_address_does_not_keep_others_out(desk: Desk) -> None:
     assert [each.message.player.name for each in desk.heard] == ["ann", "ann", "bob"]
 
 
-def test_a_question_of_one_who_has_gone_is_not_read(desk: Desk) -> None:
+def test_a_question_is_not_read_once_its_asker_has_left(desk: Desk) -> None:
     desk.ask(profile("ann"))
     gone = desk.ask(profile("ann"), BOB)
     desk.archive.cancel(gone)
@@ -316,7 +316,7 @@ def test_a_live_match_is_read_again_each_time(desk: Desk) -> None:
     assert facts_read(desk.database.connection, lambda: desk.answer(query))
 
 
-def test_a_cache_keeps_what_was_used_last_up_to_its_weight() -> None:
+def test_a_cache_keeps_the_most_recently_used_values_up_to_its_weight() -> None:
     cache = BoundedCache[str, int](10)
     for number, key in enumerate("abc"):
         cache.put(key, number, 4 if key != "c" else 3)

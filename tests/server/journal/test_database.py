@@ -82,7 +82,7 @@ def test_a_refusal_is_an_answer_like_others_and_leaves_no_trace(
     assert (database.failures, caplog.records) == (0, [])
 
 
-def test_a_file_that_may_not_grow_refuses_and_takes_again_what_has_room(
+def test_a_file_that_cannot_grow_refuses_writes_and_accepts_them_again_once_there_is_room(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     committed(database, register("a"))

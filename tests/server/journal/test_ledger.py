@@ -42,7 +42,7 @@ async def test_calls_of_one_loop_iteration_share_a_commit(tmp_path: Path) -> Non
     assert run == ["commit"]
 
 
-async def test_a_fault_of_ours_in_one_answer_does_not_keep_the_others_from_theirs(
+async def test_an_error_in_one_answer_does_not_prevent_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def failing(_: object) -> None:
@@ -90,7 +90,7 @@ def test_a_local_ledger_that_does_not_run_does_well(tmp_path: Path) -> None:
         assert not ledger.is_stuck
 
 
-def test_a_ledger_in_memory_waits_to_be_told_and_can_be_followed_from_what_it_keeps(tmp_path: Path) -> None:
+def test_a_ledger_in_memory_applies_on_request_and_can_be_followed_from_its_entries(tmp_path: Path) -> None:
     ledger, answers = MemoryLedger(), list[object]()
     early, late = list[int](), list[int]()
     ledger.follow(0, lambda position, _: early.append(position))

@@ -72,7 +72,7 @@ async def test_future_positions_cannot_be_followed(ledger: Ledger) -> None:
         ledger.follow(ledger.position + 1, lambda *_: None)
 
 
-async def test_a_snapshot_is_a_journal_and_what_comes_later_is_not_in_it(ledger: Ledger, tmp_path: Path) -> None:
+async def test_a_snapshot_is_a_journal_without_later_writes(ledger: Ledger, tmp_path: Path) -> None:
     await results(ledger, register("a"))
     size = ledger.snapshot(tmp_path / "copy")
     ledger.trim(ledger.position)

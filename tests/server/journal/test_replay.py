@@ -40,7 +40,7 @@ def accepted(walk: Walk) -> list[AnyEntry]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_entries_applied_in_bites_of_any_size_come_to_the_same_answers_and_tables(seed: int) -> None:
+def test_entries_applied_in_portions_of_any_size_give_the_same_answers_and_tables(seed: int) -> None:
     walk, rng, answers = walked(seed), random.Random(seed), list[object]()
     with closing(Database(None)) as other:
         left = list(walk.asked)
@@ -53,7 +53,7 @@ def test_entries_applied_in_bites_of_any_size_come_to_the_same_answers_and_table
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_snapshot_and_what_was_accepted_after_it_come_to_the_same_tables(seed: int, tmp_path: Path) -> None:
+def test_a_snapshot_and_the_entries_accepted_after_it_give_the_same_tables(seed: int, tmp_path: Path) -> None:
     walk, ledger = walked(seed), MemoryLedger(is_instant=True)
     entries = accepted(walk)
     half = len(entries) // 2
@@ -77,7 +77,7 @@ def test_a_snapshot_and_what_was_accepted_after_it_come_to_the_same_tables(seed:
     assert canonical(ledger.database.connection) == canonical(walk.database.connection)
 
 
-async def test_a_local_ledger_comes_to_the_same_tables(tmp_path: Path) -> None:
+async def test_a_local_ledger_gives_the_same_tables(tmp_path: Path) -> None:
     walk, heard = walked(1), list[AnyEntry]()
     async with running(tmp_path / "journal") as ledger:
         ledger.follow(0, lambda _, entry: heard.append(entry))

@@ -159,7 +159,7 @@ FULL = sqlite3.OperationalError("database or disk is full")
         (sqlite3.DatabaseError("database disk image is malformed"), "malformed; it is unchanged: start the program"),
     ],
 )
-def test_a_conversion_that_fails_leaves_the_file_as_it_was_and_says_what_to_do(
+def test_a_failed_conversion_leaves_the_file_unchanged_and_says_what_to_do(
     old: Path, error: Exception, advice: str
 ) -> None:
     convert = schema.CONVERSIONS[OLDEST]
@@ -210,7 +210,7 @@ def test_migrating_a_large_file_reports_progress_until_it_is_done(old: Path) -> 
         assert moves, "it would have told"
 
 
-def test_a_reader_says_what_to_do_about_an_older_file_and_leaves_it_closed(old: Path) -> None:
+def test_a_reader_does_not_open_an_older_file_and_says_what_to_do(old: Path) -> None:
     with pytest.raises(ConfigurationError, match="start the server on it once") as refused:
         open_readonly(old)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

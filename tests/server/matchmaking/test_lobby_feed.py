@@ -52,7 +52,7 @@ async def test_lobby_subscribers_get_the_lists_immediately_and_again_when_they_c
         await ann.hear("live", count=0)
 
 
-async def test_a_seek_is_accepted_from_the_list_and_who_plays_hears_it_no_more(tmp_path: Path) -> None:
+async def test_a_seek_is_accepted_from_the_list_and_its_players_get_no_more_lists(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await bob.ok("seek", games=["connect4"], opponents="people")
@@ -66,7 +66,7 @@ async def test_a_seek_is_accepted_from_the_list_and_who_plays_hears_it_no_more(t
         assert not readers(server)
 
 
-async def test_nothing_is_told_after_off_or_when_nothing_has_changed(tmp_path: Path) -> None:
+async def test_nothing_is_sent_after_off_or_without_a_change(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await lists(ann)

@@ -45,9 +45,7 @@ def record(message: str, *args: object, fault: bool = False) -> logging.LogRecor
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_library_writes_down_neither_what_is_sent_nor_who_comes_and_goes(
-    level: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_logs_neither_messages_nor_connections(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     root = logging.getLogger()
     before = root.level
     monkeypatch.setattr(root, "handlers", [])

@@ -118,7 +118,7 @@ async def guest(server: Server, token: str | None = None) -> Peer:
     return peer
 
 
-async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(tmp_path: Path) -> None:
+async def test_guests_who_stay_away_are_deleted_and_their_matches_are_kept(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, gone, here = await server.join("Ann"), await guest(server), await guest(server)
         first, second, over = await server.match(ann, gone)

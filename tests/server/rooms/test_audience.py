@@ -103,7 +103,7 @@ class Later:
         raise AssertionError("nobody waits for the next turn")
 
 
-def test_how_many_watch_is_told_together() -> None:
+def test_changes_of_the_number_of_watchers_are_sent_together() -> None:
     later = Later()
     audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
     player, wire = session(0)

@@ -98,7 +98,7 @@ async def test_a_silent_peer_is_pinged_once_and_its_pong_keeps_it(tmp_path: Path
         assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":2}'), "and no second ping"
 
 
-async def test_a_peer_that_is_heard_is_pinged_a_fifth_as_often(tmp_path: Path) -> None:
+async def test_an_active_peer_is_pinged_a_fifth_as_often(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         await peer.hello("Ann")

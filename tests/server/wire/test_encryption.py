@@ -74,7 +74,7 @@ async def test_a_client_that_does_not_know_the_authority_stays_away(tmp_path: Pa
         await until(lambda: not server.connections)
 
 
-async def test_a_certificate_that_is_read_again_is_for_those_who_come_and_the_others_stay(tmp_path: Path) -> None:
+async def test_a_reloaded_certificate_serves_new_connections_and_keeps_the_others(tmp_path: Path) -> None:
     async with encrypted(tmp_path) as (server, authority):
         ann = await server.join("Ann")
         old = authority.certificate.fingerprint

@@ -332,7 +332,7 @@ def test_the_first_ping_is_due_at_once_and_none_before_it_is_answered() -> None:
     assert beat.is_due(1_000.0, heard_s=100.3, after_s=AFTER_S)
 
 
-def test_a_silent_peer_is_pinged_after_a_while_and_one_that_is_heard_a_fifth_as_often() -> None:
+def test_a_silent_peer_is_pinged_after_a_while_and_an_active_one_a_fifth_as_often() -> None:
     beat = Heartbeat()
     beat.asked(0.0)
     beat.answered(0.0)

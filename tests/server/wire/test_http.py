@@ -189,7 +189,7 @@ async def test_a_connection_ends_after_many_requests(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["Connection: close", "X-Forwarded-For: 203.0.113.9"])
-async def test_a_connection_is_not_kept_for_one_who_asks_so_or_for_a_proxy(tmp_path: Path, line: str) -> None:
+async def test_a_connection_is_closed_on_request_and_behind_a_proxy(tmp_path: Path, line: str) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         await peer.send(f"GET /healthz HTTP/1.1\r\nHost: a\r\n{line}\r\n\r\n".encode())

@@ -254,7 +254,7 @@ def reviewed(name: str, text: str) -> list[Reviewed]:
     return list(review(game, moves, Limit(nodes=300)))
 
 
-def test_a_lesson_tells_of_a_win_by_threats_that_was_missed_and_then_allowed() -> None:
+def test_a_lesson_names_a_win_by_threats_that_was_missed_and_then_allowed() -> None:
     game, moves = find_game("gomoku"), reviewed("gomoku", MISSED)
     missed, allowed = moves[8:]
     assert missed.mistake is not None
@@ -270,7 +270,7 @@ def test_a_lesson_tells_of_a_win_by_threats_that_was_missed_and_then_allowed() -
     assert lesson.in_words(game).endswith("What follows: g5 h6 g7 g8 h7.")
 
 
-def test_a_hint_plays_a_win_by_threats_and_a_warning_tells_of_theirs() -> None:
+def test_a_hint_names_our_win_by_threats_and_a_warning_theirs() -> None:
     game = line_game("gomoku")
     before = after_names(game, MISSED[:-8])
     hint = advise(game, before, Limit(nodes=300))
@@ -290,7 +290,7 @@ def test_a_hint_lets_them_have_no_win_by_threats_if_that_can_be_helped() -> None
     assert ThreatWins(game).win(game.result(state, hint.moves[0])) == ()
 
 
-def test_no_longer_win_is_told_of_than_people_see() -> None:
+def test_hints_name_no_longer_win_than_people_see() -> None:
     game, rng, found = line_game("gomoku"), random.Random(2), 0
     threats = ThreatWins(game)
     for _ in range(60):

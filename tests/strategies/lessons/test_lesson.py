@@ -97,7 +97,7 @@ def test_the_continuation_of_a_deep_loss_in_connect_four_is_shown() -> None:
     )
 
 
-def test_a_four_with_an_open_row_that_was_allowed_is_told() -> None:
+def test_a_lesson_names_an_allowed_four_with_an_open_row() -> None:
     pytest.importorskip("numba")
     text = "h8 a1 i8 g8 j8 o15 l9 o1 l10 a15 l8 k8 l11 l12 l7"
     game, _, lesson, reviewed = lessons("gomoku", text, nodes=6000)
@@ -136,7 +136,7 @@ def test_an_estimate_of_a_short_look_ahead_is_held_against_nobody() -> None:
     assert {each.sign for each in review(game, moves, Limit(depth=2))} == {""}
 
 
-def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> None:
+def test_in_a_lost_position_the_distance_to_the_end_decides() -> None:
     game = find_game("connect4")
 
     def made(ply: int, was: int, could: int) -> Reviewed:
@@ -165,7 +165,7 @@ def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:
     }
 
 
-def test_of_a_match_that_was_won_the_losers_mistake_is_told() -> None:
+def test_the_lesson_of_a_won_match_is_the_mistake_of_the_loser() -> None:
     _, first, _, _ = lessons("tictactoe", "b2 b3 a3 a2 c2 b1 c1")  # X overlooks a win at move 5, and wins with move 7
     assert (first.ply, first.side) == (6, 1)
 
@@ -196,7 +196,7 @@ def test_a_move_is_known_to_lose_when_the_next_position_is_proved_to_win() -> No
     assert last.sign == "?"
 
 
-def test_every_move_is_told_even_if_there_is_no_time_for_any() -> None:
+def test_every_move_is_listed_even_without_time_for_any() -> None:
     game, moves, _ = played("gomoku", "h8 i9 g7 j8 i8 h9 g9 f8 j10")
     with_little_time = list(review(game, moves, Limit(), total=Limit(ms=1)))
     assert [each.move for each in with_little_time] == moves
