@@ -323,7 +323,7 @@ def test_the_rules_of_a_game_and_the_puzzle_are_answered_without_a_server() -> N
         command = command_for(key, controller.display)
         assert command is not None
         controller.do(command)
-    assert "Get four of your marks in a row" in shown(controller.display)
+    assert "Get four of your marks in a" in shown(controller.display)
     for key in ("escape", "escape", "down", ENTER):
         command = command_for(key, controller.display)
         assert command is not None
