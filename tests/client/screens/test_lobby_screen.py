@@ -573,9 +573,15 @@ def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -
     display = update(lobby(snapshot(moves=WON)), bots(ListedPlayer("tactics", "tactics", 0, [])), 0)
     assert command_for("b", display) is not Command.BOT
     display, _ = pressed(display, "n")
-    assert "Looking for a person; b plays a bot." in draw(display, (40, 16), 0, BOXES).plain
+    assert "Looking for a person; n stops, b plays" in draw(display, (40, 16), 0, BOXES).plain
+    page = drawn(display)
+    assert "n stop looking" in page
+    stopped, requests = pressed(display, "n")
+    assert requests == (UnseekRequest(0),)
+    assert "n new game" in drawn(stopped)
+    assert "Looking for" not in drawn(stopped)
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="tactics"),)
-    assert "Looking for a person ..." in drawn(update(display, bots(), 0))
+    assert "Looking for a person; n stops." in drawn(update(display, bots(), 0))
     live = update(display, snapshot(match="m2"), 0)
     assert command_for("b", live) == Type("b"), "there it is a column"
 

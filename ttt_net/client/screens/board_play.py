@@ -473,7 +473,8 @@ def prompt(display: Display, now_ms: int) -> str:
     said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
     taught = _taught(display, match)
     if match.outcome is not None and not due:  # after the end, other notices do not hide the lesson
-        said = " ".join(filter(None, [said, taught]))
+        sought = _next_opponent(display, match) if display.world.seeking is not None else ""
+        said = " ".join(filter(None, [said, sought, taught]))
     return said or taught or _next_opponent(display, match)
 
 
@@ -488,14 +489,16 @@ def _next_opponent(display: Display, match: Snapshot) -> str:
     if display.is_live:
         return ""
     if display.world.seeking is not None:
-        return _looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
+        has_bots = free_bots(display, display.world.seeking) != []
+        return _looking(display.world.seeking, has_bots=has_bots, is_ours=not display.is_watched)
     people = waiting_people(display) if match.outcome is not None else []
     return _somebody_waits(people[0].by) if people else ""
 
 
-def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
-    """Return our seek in words, and how to play a bot instead if one is free."""
-    return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
+def _looking(seek: SeekRequest, *, has_bots: bool, is_ours: bool) -> str:
+    """Return our seek in words, how to stop it at a board of ours, and how to play a bot instead if one is free."""
+    ways = ["n stops"] * is_ours + ["b plays a bot"] * has_bots
+    return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; ' + ', '.join(ways) + '.' if ways else ' ...'}"
 
 
 def _somebody_waits(player: PlayerInfo) -> str:

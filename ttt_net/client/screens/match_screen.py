@@ -6,7 +6,19 @@ Letters of the board's columns begin a typed move; if such a letter is also a ke
 from collections.abc import Callable
 
 from ttt_net.client import words
-from ttt_net.client.display import AnyCommand, Begin, Choose, Command, Display, Entry, Overlay, Quick, Type, claims_in
+from ttt_net.client.display import (
+    AnyCommand,
+    Begin,
+    Choose,
+    Command,
+    Display,
+    Entry,
+    Overlay,
+    Quick,
+    Send,
+    Type,
+    claims_in,
+)
 from ttt_net.client.screens.advice import HINT, WARN, is_easy, objection
 from ttt_net.client.screens.advice import WORDS as OF_COACHING
 from ttt_net.client.screens.board_play import (
@@ -22,7 +34,7 @@ from ttt_net.client.screens.board_play import (
 from ttt_net.client.screens.people import report
 from ttt_net.client.screens.replay_screen import ACTIONS
 from ttt_net.client.screens.screen import BOARD_HELP, LEAVE, LEAVING_HELP, RULES, KeyHelp, KeyHint, Screen
-from ttt_net.messages import Snapshot
+from ttt_net.messages import Snapshot, UnseekRequest
 from ttt_net.text import clean
 
 _NAMED: dict[str, AnyCommand] = {
@@ -86,11 +98,18 @@ def _command(key: str, display: Display) -> AnyCommand | None:
 
 _SPECIAL: tuple[tuple[str, Callable[[Display], bool], Callable[[Display], AnyCommand | None]], ...] = (
     ("b", lambda display: display.world.seeking is not None and not display.is_live, lambda display: Command.BOT),
+    ("n", lambda display: _is_seeking_after(display), lambda display: Send(UnseekRequest(0))),
     ("g", lambda display: display.is_live, lambda display: HINT),
     ("w", lambda display: not objection(display), lambda display: WARN),  # after the end, this key saves the record
     ("f", lambda display: display.has_lobby, report),
 )
 """Letters with a special meaning in some states of a match, with these states and meanings."""
+
+
+def _is_seeking_after(display: Display) -> bool:
+    """Tell whether we look for an opponent at the board of a finished match of ours."""
+    is_over = not display.is_live and not display.is_watched and display.elsewhere is None
+    return is_over and display.match is not None and display.world.seeking is not None
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
@@ -149,7 +168,7 @@ def _over(display: Display) -> list[KeyHint]:
             RULES,
         ]
     found = [KeyHint("r", "rematch", "r")]
-    found += [KeyHint("n", "new game", "n")] if display.world.seeking is None else []
+    found.append(KeyHint("n", "new game" if display.world.seeking is None else "stop looking", "n"))
     if display.has_lobby or display.has_server_picker:
         found.append(KeyHint("Esc", "lobby" if display.has_lobby else "back", "escape"))
     found += _asked_after_the_end(display)
