@@ -49,7 +49,7 @@ class Code(StrEnum):
     UNKNOWN_SEEK = "unknown_seek", "that seek was withdrawn or paired with another player"
     NOT_WELCOME = (
         "not_welcome",
-        "that seek or player accepts only others: people, bots, another range of ratings, or anybody but you",
+        "that seek, player or tournament accepts only others: people, bots, guests, other ratings, or anybody but you",
     )
     BLOCKED = "blocked", "you have blocked that player; unblock them first"
     TOO_MANY_BLOCKED = "too_many_blocked", "you have blocked as many players as possible; unblock another first"
@@ -96,7 +96,7 @@ class Code(StrEnum):
     NO_TOURNAMENTS = "no_tournaments", "there are no tournaments on this server, or only its host makes them"
     UNKNOWN_TOURNAMENT = "unknown_tournament", "no tournament has that code"
     NOT_ORGANISER = "not_organiser", "only the organiser of the tournament may do that"
-    NOT_IN_TOURNAMENT = "not_in_tournament", "that cannot be done in a match of a tournament"
+    NOT_IN_TOURNAMENT = "not_in_tournament", "that cannot be done in a tournament, or in one of its matches"
     BAD_TOURNAMENT = "bad_tournament", "the tournament cannot be like that, or not now; the sentence says why"
     TOURNAMENT_FULL = "tournament_full", "the tournament has as many players as may enter"
     TOURNAMENT_OVER = "tournament_over", "the tournament is over"

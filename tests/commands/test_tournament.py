@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.commands.tournament import guarded
+from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.setting import Rate
 
 
 class Host:
@@ -36,7 +39,7 @@ def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
 
 async def made(host: Host, *options: str) -> str:
     """Make a tournament and return its code."""
-    first = (await host.run("create", "Friday", "--time", "3+2", *options)).splitlines()[0]
+    first = (await host.run("create", "Friday", "--time", "3+2", "--legs", "1", *options)).splitlines()[0]
     return first.rpartition("code ")[2]
 
 
@@ -127,7 +130,7 @@ async def test_a_host_holds_an_arena_and_prints_its_standings(tmp_path: Path, ho
         await host.run("start", code)
         snapshot = await peers[0].hear("snapshot")
         shown = await host.run("show", code)
-        assert "running, 1 match, 2 players, 30 min left" in shown
+        assert "running, 1 match being played, 2 players, 30 min left" in shown
         await peers[0].ok("resign", match=snapshot["match"])
         assert (await host.run("standings", code)).splitlines()[1].split()[:3] == ["1", "Bob", "2"]
         assert await host.run("results", code, "--format", "csv")
@@ -138,3 +141,52 @@ async def test_a_host_holds_an_arena_and_prints_its_standings(tmp_path: Path, ho
         king = await made(host, "--king")
         assert "king of the table, tictactoe" in await host.run("show", king)
         assert "write it like 19:30" in await host.fail("create", "X", "--time", "3", "--king", "--at", "noon")
+
+
+async def test_a_class_of_one_address_enters_beyond_the_limits_once_one_of_them_has(tmp_path: Path, host: Host) -> None:
+    limits = Limits(unmetered=(), max_per_address=3, registrations=Rate(2, 3_600.0), players_per_address=1)
+    async with attended(tmp_path, limits=limits) as each:
+        server = each.server
+        code = await made(host, "--swiss", "1", "--per-address", "8")
+        first, second = await server.join("Ann"), await server.join("Bob")
+        third = await server.connect()
+        assert await third.refused("hello", protocols=[1], name="Cid") == "too_fast"
+        await first.ok("enter", tournament=code)
+        server.later(1_000)
+        await third.hello(name="Cid")
+        others = [await server.join(f"Player {number}") for number in range(4, 9)]
+        for peer in (second, third, *others):
+            await peer.ok("enter", tournament=code)
+        assert ", 8 players" in await host.run("show", code)
+        await host.run("end", code)
+        server.later(1_000)
+        with pytest.raises(InvalidStatus):
+            await server.connect()
+
+
+async def test_a_bot_of_the_hosts_choice_plays_while_the_number_is_odd(tmp_path: Path, host: Host) -> None:
+    async with attended(tmp_path) as each:
+        assert "no bot called Mia is here now" in await host.fail(
+            "create", "Friday", "--time", "3+2", "--swiss", "2", "--spare", "Mia"
+        )
+        mia = await each.server.join("Mia", bot="beginner")
+        ann = await each.server.join("Ann")
+        assert "no bot called Ann" in await host.fail(
+            "create", "Friday", "--time", "3+2", "--swiss", "2", "--spare", "Ann"
+        )
+        code = await made(host, "--swiss", "2", "--spare", "mia", "--pause", "hand")
+        peers = [ann, await each.server.join("Bob"), await each.server.join("Cid")]
+        for peer in peers:
+            await peer.ok("enter", tournament=code)
+        await host.run("start", code)
+        snapshots = {peer: await peer.hear("snapshot") for peer in (*peers, mia)}
+        assert {each["tournament"]["board"] for each in snapshots.values()} == {1, 2}
+        for peer, snapshot in snapshots.items():
+            if snapshot["you"] == 1:
+                await peer.ok("resign", match=snapshot["match"])
+        await peers[2].ok("withdraw", tournament=code)
+        await host.run("next", code)
+        for peer in peers[:2]:
+            names = {player["name"] for player in (await peer.hear("snapshot"))["players"]}
+            assert names == {"Ann", "Bob"}
+        assert "Mia" in await host.run("standings", code)

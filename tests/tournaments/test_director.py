@@ -579,3 +579,57 @@ def test_only_tournaments_without_rounds_have_a_length() -> None:
     refused(Code.BAD_TOURNAMENT, lambda: director.opened(terms(minutes=5), None, 0))
     assert director.opened(terms("arena"), None, 0).terms.minutes == director.ARENA_MINUTES
     refused(Code.BAD_TOURNAMENT, lambda: director.want_round(king_of(2).now, 0))
+
+
+def spare_at_start(evening: Evening) -> None:
+    evening.write(director.start(evening.now, 0, SPARE))
+
+
+SPARE = 99
+
+
+def test_a_spare_bot_plays_while_the_number_of_players_of_a_swiss_is_odd() -> None:
+    evening = Evening(terms(rounds=4, spare="Mia"), 3)
+    spare_at_start(evening)
+    assert evening.now.present == [1, 2, 3, 4]
+    evening.next_round()
+    assert not evening.now.offs()
+    for board in evening.now.open_boards():
+        evening.end(board.matches[-1], 0)
+    assert director.seat_spare(evening.now, 0, SPARE) == []
+    evening.write(director.enter(evening.now, 105, 0))
+    evening.write(director.seat_spare(evening.now, 0, SPARE))
+    assert evening.now.present == [1, 2, 3, 5], "four people need no bot"
+    evening.next_round()
+    for board in evening.now.open_boards():
+        evening.end(board.matches[-1], 0)
+    evening.write(director.leave(evening.now, 101, 0))
+    evening.write(director.seat_spare(evening.now, 0, SPARE))
+    assert evening.now.present == [2, 3, 4, 5]
+    evening.write(director.remove(evening.now, SPARE, 0))
+    assert director.seat_spare(evening.now, 0, SPARE) == [], "the organiser has removed it"
+    assert director.seat_spare(evening.now, 0, None) == [], "it is not connected"
+
+
+def test_a_spare_bot_enters_a_round_robin_only_at_its_start() -> None:
+    evening = Evening(terms("round_robin", rounds=1, spare="Mia"), 3)
+    spare_at_start(evening)
+    assert evening.now.total_rounds == 3
+    evening.write(director.leave(evening.now, 101, 0))
+    assert director.seat_spare(evening.now, 0, SPARE) == []
+    full = Evening(terms(spare="Mia", most=3), 3)
+    spare_at_start(full)
+    assert full.now.present == [1, 2, 3]
+    even = Evening(terms(spare="Mia"), 4)
+    spare_at_start(even)
+    assert even.now.present == [1, 2, 3, 4]
+
+
+def test_kinds_without_byes_have_no_spare_bot_and_anonymous_tournaments_neither_chat_nor_ratings() -> None:
+    for kind in ("knockout", "arena", "king"):
+        with pytest.raises(Refusal, match="only in a Swiss or a round robin"):
+            director.opened(terms(kind, spare="Mia"), None, 0)
+    with pytest.raises(Refusal, match="cannot be rated"):
+        director.opened(terms(anonymous=True, rated=True), None, 0)
+    assert not director.opened(terms(anonymous=True), None, 0).terms.chat
+    assert director.opened(terms(), None, 0).terms.chat

@@ -78,6 +78,8 @@ class Page:
     """The unfolded sections of the lobby."""
     is_by_strength: bool = False
     """Whether the lobby lists the strongest players first."""
+    is_anonymous: bool = False
+    """Whether only guests may enter the tournament that is being made."""
 
 
 class Overlay(Enum):

@@ -85,9 +85,14 @@ def add_tournament_arguments(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--pause", type=_pause, default=15, help="seconds between rounds, or hand (%(default)s)")
     create.add_argument("--full", type=int, metavar="N", help="it begins by itself with N players")
     create.add_argument(
-        "--legs", type=int, default=1, help="matches of a pairing, 1 or 2 with sides swapped (%(default)s)"
+        "--legs", type=int, metavar="N", help="matches of a pairing, 1 or 2 with sides swapped (default: by the game)"
     )
     create.add_argument("--no-chat", action="store_true", help="in its matches, only phrases are said")
+    create.add_argument("--anonymous", action="store_true", help="only guests, under made-up names; phrases only")
+    create.add_argument(
+        "--per-address", type=int, metavar="N", help="let N players of one address in, even if the limits are lower"
+    )
+    create.add_argument("--spare", metavar="BOT", help="a bot that plays while the number of players is odd, as Mia")
     create.add_argument("--at", type=_time_of_day, metavar="HH:MM", help="it begins by itself at this time")
     _add_step(steps, "list", "list the tournaments")
     for step, what in _ACTS.items():
@@ -183,6 +188,9 @@ def _creation(args: argparse.Namespace) -> protocol.CreateTournament:
         "starts_in_s": args.at,
         "chat": not args.no_chat,
         "legs": args.legs,
+        "anonymous": args.anonymous,
+        "per_address": args.per_address,
+        "spare": args.spare,
     }
     try:
         return msgspec.convert(asked, protocol.CreateTournament)
@@ -228,7 +236,7 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
     print(f"{clean(told.name, 40)}: {kind_name(told.kind)}, {told.game}, code {told.tournament}")
     stands = [told.state, f"round {told.round} of {told.rounds}", counted(told.players, "player")]
     if told.kind in WITHOUT_ROUNDS:
-        stands[1] = counted(told.open_boards, "match", "matches")
+        stands[1] = f"{counted(told.open_boards, 'match', 'matches')} being played"
         stands += [] if told.ends_in_ms is None else [f"{-(-told.ends_in_ms // 60_000)} min left"]
     print(", ".join(stands))
     if told.ended is not None:
@@ -246,7 +254,7 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
     waiting = [board for board in told.boards if board.result is None]
     if waiting:
         names = ", ".join(f"{board.first} and {board.second}" for board in waiting)
-        print(f"not finished: {names}")
+        print(f"{'being played' if told.kind in WITHOUT_ROUNDS else 'not finished'}: {names}")
 
 
 def _boards(sheet: protocol.TournamentSheet) -> list[list[str]]:

@@ -444,7 +444,9 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     for `pause_s` between two matches, 5 s at most. They last for `minutes`. Without these, an arena lasts an hour, and
     a king of the table until you end it. The tournament begins at your request, with `full` players, or
     `starts_in_s` from now. A `private` tournament is not listed. Without `chat`, only phrases are
-    said in its matches. With 2 `legs`, a pairing is two matches with sides swapped, and their sum is its result.
+    said in its matches. With 2 `legs`, a pairing is two matches with sides swapped, and their sum is its result; with
+    null, only in games in which one side is better off. In an `anonymous` tournament all players are guests, and only
+    phrases are said.
     """
 
     name: ShortText
@@ -460,7 +462,8 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
     chat: bool = True
-    legs: Legs = 1
+    legs: Legs | None = 1
+    anonymous: bool = False
 
 
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):

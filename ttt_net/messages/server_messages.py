@@ -179,6 +179,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     `games` are games added to this server by other packages. `features` lists what not every server has:
 
     - `guests`, `analyse`, `hint`, `puzzle`, `blocks`, `tournaments`: these requests, and guests
+    - `organise`: players may make tournaments
     - `or_casual`: the field in `seek` and `challenge`
     - `seats`: `side` in `mute` and `report`
     - `chat`: texts; without it only phrases, and the field `chat` is false

@@ -165,7 +165,7 @@ class Hub:
         self.sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach, self.tournaments
         )
-        self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions)
+        self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions, self.tournaments)
         self._login = Login(services, self.sessions.begin)
         self.api = HttpApi(services, self.registry, self._is_closed, self._secured)
         self._to_look_after: list[Connection] = []

@@ -44,6 +44,7 @@ from ttt_net.tournaments.tournament import (
     RoundWanted,
     Terms,
     Tournament,
+    TournamentKind,
     TournamentPaused,
     TournamentResumed,
 )
@@ -58,6 +59,8 @@ PATIENCE_MS = 20_000
 MAX_STOOD_MS = 15 * 60_000
 """The maximal time that an arena gets back after its server has stood still."""
 ARENA_MINUTES = 60
+WITH_SPARE: tuple[TournamentKind, ...] = ("swiss", "round_robin")
+"""The kinds in which a spare bot plays while the number of players is odd."""
 
 
 class Availability(NamedTuple):
@@ -95,6 +98,12 @@ def opened(terms: Terms, organiser: Player | None, at_ms: int) -> Opened:
         raise Refusal(Code.BAD_TOURNAMENT, "only an arena and a king of the table have a length in minutes")
     if terms.legs > 1 and terms.kind in CONTINUOUS:
         raise Refusal(Code.BAD_TOURNAMENT, "only tournaments with rounds have pairings of two matches")
+    if terms.spare is not None and terms.kind not in WITH_SPARE:
+        raise Refusal(Code.BAD_TOURNAMENT, "only in a Swiss or a round robin a bot plays while the number is odd")
+    if terms.anonymous:
+        if terms.rated:
+            raise Refusal(Code.BAD_TOURNAMENT, "guests have no ratings, so an anonymous tournament cannot be rated")
+        terms = msgspec.structs.replace(terms, chat=False)
     if terms.kind == "arena" and terms.minutes is None:
         terms = msgspec.structs.replace(terms, minutes=ARENA_MINUTES)
     return Opened(at_ms, terms, organiser)
@@ -158,14 +167,36 @@ def add(tournament: Tournament, player: Player, at_ms: int) -> list[AnyFact]:
     return enter(tournament, player, at_ms)
 
 
-def start(tournament: Tournament, at_ms: int) -> list[AnyFact]:
-    """Begin the tournament; do nothing if it has begun. Raises `Refusal` if it cannot begin."""
+def start(tournament: Tournament, at_ms: int, spare: Player | None = None) -> list[AnyFact]:
+    """Begin the tournament, with a spare bot if the number of players is odd; do nothing if it has begun.
+
+    Raises `Refusal` if it cannot begin.
+    """
     _must_be_open(tournament)
     if tournament.is_begun:
         return []
     if len(tournament.present) < 2:
         raise Refusal(Code.BAD_TOURNAMENT, "a tournament needs at least two players")
-    return [Begun(at_ms)]
+    return [*seat_spare(tournament, at_ms, spare), Begun(at_ms)]
+
+
+def seat_spare(tournament: Tournament, at_ms: int, spare: Player | None) -> list[AnyFact]:
+    """Let the spare bot enter, or leave again, so that the number of players is even.
+
+    In a round robin it does so only at the start. `spare` is None if there is none, or it is not connected.
+    """
+    if spare is None or (tournament.is_begun and tournament.terms.kind != "swiss"):
+        return []
+    entrant = tournament.entrant_of(spare)
+    if len(tournament.present) % 2 == 0:
+        return []
+    if entrant is None:
+        is_full = len(tournament.entrants) >= tournament.terms.most
+        return [] if is_full else [Entered(at_ms, len(tournament.entrants) + 1, spare)]
+    state = tournament.entrants[entrant]
+    if state.is_here:
+        return [EntrantLeft(at_ms, entrant)]
+    return [] if state.why == "removed" else [EntrantReturned(at_ms, entrant)]
 
 
 def pause(tournament: Tournament, at_ms: int) -> list[AnyFact]:

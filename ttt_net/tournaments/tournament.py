@@ -52,6 +52,7 @@ MAX_MINUTES = 240
 MAX_ENTRANTS = 1_000
 MAX_BOARDS = 5_000
 """The maximal number of matches of an arena or a king of the table, which then ends."""
+MAX_PER_ADDRESS = 200
 MAX_ROUND_ROBIN = 32
 """The maximal number of players of a round robin, which has about as many rounds."""
 
@@ -84,6 +85,12 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     """It begins automatically at this time of day; None: the organiser begins it."""
     most: Annotated[int, Meta(ge=2, le=MAX_ENTRANTS)] = 200
     """The maximal number of players."""
+    anonymous: bool = False
+    """Whether only guests may enter, who have no name but one that the server made up."""
+    per_address: Annotated[int, Meta(ge=2, le=MAX_PER_ADDRESS)] | None = None
+    """How many players of one address may be connected, if that is more than the server's limits allow."""
+    spare: str | None = None
+    """The name of a bot that plays while the number of players is odd; None: one of them has a bye."""
 
 
 class TournamentFact(Struct, frozen=True, tag_field="fact", omit_defaults=True):

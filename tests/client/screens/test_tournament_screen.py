@@ -179,12 +179,19 @@ def test_an_arena_takes_late_comers() -> None:
 def test_a_player_makes_a_tournament_and_directs_it() -> None:
     display, _ = pressed(lobby(PLAYERS, LISTED), "t", "escape")
     display = update(replaced(display, pages=(*display.pages[:1], Page("tournaments"))), LISTED, 0)
+    assert "make:" not in keys_of(display), "the host does not let players make any"
+    display = update(display, welcome(features=["tournaments", "organise"]), 0)
+    display = update(replaced(display, pages=(*display.pages[:1], Page("tournaments"))), LISTED, 0)
+    assert "make:" in keys_of(display)
     display, _ = pressed(display, "m")
     assert "Make a tournament" in drawn(display)
+    requests = pressed(display, "p", "down", "down", "down", "c-m")[1]
+    assert "guests only" in drawn(pressed(display, "p")[0])
+    assert [each.anonymous for each in requests if isinstance(each, OrganiseRequest)] == [True]
     display, _ = pressed(display, "g", "t")
-    display, requests = pressed(display, "down", "down", "c-m")
+    display, requests = pressed(display, "down", "down", "down", "c-m")
     assert requests == (
-        OrganiseRequest(0, "Ann: Swiss", "swiss", TimeControl(180_000, 2_000), "misere", 3),
+        OrganiseRequest(0, "Ann: Swiss", "swiss", TimeControl(180_000, 2_000), "misere", 3, legs=None),
     ), drawn(display)  # fmt: skip
     made = replace(OPENED, organiser="Ann")
     display = update(update(display, Answered(requests[0], Ok(1)), 0), made, 0)
@@ -201,6 +208,37 @@ def test_a_player_makes_a_tournament_and_directs_it() -> None:
     assert pressed(asked, "y")[1] == (DirectRequest(0, CODE, "end"),)
     assert "direct:resume" in keys_of(at(replace(RESTS, state="paused", organiser="Ann")))
     assert not [key for key in keys_of(at(RESTS)) if key.startswith("direct")]
+
+
+def test_an_organiser_removes_a_player_after_a_question_and_takes_one_back() -> None:
+    display = at(replace(RUNNING, organiser="Ann"))
+    players, _ = pressed(display, *["down"] * keys_of(display).index("direct:remove"), "c-m")
+    assert keys_of(players) == ["player:Cleo", "player:Ann", "player:Ben", "player:Dan", "player:Eve"]
+    assert pressed(players, "end", "c-m")[1] == (DirectRequest(0, CODE, "add", "Eve"),)
+    asked, requests = pressed(players, "down", "down", "c-m")
+    assert requests == ()
+    assert "Remove Ben?" in drawn(asked)
+    assert pressed(asked, "c-m")[0].page == Page("remove", about=CODE, row="player:Ben", place=2)
+    assert pressed(asked, "down", "c-m")[1] == (DirectRequest(0, CODE, "remove", "Ben"),)
+    assert command_of("remove Ben", display, SEEK) == Send(DirectRequest(0, CODE, "remove", "Ben"))
+    assert "direct:remove" not in keys_of(at(RUNNING))
+
+
+def test_an_organiser_corrects_a_result() -> None:
+    display = at(replace(DONE, organiser="Ann"))
+    boards, _ = pressed(display, *["down"] * keys_of(display).index("direct:correct"), "c-m")
+    assert keys_of(boards) == ["board:1", "board:3"]
+    chosen, requests = pressed(boards, "c-m")
+    assert requests == ()
+    assert "Board 1, Ann - Ben: Ann won. Make it:" in drawn(chosen)
+    assert keys_of(chosen) == ["result:1/2-1/2", "result:0-1", "result:0-0"]
+    drawn_game = DirectRequest(0, CODE, "correct", None, 2, 1, "1/2-1/2")
+    assert pressed(chosen, "c-m")[1] == (drawn_game,)
+    typed = command_of("correct 1 1/2-1/2 both agreed", display, SEEK)
+    assert typed == Send(replace(drawn_game, note="both agreed"))
+    for words_typed in ("correct", "correct 1", "correct x 1-0", "correct 1 2-0"):
+        assert "both agreed" in str(command_of(words_typed, display, SEEK))
+    assert "direct:correct" not in keys_of(at(replace(OPENED, organiser="Ann")))
 
 
 def test_leaving_a_tournament_is_asked_first() -> None:

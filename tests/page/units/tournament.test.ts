@@ -152,3 +152,31 @@ test("a profile lists the tournaments of a player, and leads to them", async () 
   await page.press("Watch Friday");
   assert.equal(location.hash, "#t=BCDFG");
 });
+
+test("the form asks for guests only and for the matches of a pairing, and is hidden where the host forbids it", async () => {
+  const page = await ann("/#t=new");
+  await page.until("main", "Matches of each pairing");
+  for (const label of ["2", "Only guests, under made-up names, without chat"]) {
+    const option = [...document.querySelectorAll("label")].find((each) => each.textContent === label)!;
+    option.querySelector("input")!.onchange!({ target: { checked: true } } as never);
+  }
+  await page.submit("Name", "Class");
+  const asked = page.of("organise")[0] as unknown as Record<string, unknown>;
+  assert.deepEqual([asked.legs, asked.anonymous], [2, true]);
+  location.hash = "#";
+  await page.until("main", "Leaderboard");
+  assert.doesNotMatch(document.querySelector("main")!.textContent!, /Make a tournament/);
+  await page.says({ type: "welcome", protocol: 1, server: "here", you: { name: "Ann" }, matches: [], features: ["tournaments", "organise"] });
+  await page.until("main", "Make a tournament");
+});
+
+test("a pairing of two matches shows its score, also on the wall", async () => {
+  const page = await ann("/#t=BCDFG");
+  const legs = { ...RUNNING, boards: [{ ...BOARDS[0], legs: [1, 1] }, { ...BOARDS[1], result: "1-0", legs: [3, 1] }], open_boards: 1 };
+  await page.says(legs);
+  await page.until("main", "Cleo won · 1.5–0.5");
+  await page.until("main", "playing · 0.5–0.5");
+  location.hash = "#wall=BCDFG";
+  await page.says({ ...legs, seq: 10 });
+  await page.until("main.wall figcaption", "Ann0.5");
+});

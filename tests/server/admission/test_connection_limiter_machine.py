@@ -1,9 +1,11 @@
 """The limiter of connections beside a plain list of them: it counts, answers and drops as documented."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from math import ceil
+from types import MappingProxyType
 from typing import cast
 from unittest import mock
 
@@ -286,12 +288,16 @@ TestCrowd = Crowd.TestCase
 TestCrowd.settings = settings(max_examples=70, stateful_step_count=40, deadline=None)
 
 
-def limiter_of(lines: list[Line], *, is_hashing: bool = False, **limits: object) -> ConnectionLimiter:
+def limiter_of(
+    lines: list[Line], *, is_hashing: bool = False, crowds: Mapping[str, int] = MappingProxyType({}), **limits: object
+) -> ConnectionLimiter:
     """Return a limiter whose time stands still, with the connections that there are."""
     configuration = Configuration(limits=Limits(**limits))  # type: ignore[arg-type]
+    rates = RateLimiter(configuration.limits, lambda: 0)
+    rates.crowds_are(crowds)
     return ConnectionLimiter(
         configuration,
-        RateLimiter(configuration.limits, lambda: 0),
+        rates,
         FairShares(configuration.limits, lambda: 0),
         Sanctions(lambda: 0, b"k"),
         lines,
@@ -319,6 +325,18 @@ def test_in_a_cluster_addresses_are_counted_under_their_hash() -> None:
     come(limiter, lines, "192.0.2.1")
     key = Sanctions(lambda: 0, b"k").key_of_address("192.0.2.1")
     assert (lines[0].metered_as, limiter.count_of(key or ""), limiter.count_of("192.0.2.1")) == (key, 1, 0)
+
+
+def test_a_crowd_behind_one_address_has_two_connections_for_each_player() -> None:
+    lines: list[Line] = []
+    network = "2001:db8::/64"
+    limiter = limiter_of(lines, crowds={"192.0.2.1": 5, network: 40}, max_per_address=3)
+    assert come(limiter, lines, *["192.0.2.1"] * 12) == [None] * 10 + [429] * 2
+    assert come(limiter, lines, *["192.0.2.2"] * 4) == [None] * 3 + [429]
+    assert set(come(limiter, lines, *["2001:db8::1"] * 80)) == {None}, "its wider networks too"
+    assert limiter.shut_to("192.0.2.1") is None
+    come(limiter, lines, *["192.0.2.1"] * 6)
+    assert limiter.shut_to("192.0.2.1") == "address"
 
 
 def test_four_connections_of_one_address_wait_in_reserved_places_and_others_still_can() -> None:

@@ -351,3 +351,42 @@ def test_an_address_that_flooded_and_went_away_is_forgiven() -> None:
     assert quotas.is_flooded("openings", "192.0.2.7")
     clock.now_ms += 10_000
     assert not quotas.is_flooded("openings", "192.0.2.7")
+
+
+def test_a_crowd_behind_one_address_has_the_limits_of_its_size_and_what_it_used_stays_used() -> None:
+    clock = Clock()
+    quotas = RateLimiter(Limits(registrations=Rate(3, 60.0), codes=Rate(1, 60.0), players_per_address=2), clock)
+
+    def count(spend: Callable[[], None]) -> int:
+        """Return how often something is allowed until it is refused."""
+        for number in range(100):
+            try:
+                spend()
+            except Refusal:
+                return number
+        raise AssertionError("it is never refused")
+
+    def allowed(address: str) -> tuple[int, int]:
+        """Return how many registrations and codes are still allowed."""
+        registered = count(lambda: quotas.spend_of_address("registrations", address))
+        return registered, count(lambda: quotas.share("codes", address))
+
+    assert allowed("school") == (3, 2)
+    quotas.crowds_are({"school": 10})
+    assert quotas.crowd_of("school") == 10
+    assert allowed("school") == (16, 7), "twenty and ten, less those of before and the refused ones"
+    assert allowed("home") == (3, 2)
+    quotas.crowds_are({})
+    clock.now_ms += 120_000
+    assert allowed("school") == (3, 2)
+
+
+def test_a_crowd_never_lowers_a_limit() -> None:
+    quotas = RateLimiter(Limits(registrations=Rate(100, 60.0), codes=Rate(1, 60.0), players_per_address=20), Clock())
+    quotas.crowds_are({"school": 2})
+    for _ in range(100):
+        quotas.spend_of_address("registrations", "school")
+    for _ in range(20):
+        quotas.share("codes", "school")
+    with pytest.raises(Refusal, match="100/min"):
+        quotas.spend_of_address("registrations", "school")

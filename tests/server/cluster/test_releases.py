@@ -11,23 +11,32 @@ from msgspec.structs import replace
 
 from tests.server.cluster.logs import WAIT_S
 from tests.server.cluster.simulated_nodes import Nodes
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import PlayerInfo, Started
 from ttt_net.server.cluster.log import FORM, Batch, MemoryLog, MemoryStream, as_of_form
 from ttt_net.server.cluster.node_messages import AnyNodeMessage
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.snapshots import catch_up
-from ttt_net.server.journal.entries import AppendEvents, AuditNote, BeginBoards, CloseReports, FileReport, SetBlock
+from ttt_net.server.journal.entries import (
+    AppendEvents,
+    AppendTournament,
+    AuditNote,
+    BeginBoards,
+    CloseReports,
+    FileReport,
+    SetBlock,
+)
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 from ttt_net.server.players import Player
-from ttt_net.tournaments.tournament import BoardsBegan
+from ttt_net.tournaments.tournament import BoardsBegan, Opened, Terms
 
 SHAPES = {
     1: ("5a09dab1f549f5d6", 9),
     2: ("dbe721e6321e631e", 10),
     3: ("677423c235a06ce5", 11),
     4: ("1dde4b9c0a7ea7d4", 11),
-    5: ("1dde4b9c0a7ea7d4", 12),
+    5: ("1a6c96975941a07e", 12),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
@@ -92,6 +101,14 @@ def test_new_entries_are_refused_or_written_in_the_old_form_until_the_new_form_i
     with pytest.raises(Refusal, match=UPGRADING):
         as_of_form(boards, 3)
     assert as_of_form(boards, 4) is boards
+    terms = Terms("Friday", "swiss", "connect4", TimeControl(60_000))
+    usual = AppendTournament("BCDFG", 1, (Opened(0, terms),))
+    assert as_of_form(usual, 4) is usual
+    for field, value in {"anonymous": True, "per_address": 30, "spare": "Mia"}.items():
+        newest = AppendTournament("BCDFG", 1, (Opened(0, replace(terms, **{field: value})),))
+        assert as_of_form(newest, 5) is newest
+        with pytest.raises(Refusal, match=UPGRADING):
+            as_of_form(newest, 4)
     nodes = Nodes("a", "c", forms=(1, 1))
     newer = nodes.start("b", 2)
     for name in ("ann", "bob"):

@@ -572,3 +572,42 @@ async def test_a_profile_lists_the_tournaments_of_a_player_with_their_places(tmp
         ]  # fmt: skip
         await teacher.ok("profile")
         assert (await teacher.hear("profile"))["tournaments"] == []
+
+
+async def test_only_guests_enter_an_anonymous_tournament_and_they_keep_their_made_up_names(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        teacher = await server.join("Teacher")
+        code = await organise(teacher, anonymous=True, rounds=1)
+        assert await teacher.refused("organise", name="A", kind="swiss", time=MINUTE, anonymous=True, rated=True) == (
+            "always_casual"
+        )
+        guests = [await server.connect() for _ in range(2)]
+        for guest in guests:
+            await guest.hello()
+            await guest.ok("enter", tournament=code)
+        assert await teacher.refused("enter", tournament=code) == "not_welcome"
+        assert await teacher.refused("join", code=code) == "not_welcome"
+        assert await guests[0].refused("rename", name="Ann") == "not_in_tournament"
+        await teacher.ok("direct", tournament=code, act="start")
+        snapshots = await seated(*guests)
+        assert all(each["name"].startswith("guest-") for each in snapshots[0]["players"])
+        refused = await guests[0].refused("chat", match=snapshots[0]["match"], text="I am Ann")
+        assert refused == "chat_off"
+        assert (await teacher.ask("direct", tournament=code, act="add", name="Teacher"))["code"] == "unknown_player"
+        await give_up(guests, snapshots)
+        server.later(1_000)
+        await stands(teacher, code, state="over")
+        await guests[0].ok("rename", name="Ann")
+
+
+async def test_without_legs_a_pairing_has_two_matches_only_in_uneven_games(tmp_path: Path) -> None:
+    async with running(tmp_path, limits=Limits(tournaments=Rate(10, 60.0))) as server:
+        for game, kind, legs, wanted in (
+            ("tictactoe", "swiss", None, 2),
+            ("tictactoe", "swiss", 1, 1),
+            ("connect4", "knockout", None, 1),
+            ("tictactoe", "king", None, 1),
+        ):
+            teacher = await server.join(f"{game} {kind}"[:15].replace(" ", "-") + str(legs))
+            code = await organise(teacher, game=game, kind=kind, legs=legs)
+            assert server.hub.tournaments.find(code).now.terms.legs == wanted

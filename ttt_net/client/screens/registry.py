@@ -10,11 +10,11 @@ from ttt_net.client.screens.replay_screen import REPLAY
 from ttt_net.client.screens.rules_screen import RULES_PAGE
 from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 from ttt_net.client.screens.start_menu import CHOOSE_GAME, LEARN, SETUP, START
-from ttt_net.client.screens.tournament_screen import END, ORGANISE, TOURNAMENT, TOURNAMENTS, WITHDRAW
+from ttt_net.client.screens.tournament_screen import CORRECT, END, ORGANISE, REMOVE, TOURNAMENT, TOURNAMENTS, WITHDRAW
 
 _BESIDES = (
     *(GAMES, INVITATION, PROFILE, HISTORY, LEADERS, REPORT, BLOCKS, MATCH, REPLAY, PUZZLE, RULES_PAGE),
-    *(TOURNAMENT, TOURNAMENTS, WITHDRAW, ORGANISE, END),
+    *(TOURNAMENT, TOURNAMENTS, WITHDRAW, ORGANISE, END, REMOVE, CORRECT),
     *(START, SETUP, CHOOSE_GAME, LEARN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])

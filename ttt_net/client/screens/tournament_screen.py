@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 from ttt_net.client import words
 from ttt_net.client.display import (
@@ -22,6 +23,7 @@ from ttt_net.client.display import (
 )
 from ttt_net.client.screens.screen import (
     BACK,
+    CHOOSE,
     HELP,
     LEAVE,
     LEAVING_HELP,
@@ -59,6 +61,7 @@ from ttt_net.messages import (
     TournamentKind,
     TournamentList,
     TournamentReply,
+    TournamentResult,
     TournamentsRequest,
     TournamentStanding,
     WatchRequest,
@@ -66,10 +69,11 @@ from ttt_net.messages import (
 )
 from ttt_net.text import clean, counted
 
-FEATURE = "tournaments"
+FEATURE, ORGANISING = "tournaments", "organise"
 _MAX_CODE = 16
 _MAX_TITLE_CELLS = 40
 _MAX_NAME_CELLS = 20
+_MAX_NOTE_CELLS = 80
 _MOST_WAITED_FOR = 3
 _MOST_QUEUED = 12
 _STREAK = 2
@@ -86,13 +90,16 @@ _TIE_BREAKS = {
     "in_a_row": ("best run", "most wins in a row"),
 }
 """Of each tie-break the short name for a row, and the words for a sentence."""
+_OF_ONE = ("tournament", "withdraw", "end", "remove", "correct")
+"""The screens whose pages are about a tournament; what follows its code says more."""
 _ENDINGS = {"finished": "", "ended": " The organiser ended it."}
 
 
 def found(display: Display) -> TournamentReply | None:
     """Return the tournament of the page, or else the one that we entered, if it is here."""
     told = display.world.reply(TournamentReply)
-    wanted = display.page.about if display.page.screen in ("tournament", "withdraw", "end") else display.world.entered
+    page = display.page
+    wanted = page.about.partition(" ")[0] if page.screen in _OF_ONE else display.world.entered
     return told if told is not None and told.tournament == wanted else None
 
 
@@ -450,8 +457,13 @@ def _directing(world: World, told: TournamentReply) -> Iterable[Row]:
         acts.append(("pause", "Pause it: matches go on, none begins"))
     requests = [(act, said, DirectRequest(0, told.tournament, act)) for act, said in acts]
     rows = [Row((said,), f"direct:{act}", Send(request)) for act, said, request in requests]
-    ending = Row(("End it",), "direct:end", Open(Page("end", about=told.tournament)))
-    yield from section("You are the organiser", [*rows, ending])
+    asked = [("end", "End it")]
+    if told.standings:
+        asked.insert(0, ("remove", "Remove a player"))
+    if _correctable(told):
+        asked.insert(0, ("correct", "Correct a result"))
+    rows += [Row((said,), f"direct:{act}", Open(Page(act, about=told.tournament))) for act, said in asked]
+    yield from section("You are the organiser", rows)
 
 
 def _withdrawing(world: World, told: TournamentReply) -> Iterable[Row]:
@@ -596,6 +608,121 @@ END = Screen(
 )
 
 
+# The organiser removes a player, and corrects a result.
+
+
+def _remove_rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the players to choose from, or the question about one."""
+    told = found(display)
+    code, _, name = display.page.about.partition(" ")
+    if name:
+        return [
+            Row((f"Remove {_name(name)}? They get no more opponents. A match that has begun goes on.",)),
+            Row((" ",)),
+            Row(("No, they stay",), "stay", Command.BACK),
+            Row(("Yes, remove them",), "remove", Send(DirectRequest(0, code, "remove", name))),
+        ]
+    return [_removed(told, each) for each in told.standings] if told is not None else WAITING
+
+
+def _removed(told: TournamentReply, row: TournamentStanding) -> Row:
+    if row.gone:
+        back = Send(DirectRequest(0, told.tournament, "add", row.player))
+        return Row((_name(row.player), "has left: take them back"), f"player:{row.player}", back)
+    return Row(
+        (_name(row.player),), f"player:{row.player}", Open(Page("remove", about=f"{told.tournament} {row.player}"))
+    )
+
+
+def _remove_word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    code, name = _directed(display), clean(rest, _MAX_NAME_CELLS)
+    if not code or not name:
+        return "Type remove and the name of a player of your tournament."
+    return Send(DirectRequest(0, code, "remove", name))
+
+
+REMOVE = Screen(
+    name="remove",
+    title=_title,
+    subtitle=lambda display: "remove a player",
+    rows=_remove_rows,
+    hints=lambda display: list_hints([CHOOSE, BACK], _remove_rows(display, 0)),
+    is_form=True,
+    words={"remove": _remove_word},
+    usage="remove NAME",
+)
+
+
+def _correctable(told: TournamentReply) -> list[TournamentBoard]:
+    return [each for each in told.boards if each.result is not None and each.second is not None]
+
+
+def _results_of(board: TournamentBoard) -> tuple[tuple[TournamentResult, str], ...]:
+    return (
+        ("1-0", f"{_name(board.first)} won"),
+        ("1/2-1/2", "draw"),
+        ("0-1", f"{_name(board.second)} won"),
+        ("0-0", "neither of them scores"),
+    )
+
+
+def _correct_rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the finished boards of the round, or the results of one to choose from."""
+    told = found(display)
+    if told is None:
+        return WAITING
+    code, _, number = display.page.about.partition(" ")
+    boards = _correctable(told)
+    chosen = next((each for each in boards if str(each.board) == number), None)
+    if chosen is None:
+        pages = [Page("correct", about=f"{code} {each.board}") for each in boards]
+        rows = [
+            replace(_board(display.world, told, each), enter=Open(page))
+            for each, page in zip(boards, pages, strict=True)
+        ]
+        return rows or [Row(("No match of this round has ended yet.",))]
+    said = f"Board {chosen.board}, {_name(chosen.first)} - {_name(chosen.second)}: {result_of(chosen)}. Make it:"
+    requests = [
+        (said, DirectRequest(0, code, "correct", None, max(1, told.round), chosen.board, result))
+        for result, said in _results_of(chosen)
+        if result != chosen.result
+    ]
+    return [
+        Row((said,)),
+        Row((" ",)),
+        *(Row((each,), f"result:{asked.result}", Send(asked)) for each, asked in requests),
+    ]
+
+
+def _correct_word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    told = found(display)
+    board, _, rest = rest.partition(" ")
+    result, _, note = rest.strip().partition(" ")
+    meant = next((each for each in get_args(TournamentResult) if each == result), None)
+    if told is None or meant is None or not (board.isascii() and board.isdecimal()):
+        return "Type correct, the board, the result and why: correct 2 1/2-1/2 both agreed. Or 1-0, 0-1, 0-0."
+    note = clean(note, _MAX_NOTE_CELLS)
+    return Send(DirectRequest(0, told.tournament, "correct", None, max(1, told.round), int(board[:6]), meant, note))
+
+
+CORRECT = Screen(
+    name="correct",
+    title=_title,
+    subtitle=lambda display: "correct a result",
+    rows=_correct_rows,
+    hints=lambda display: list_hints([CHOOSE, BACK], _correct_rows(display, 0)),
+    is_form=True,
+    words={"correct": _correct_word},
+    usage="correct BOARD RESULT WHY",
+)
+
+
+def _directed(display: Display) -> str:
+    """Return the code of the tournament that the organiser means: that of the page, or else the only one."""
+    told = found(display)
+    return told.tournament if told is not None else _named(display)
+
+
 # Making one.
 
 _FORMS: tuple[tuple[str, TournamentKind, int, int | None], ...] = (
@@ -610,8 +737,14 @@ _FORMS: tuple[tuple[str, TournamentKind, int, int | None], ...] = (
     ("King of the table: the winner stays", "king", 1, None),
 )
 """The kinds to choose from: their words, rounds or cycles, and minutes."""
+_ANONYMOUS = "guests only, under made-up names, without chat"
 _CLOCKS = tuple(time for time in TIMES if time is not None)
 _MAKE = Open(Page("organise"))
+
+
+def _make(display: Display) -> AnyCommand | None:
+    """Return the way to the form, if the host lets players make tournaments."""
+    return _MAKE if ORGANISING in display.world.features else None
 
 
 def _organise_rows(display: Display, now_ms: int) -> list[Row]:
@@ -621,11 +754,14 @@ def _organise_rows(display: Display, now_ms: int) -> list[Row]:
     rows = [
         Row((f"Game: {words.title_of(game)}",), "game", Change(_next_game)),
         Row((f"Clock: {words.clock_name(time)}",), "clock", Change(partial(_next_clock, by=1))),
+        Row((f"Players: {_ANONYMOUS if page.is_anonymous else 'everybody'}",), "players", Change(_anonymous)),
         Row(("Make it, as one of these:",), is_heading=True),
     ]
     for said, kind, rounds, minutes in _FORMS:
         name = clean(f"{ours}: {_kind(kind)}", _MAX_TITLE_CELLS)
-        request = OrganiseRequest(0, name, kind, time, game, rounds, minutes=minutes)
+        request = OrganiseRequest(
+            0, name, kind, time, game, rounds, minutes=minutes, legs=None, anonymous=page.is_anonymous
+        )
         rows.append(Row((said,), f"{kind}:{rounds}:{minutes}", Send(request)))
     return rows
 
@@ -643,13 +779,17 @@ def _next_clock(display: Display, *, by: int) -> tuple[Display, tuple[Request, .
     return display.with_page(replace(display.page, time=(display.page.time + by) % len(_CLOCKS))), ()
 
 
+def _anonymous(display: Display) -> tuple[Display, tuple[Request, ...]]:
+    return display.with_page(replace(display.page, is_anonymous=not display.page.is_anonymous)), ()
+
+
 ORGANISE = Screen(
     name="organise",
     title=lambda display: "Make a tournament",
     rows=_organise_rows,
-    keys={"g": Change(_next_game), "t": Change(partial(_next_clock, by=1))},
+    keys={"g": Change(_next_game), "t": Change(partial(_next_clock, by=1)), "p": Change(_anonymous)},
     hints=lambda display: list_hints(
-        [KeyHint("Enter", "choose", "c-m"), KeyHint("g", "game", "g"), KeyHint("t", "clock", "t"), BACK],
+        [CHOOSE, KeyHint("g", "game", "g"), KeyHint("t", "clock", "t"), KeyHint("p", "players", "p"), BACK],
         _organise_rows(display, 0),
     ),
     is_form=True,
@@ -690,7 +830,9 @@ def _list_rows(display: Display, now_ms: int) -> list[Row]:
     if told is None:
         return WAITING
     rows = tournament_rows(told.tournaments)
-    others = [Row(("By a code",), "code:", Begin(Entry.CODE)), Row(("Make a tournament",), "make:", _MAKE)]
+    others = [Row(("By a code",), "code:", Begin(Entry.CODE))]
+    if _make(display) is not None:
+        others.append(Row(("Make a tournament",), "make:", _MAKE))
     return [*(rows or [Row(("There is no tournament now.",))]), *others]
 
 
@@ -711,9 +853,14 @@ TOURNAMENTS = Screen(
     requests=_list_requests,
     replies=(TournamentList,),
     refused=page_before,
-    keys={"c": Begin(Entry.CODE), "m": _MAKE},
+    keys={"c": Begin(Entry.CODE), "m": _make},
     hints=lambda display: list_hints(
-        [KeyHint("Enter", "open", "c-m"), KeyHint("c", "code", "c"), KeyHint("m", "make one", "m"), BACK],
+        [
+            KeyHint("Enter", "open", "c-m"),
+            KeyHint("c", "code", "c"),
+            *([] if _make(display) is None else [KeyHint("m", "make one", "m")]),
+            BACK,
+        ],
         _list_rows(display, 0),
     ),
     entrance=Entrance("t", "tournaments", "Open your tournament, or the list of all.", _from_lobby),

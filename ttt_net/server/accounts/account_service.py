@@ -13,6 +13,7 @@ from ttt_net.server.journal import Asker, PastQuestion, queries
 from ttt_net.server.journal.past import PastAnswer
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
+from ttt_net.server.matchmaking.tournament_service import Tournaments
 from ttt_net.server.players import FORGOTTEN, PlayerId, still_playing
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
@@ -33,9 +34,15 @@ class AccountService:
     """Carries out the requests. Each is answered once it is in the journal."""
 
     def __init__(
-        self, services: Services, registry: MatchRegistry, matchmaker: Matchmaker, sessions: SessionService
+        self,
+        services: Services,
+        registry: MatchRegistry,
+        matchmaker: Matchmaker,
+        sessions: SessionService,
+        tournaments: Tournaments,
     ) -> None:
         self._services = services
+        self._tournaments = tournaments
         self._registry = registry
         self._matchmaker = matchmaker
         self._sessions = sessions
@@ -51,6 +58,7 @@ class AccountService:
                 assert_never(request)
 
     def _rename(self, session: Session, request: wire.RenameRequest) -> None:
+        self._tournaments.must_keep_name(session)
         self._services.rate_limiter.check("renames", session.player)
         name = checked_here(request.name, self._services, session.connection.metered_as)
         self._services.rate_limiter.spend("renames", session.player, session.connection.metered_as)

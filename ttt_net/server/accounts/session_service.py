@@ -273,6 +273,7 @@ class SessionService:
             "seats": True,
             "blocks": True,
             "tournaments": True,
+            "organise": limits.allow_tournaments,
             "or_casual": True,  # an older node does not know the field
         }
         return [feature for feature, is_offered in offered.items() if is_offered]

@@ -165,7 +165,9 @@ class AdminCommands:
     def _create_tournament(self, asked: protocol.CreateTournament, answer: ReplyTo) -> None:
         tournaments = self._hub.tournaments
         tournaments.must_be_read()
-        opened = tournaments.checked(OrganiseRequest(0, **msgspec.structs.asdict(asked)), None)
+        terms = msgspec.structs.asdict(asked)
+        own = {each: terms.pop(each) for each in ("per_address", "spare")}
+        opened = tournaments.checked(OrganiseRequest(0, **terms), None, **own)
 
         def done(desk: TournamentDesk) -> None:
             self._note("tournament", f"{desk.now.id} was made: {desk.now.terms.name}")

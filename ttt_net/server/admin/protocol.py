@@ -218,7 +218,11 @@ class Drain(AdminRequest, frozen=True):
 
 
 class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
-    """Create a tournament of the host; the reply is a `TournamentSheet`. The fields are those of `organise`."""
+    """Create a tournament of the host; the reply is a `TournamentSheet`. The fields are those of `organise`, and more.
+
+    `per_address`: from an address where somebody has entered, so many players may connect, even if the server's limits
+    are lower. `spare`: a connected bot that plays while the number of players is odd.
+    """
 
     role = "host"
 
@@ -235,7 +239,10 @@ class CreateTournament(AdminRequest, frozen=True, tag="create_tournament"):
     starts_in_s: StartSeconds | None = None
     minutes: Minutes | None = None
     chat: bool = True
-    legs: Legs = 1
+    legs: Legs | None = 1
+    anonymous: bool = False
+    per_address: Annotated[int, Meta(ge=2, le=200)] | None = None
+    spare: Name | None = None
 
 
 class ListTournaments(AdminRequest, frozen=True, tag="tournaments"):

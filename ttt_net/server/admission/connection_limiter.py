@@ -46,6 +46,8 @@ RESERVED = 1 / 20
 """Places above the limit, as a fraction of it, for players who return to an unfinished match."""
 RESERVED_TO_ONE = 4
 """Connections of one address that may use reserved places before their `hello`."""
+_OF_CROWD = 2
+"""Connections for each player of a crowd: pages that load have several."""
 MODEST = 10
 """Connections that each address may keep: idle ones are dropped only from addresses with more."""
 _LOOKED_AFTER_MS = 100
@@ -113,7 +115,7 @@ class ConnectionLimiter:
         if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
             return None
         network = self._holder(peer)
-        most = self._limits.max_per_address + POLITE_TO_ONE
+        most = max(self._limits.max_per_address, _OF_CROWD * self._rate_limiter.crowd_of(network)) + POLITE_TO_ONE
         if self._live[network] >= most or self._rate_limiter.is_flooded("openings", network):
             return "address"
         return "work" if self._shares.is_overdrawn(network, wider_networks(peer)) else None
@@ -223,11 +225,13 @@ class ConnectionLimiter:
         self._of_address.setdefault(network, {})[one] = None
         wider = wider_networks(one.address)
         one.account = self._shares.account_of(network, wider)
-        most = self._limits.max_per_address
+        least = _OF_CROWD * self._rate_limiter.crowd_of(network)
+        most = max(self._limits.max_per_address, least)
         for each, times in zip((network, *wider), (1, *WIDER), strict=False):
             self._live[each] += 1
-            if self._live[each] > most * times:
-                one.turned_away = _full(429, "your address", "max_per_address", most * times)
+            most_here = max(self._limits.max_per_address * times, least)
+            if self._live[each] > most_here:
+                one.turned_away = _full(429, "your address", "max_per_address", most_here)
         try:
             self._rate_limiter.check_of_address("floods", network)
             self._rate_limiter.spend_of_address("openings", network)

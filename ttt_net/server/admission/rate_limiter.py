@@ -1,7 +1,7 @@
 """Limit rates: token buckets by player and by address, in bounded memory."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Mapping
 from typing import get_args
 
 from ttt_net.errors import Code, Refusal
@@ -9,6 +9,8 @@ from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
 from ttt_net.server.settings.setting import Rate
 
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
+_OF_CROWDS = {"registrations": 2, "openings": 20}
+"""How often each player of a crowd may do what is limited for addresses: a page opens up to six connections."""
 TOLD = frozenset(
     {"registrations", "renames", "wrong_codes", "codes", "reports", "blocks"}
     | {"challenges", "tournaments", "matches", "writes", "bytes"}
@@ -59,6 +61,11 @@ class Bucket:
         """Return how many tokens a full bucket has more; with a debt, this exceeds its capacity."""
         return self._rate.count - self._tokens_at(now_ms)
 
+    def resize(self, rate: Rate, now_ms: int) -> None:
+        """Change the rate; used tokens stay used, but a lower rate makes no new debt."""
+        used, debt = self.used(now_ms), min(0.0, self._tokens_at(now_ms))
+        self._rate, self._tokens, self._at_ms = rate, max(rate.count - used, debt), now_ms
+
     @property
     def is_flooded(self) -> bool:
         """Whether the debt is as large as the burst: the client ignores refusals."""
@@ -77,9 +84,23 @@ class RateLimiter:
         self._limits = limits
         self._now_ms = now_ms
         self._most = most
-        self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
+        self._buckets: OrderedDict[tuple[str, int | str], Bucket] = OrderedDict()
+        self._crowds: dict[str, int] = {}
         self.untold: Counter[tuple[str, int | str]] | None = None
         """Used amounts of `TOLD` limits, by player or address, for the other nodes; None without a cluster."""
+
+    def crowds_are(self, crowds: Mapping[str, int]) -> None:
+        """Raise the limits of these addresses to those of so many players, where the usual ones are lower."""
+        changed = {each for each in {*crowds, *self._crowds} if crowds.get(each) != self._crowds.get(each)}
+        if changed:
+            self._crowds = dict(crowds)
+            for (act, holder), bucket in self._buckets.items():
+                if holder in changed:
+                    bucket.resize(self._rate(act, holder), self._now_ms())
+
+    def crowd_of(self, address: str) -> int:
+        """Return how many players of an address the limits have to suffice for; 0: the usual limits apply."""
+        return self._crowds.get(address, 0)
 
     def tell(self, act: str, player: int) -> None:
         """Let the other nodes of a cluster count an action of a player that only this one saw."""
@@ -88,9 +109,7 @@ class RateLimiter:
 
     def taken_elsewhere(self, act: str, holder: int | str, count: float) -> None:
         """Count the use of a player, or an address, on another node of the cluster."""
-        is_shared = isinstance(holder, str) and act not in _OF_ADDRESSES and act != "bytes"
-        people = self._limits.players_per_address if is_shared else 1
-        self._bucket(act, holder, people).take(self._now_ms(), count)
+        self._bucket(act, holder).take(self._now_ms(), count)
 
     def spend(self, act: PlayerAct, player: int, address: str | None) -> None:
         """Count one action of a player.
@@ -107,7 +126,7 @@ class RateLimiter:
     def share(self, act: PlayerAct, address: str | None, times: int = 1) -> None:
         """Count an action against the limit for all players of an address, many times that of one."""
         if address is not None:
-            self._take(act, address, "for one address", times, self._limits.players_per_address)
+            self._take(act, address, "for one address", times)
 
     def check_share(self, act: PlayerAct, address: str | None) -> None:
         """Reject what the next `share` would reject, without counting."""
@@ -177,31 +196,36 @@ class RateLimiter:
         """Return the number of buckets."""
         return len(self._buckets)
 
-    def _check(self, act: str, holder: Hashable, whose: str) -> None:
+    def _check(self, act: str, holder: int | str, whose: str) -> None:
         bucket = self._buckets.get((act, holder))
         wait_ms = bucket.wait_ms(self._now_ms()) if bucket else 0
         if wait_ms:
             raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
-    def _take(self, act: str, holder: int | str, whose: str, times: int = 1, people: int = 1) -> None:
-        wait_ms = self._bucket(act, holder, people).take(self._now_ms(), times)
+    def _take(self, act: str, holder: int | str, whose: str, times: int = 1) -> None:
+        wait_ms = self._bucket(act, holder).take(self._now_ms(), times)
         if wait_ms:
-            raise _too_many(act, self._rate(act, people), whose, wait_ms)
+            raise _too_many(act, self._rate(act, holder), whose, wait_ms)
         if self.untold is not None and act in TOLD:
             self.untold[act, holder] += times
 
-    def _rate(self, act: str, people: int) -> Rate:
-        """Return the rate for this many people together."""
+    def _rate(self, act: str, holder: int | str) -> Rate:
+        """Return the rate of a player, or of all players of an address together."""
         if act == "bytes":
             return Rate(self._limits.daily_mb * _MB, _DAY_S)
         rate: Rate = getattr(self._limits, act)
-        return rate if people == 1 else Rate(rate.count * people, rate.period_s)
+        if not isinstance(holder, str):
+            return rate
+        crowd = self._crowds.get(holder, 0)
+        if act in _OF_ADDRESSES:
+            return Rate(max(rate.count, _OF_CROWDS.get(act, 0) * crowd), rate.period_s)
+        return Rate(rate.count * max(self._limits.players_per_address, crowd), rate.period_s)
 
-    def _bucket(self, act: str, holder: Hashable, people: int = 1) -> Bucket:
+    def _bucket(self, act: str, holder: int | str) -> Bucket:
         key = (act, holder)
         bucket = self._buckets.get(key)
         if bucket is None:
-            bucket = self._buckets[key] = Bucket(self._rate(act, people), self._now_ms())
+            bucket = self._buckets[key] = Bucket(self._rate(act, holder), self._now_ms())
             if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         else:

@@ -43,6 +43,7 @@ from ttt_net.server.journal.entries import (
     SetBlock,
 )
 from ttt_net.server.players import PlayerId
+from ttt_net.tournaments.tournament import AnyFact, Opened
 
 log = logging.getLogger(__name__)
 
@@ -364,12 +365,23 @@ def as_of_form(entry: AnyLoggedEntry, form: int) -> AnyLoggedEntry:
 
     Raises `Refusal` if the form lacks the entry, until all nodes run a release that has it.
     """
-    if (form < 2 and isinstance(entry, _SINCE_2)) or (form < 4 and isinstance(entry, _SINCE_4)):
+    if (
+        (form < 2 and isinstance(entry, _SINCE_2))
+        or (form < 4 and isinstance(entry, _SINCE_4))
+        or (form < 5 and isinstance(entry, AppendTournament) and _has_terms_of_5(entry.facts[0]))
+    ):
         raise Refusal(Code.RESTARTING, "the servers are being renewed, and cannot do that yet; try again later", 10_000)
     if form < 3 and isinstance(entry, AppendEvents) and not entry.is_plain:
         older = (restruct(event, rules=1) if isinstance(event, Started) else event for event in entry.events)
         return restruct(entry, events=tuple(older))
     return restruct(entry, network=None) if form < 2 and isinstance(entry, FileReport) else entry
+
+
+def _has_terms_of_5(fact: AnyFact) -> bool:
+    if not isinstance(fact, Opened):
+        return False
+    terms = fact.terms
+    return terms.anonymous or terms.per_address is not None or terms.spare is not None
 
 
 _SINCE_2, _SINCE_4 = (SetBlock, CloseReports), (AppendTournament, BeginBoards)

@@ -19,6 +19,7 @@ from typing import NamedTuple, assert_never
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.games import find_game, game_name
+from ttt_net.games.values import UNEVEN
 from ttt_net.messages import PlayerInfo, TournamentPlace
 from ttt_net.pairing.lobby import CODE_LETTERS
 from ttt_net.server.accounts.online_players import Session
@@ -65,6 +66,8 @@ MAX_ENDED = 50
 """The number of finished tournaments kept in memory; others are read on request."""
 MAX_QUEUED = 1_000
 """The maximal number of requests that wait for one tournament; each is a write."""
+MAX_CROWDS = 8
+"""The number of addresses for which a tournament may raise the limits: those whose players entered first."""
 MAX_ROWS = 50
 LATEST = 30
 """The latest results that are told of a tournament without rounds."""
@@ -166,6 +169,17 @@ class Tournaments:
         for code in ended[:-MAX_ENDED]:
             del self.desks[code]
         self._list.tick()
+        self._services.rate_limiter.crowds_are(self._crowds())
+
+    def _crowds(self) -> dict[str, int]:
+        """Return the addresses from which players of a tournament are connected that lets more of them in."""
+        found: dict[str, int] = {}
+        for desk in self.desks.values():
+            most = desk.now.terms.per_address
+            if most is not None and not desk.now.is_over:
+                for address in islice(desk.addresses(), MAX_CROWDS):
+                    found[address] = max(most, found.get(address, 0))
+        return found
 
     def left(self, session: Session) -> None:
         """Stop sending to a session."""
@@ -181,6 +195,12 @@ class Tournaments:
         if self._may_miss(code):
             return len(code) == CODE_LENGTH
         return code in self.desks and not self.desks[code].now.is_over
+
+    def must_keep_name(self, session: Session) -> None:
+        """Raise `Refusal` if a guest plays in an anonymous tournament, where everybody has a made-up name."""
+        for desk in self.desks.values():
+            if desk.now.terms.anonymous and not desk.now.is_over and desk.now.entrant_of(session.player) is not None:
+                raise Refusal(Code.NOT_IN_TOURNAMENT, "in an anonymous tournament, players keep their made-up names")
 
     def is_quiet(self, code: str) -> bool:
         """Tell whether only phrases are said in the matches of a tournament."""
@@ -301,7 +321,13 @@ class Tournaments:
 
         self.open(opened, session.info.name, done, partial(session.refuse, request.id))
 
-    def checked(self, request: wire.OrganiseRequest, organiser: PlayerId | None) -> Opened:
+    def checked(
+        self,
+        request: wire.OrganiseRequest,
+        organiser: PlayerId | None,
+        per_address: int | None = None,
+        spare: str | None = None,
+    ) -> Opened:
         """Return the first fact of a tournament. Raises `Refusal` if it is not allowed."""
         services = self._services
         wall_ms = services.wall_ms()
@@ -314,6 +340,9 @@ class Tournaments:
         most = services.limits.tournament_players
         if request.full is not None and request.full > most:
             raise Refusal(Code.BAD_TOURNAMENT, f"here a tournament has {most} players at most")
+        bot = None if spare is None else services.players.find(spare)
+        if spare is not None and (bot is None or not bot.is_bot):
+            raise Refusal(Code.UNKNOWN_PLAYER, f"no bot called {spare} is here now")
         terms = Terms(
             name=name,
             kind=request.kind,
@@ -326,10 +355,13 @@ class Tournaments:
             pause_s=request.pause_s,
             minutes=request.minutes,
             chat=request.chat,
-            legs=request.legs,
+            legs=legs_of(request),
             full=request.full,
             starts_ms=None if request.starts_in_s is None else wall_ms + 1_000 * request.starts_in_s,
             most=most,
+            anonymous=request.anonymous,
+            per_address=per_address,
+            spare=None if bot is None else bot.info.name,
         )
         return director.opened(terms, organiser, wall_ms)
 
@@ -371,6 +403,9 @@ class Tournaments:
         desk = self._found(session, code)
         if desk.now.terms.rated:
             self._eligibility.must_be_ratable(session, (desk.now.terms.game,))
+        if desk.now.terms.anonymous and not session.is_guest:
+            sentence = "only guests play in that tournament: come without a name, on the page in a private window"
+            raise Refusal(Code.NOT_WELCOME, sentence)
 
         def decide() -> list[AnyFact]:
             return director.enter(desk.now, session.player, self._services.wall_ms())
@@ -395,7 +430,7 @@ class Tournaments:
         now = desk.now
         match asked.act:
             case "start":
-                desk.ask(self._at(partial(director.start, now)), done, failed)
+                desk.ask(desk.start, done, failed)
             case "pause":
                 desk.ask(self._at(partial(director.pause, now)), done, failed)
             case "resume":
@@ -429,7 +464,7 @@ class Tournaments:
         if player is not None:
             desk.ask(self._at(partial(decide, desk.now, player)), done, failed)
             return
-        if asked.act == "remove" or not is_host:
+        if asked.act == "remove" or not is_host or desk.now.terms.anonymous:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name has entered; players enter by the code themselves")
 
         def found(known: tuple[PlayerId, str]) -> None:
@@ -497,6 +532,13 @@ class Tournaments:
             if player in desk.names:
                 desk.names[player] = name
                 desk.changed()
+
+
+def legs_of(request: wire.OrganiseRequest) -> int:
+    """Return how many matches a pairing has: by the game, if that is not said."""
+    if request.legs is not None:
+        return request.legs
+    return 2 if request.kind not in wire.WITHOUT_ROUNDS and game_name(request.game) in UNEVEN else 1
 
 
 class TournamentDesk:
@@ -659,15 +701,38 @@ class TournamentDesk:
             case None:
                 pass
             case "begin":
-                self._write(director.start(now, at_ms))
+                self._write(self.start())
             case "close":
                 self._write(director.closed(now, at_ms))
             case "replay":
                 self._begin(director.replay_of(now, self._registry.new_id, at_ms))
             case "pair":
-                self._pair()
+                changed = director.seat_spare(now, at_ms, self._spare())
+                if changed:
+                    self._write(changed)
+                else:
+                    self._pair()
             case _:
                 assert_never(due)
+
+    def start(self) -> list[AnyFact]:
+        """Return the start of the tournament. Raises `Refusal` if it cannot begin."""
+        return director.start(self.now, self._services.wall_ms(), self._spare())
+
+    def _spare(self) -> PlayerId | None:
+        """Return the bot that plays while the number of players is odd, if there is one and it is connected."""
+        name = self.now.terms.spare
+        session = None if name is None else self._services.players.find(name)
+        if session is None or not session.is_bot:
+            return None
+        self.names[session.player] = session.info.name
+        return session.player
+
+    def addresses(self) -> Iterable[str]:
+        """Return the addresses of connected players, each once, in the order in which their first player entered."""
+        sessions = (self._services.players.get(self.now.entrants[entrant].player) for entrant in self.now.present)
+        found = (session.connection.metered_as for session in sessions if session is not None)
+        return dict.fromkeys(address for address in found if address is not None)
 
     def _pair(self) -> None:
         now = self.now

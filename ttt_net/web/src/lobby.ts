@@ -68,7 +68,7 @@ const tiles = (): Tree =>
     button([icon("devices"), w.onThisDevice], () => go("/#here"), "large", "", { key: "here" }),
     state.features.includes("puzzle") && button([icon("puzzle"), w.puzzleOfDay], () => go("/#puzzle"), "large", "", { key: "puzzle" }),
     button([icon("trophy"), w.leaderboard], () => go("/#leaders"), "large", "", { key: "leaders" }),
-    state.features.includes("tournaments") && button([icon("trophy"), w.makeTournament], () => go("/#t=new"), "large", "", { key: "tournament" }),
+    state.features.includes("organise") && button([icon("trophy"), w.makeTournament], () => go("/#t=new"), "large", "", { key: "tournament" }),
   );
 
 function waiting(): Child {

@@ -489,7 +489,8 @@ export interface OrganiseRequest {
   starts_in_s?: number | null;
   minutes?: number | null;
   chat?: boolean;
-  legs?: number;
+  legs?: number | null;
+  anonymous?: boolean;
 }
 
 export interface OutcomeInfo {

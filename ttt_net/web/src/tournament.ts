@@ -3,7 +3,7 @@
 import { clockNow, link, request, say, site, unseek } from "./actions.js";
 import { bar } from "./bar.js";
 import { board, colours } from "./board.js";
-import { button, type Child, choices, form, h, line, panel, screen, type Tree } from "./dom.js";
+import { button, check, type Child, choices, form, h, joined, line, panel, screen, type Tree } from "./dom.js";
 import { terms, titleOf, wishOf } from "./games.js";
 import { f, type Language, language, listed, many, w } from "./i18n.js";
 import { go, place, turnBack } from "./place.js";
@@ -159,10 +159,17 @@ function ownTurn({ waiting }: TournamentReply): string {
   return before < 0 ? t.byItself : before ? many(t.before, before) : t.youNext;
 }
 
-function resultOf({ first, second, result, corrected, forfeit, void: isVoid }: TournamentBoard): string {
+/** The points of both players from the finished matches of a pairing of two; empty for a single match. */
+const scoreOf = ({ legs }: TournamentBoard): string => (legs ? legs.map((half) => half / 2).join("–") : "");
+
+function resultOf(each: TournamentBoard): string {
+  const { first, second, result, corrected, forfeit, void: isVoid } = each;
   if (isVoid) return t.notCounted;
   if (!second) return t.noOpponent;
-  if (!result) return t.playing;
+  return joined([!result ? t.playing : outcomeOf(first, second, result, corrected, forfeit), scoreOf(each)]);
+}
+
+function outcomeOf(first: string, second: string, result: string, corrected?: boolean, forfeit?: boolean): string {
   const said = result === "1/2-1/2" ? t.draw : result === "0-0" ? t.noPoints : f(t.winner, result === "1-0" ? first : second);
   return corrected ? f(t.corrected, said) : forfeit ? f(t.byForfeit, said) : said;
 }
@@ -322,7 +329,8 @@ const KINDS = ["swiss", "round_robin", "knockout", "arena", "king"] as const;
 const CLOCKS = ["1+0", "3+2", "5+3", "10+5"] as const;
 const ROUNDS = ["3", "5", "7"] as const;
 const MINUTES = ["20", "40", "60"] as const;
-const wanted = { kind: "swiss" as (typeof KINDS)[number], pace: "3+2" as (typeof CLOCKS)[number], rounds: "5" as (typeof ROUNDS)[number], minutes: "40" as (typeof MINUTES)[number] };
+const LEGS = ["1", "2"] as const;
+const wanted = { isAnonymous: false, legs: "" as (typeof LEGS)[number] | "", kind: "swiss" as (typeof KINDS)[number], pace: "3+2" as (typeof CLOCKS)[number], rounds: "5" as (typeof ROUNDS)[number], minutes: "40" as (typeof MINUTES)[number] };
 
 function organiseScreen(): Tree {
   const choose = (fields: Partial<typeof wanted>): void => {
@@ -341,18 +349,20 @@ function organiseScreen(): Tree {
       choices(t.kind, KINDS.map((kind) => [kind, capital(t.kinds[kind] ?? kind)] as const), wanted.kind, (kind) => choose({ kind })),
       wanted.kind === "swiss" && choices(t.rounds, ROUNDS.map((each) => [each, each] as const), wanted.rounds, (rounds) => choose({ rounds })),
       wanted.kind === "arena" && choices(t.minutes, MINUTES.map((each) => [each, each] as const), wanted.minutes, (minutes) => choose({ minutes })),
+      hasRounds(wanted) && choices(t.legs, [["", t.legsByGame], ...LEGS.map((each) => [each, each] as const)] as const, wanted.legs, (legs) => choose({ legs })),
       choices(w.clock, CLOCKS.map((pace) => [pace, pace] as const), wanted.pace, (pace) => choose({ pace })),
+      check(t.guestsOnly, wanted.isAnonymous, (isAnonymous) => choose({ isAnonymous })),
       h("button.primary.large", w.makeTournament),
     ),
   );
 }
 
 async function organise(name: string, game: string): Promise<void> {
-  const { kind, pace, rounds, minutes } = wanted;
+  const { kind, pace, rounds, minutes, legs, isAnonymous } = wanted;
   const { time } = wishOf({ ...ui.choice, pace });
   const length = kind === "swiss" ? { rounds: Number(rounds) } : kind === "arena" ? { minutes: Number(minutes) } : { rounds: 1 };
   const before = state.tournament;
-  if (!(await request({ type: "organise", name, kind, game, time: time!, ...length } as OrganiseRequest))) return;
+  if (!(await request({ type: "organise", name, kind, game, time: time!, ...length, legs: legs && hasRounds(wanted) ? Number(legs) : null, anonymous: isAnonymous } as OrganiseRequest))) return;
   if (state.tournament !== before) go(`/#t=${state.tournament!.tournament}`);
   else isMade = true;
 }
@@ -462,13 +472,13 @@ function standingsOf({ standings, tournament }: TournamentReply): Tree {
 }
 
 /** A small running board, with both names and clocks. */
-function small({ board: number, first, second, match: id }: TournamentBoard): Tree {
+function small({ board: number, first, second, match: id, legs }: TournamentBoard): Tree {
   const match = state.matches.get(id ?? "");
   const look = match && { game: match.game, position: match.position, last: match.game.move_cells[match.moves.at(-1) ?? -1] ?? -1, prefix: `b${number}-` };
   const still = { canMove: false, ghost: -1, ghostMark: "", isPending: false, focus: -1, fading: -1, hints: "", alarms: "", isLoss: false, isFlat: true };
   const side = (name: string, n: number) => {
     const ms = match ? leftMs(match, n, clockNow()) : null;
-    return h("span.side", { class: [`of-${n ? "O" : "X"}`, match?.position.to_move === n && "active"] }, h("bdi", name), ms !== null && h("span.clock", clockFace(ms)));
+    return h("span.side", { class: [`of-${n ? "O" : "X"}`, match?.position.to_move === n && "active"] }, h("bdi", name), legs && h("strong", legs[n]! / 2), ms !== null && h("span.clock", clockFace(ms)));
   };
   return h(
     "figure.board-of",
