@@ -457,12 +457,11 @@ def _directing(world: World, told: TournamentReply) -> Iterable[Row]:
         acts.append(("pause", "Pause it: matches go on, none begins"))
     requests = [(act, said, DirectRequest(0, told.tournament, act)) for act, said in acts]
     rows = [Row((said,), f"direct:{act}", Send(request)) for act, said, request in requests]
-    asked = [("end", "End it")]
-    if told.standings:
-        asked.insert(0, ("remove", "Remove a player"))
     if _correctable(told):
-        asked.insert(0, ("correct", "Correct a result"))
-    rows += [Row((said,), f"direct:{act}", Open(Page(act, about=told.tournament))) for act, said in asked]
+        rows.append(Row(("Correct a result",), "direct:correct", Open(Page("correct", about=told.tournament))))
+    if told.standings:
+        rows.append(Row(("Remove a player",), "direct:remove", Open(Page("remove", about=told.tournament))))
+    rows.append(Row(("End it",), "direct:end", Open(Page("end", about=told.tournament))))
     yield from section("You are the organiser", rows)
 
 
