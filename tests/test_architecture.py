@@ -353,6 +353,7 @@ LAZY = {
     "ttt_net.server.admin.admin_server": "an optional library",
     "ttt_net.server.process.announcing": "a library for terminals",
     "ttt_net.server.settings.listening": "libraries for what is announced, and for self-signed certificates",
+    "ttt_net.server.wire.previews": "an optional library",
     "ttt_net.sdk.trust": "a library for what is encrypted",
     "ttt_net.text": "tables for what is not ASCII",
     "ttt_net.games.catalogue": "the search for games of other packages",

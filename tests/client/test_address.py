@@ -52,3 +52,4 @@ def test_a_title_cannot_move_the_cursor(tmp_path: Path) -> None:
 def test_the_code_of_a_tournament_is_taken_where_that_of_an_invitation_is() -> None:
     assert code_of("bcdfg") == "BCDFG"
     assert read_address("http://localhost:8765/j#BCDFG").code == "BCDFG"
+    assert read_address("http://localhost:8765/j?connect4#BCDFG").code == "BCDFG"

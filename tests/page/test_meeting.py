@@ -18,7 +18,7 @@ def test_a_friend_opens_a_link_or_scans_it_and_plays(place: Place) -> None:
     ann.prefer("connect4", "3+2").come("Ann")
     ann.press("Invite a friend")
     address = ann.page.get_by_label("Address").input_value()
-    assert address.startswith(f"{place.url}/j#")
+    assert address.startswith(f"{place.url}/j?")
     drawn = ann.page.locator(".qr path").get_attribute("d") or ""
     dark = {tuple(map(int, place.split("h")[0].split())) for place in drawn.split("M")[1:]}
     size = max(x for x, _ in dark) + 1

@@ -39,6 +39,7 @@ from ttt_net.server.wire.http import (
     PUZZLES,
     READY,
     YEAR_S,
+    Asset,
     TurnedAway,
     answer_http,
     coming_puzzles,
@@ -47,6 +48,7 @@ from ttt_net.server.wire.http import (
     own_pages,
     turn_away,
 )
+from ttt_net.server.wire.previews import match_at, preview
 
 _SingleRequest = (
     wire.MatchesRequest
@@ -283,7 +285,6 @@ class Hub:
         membership = self.services.membership
         is_ready = request.path.partition("?")[0] != READY or self.unready is None
         nodes = membership.known_urls() if membership else ()
-        made = coming_puzzles(day_of(self.services.wall_ms())) if request.path == PUZZLES else None
         answer = answer_http(
             request,
             origins,
@@ -292,9 +293,18 @@ class Hub:
             is_closed=self._is_closed(),
             is_ready=is_ready,
             nodes=nodes,
-            made=made,
+            made=self._made_for(request.path) if "Upgrade" not in request.headers else None,
         )
         return answer and self._secured(answer)
+
+    def _made_for(self, target: str) -> Asset | None:
+        """Return what the server makes for an address in place of a file: the next puzzles, or a preview of a link."""
+        if target == PUZZLES:
+            return coming_puzzles(day_of(self.services.wall_ms()))
+        match_id = match_at(target)
+        room = self._rooms.get(match_id) if match_id else None
+        match = room.match if room is not None and room.match is not None and not room.match.is_private else None
+        return preview(target, match, self._own_pages)
 
     def _is_closed(self) -> bool:
         """Tell whether nothing may start here, temporarily or permanently."""

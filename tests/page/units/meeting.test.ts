@@ -94,7 +94,7 @@ test("an address goes to the clipboard, by the old way without one, and is shown
   Object.assign(document, { execCommand: () => isAllowed });
   await page.press("Copy the link");
   const field = await page.until(".copied input");
-  assert.equal((field as HTMLInputElement).value, "http://here/j#ABC123");
+  assert.equal((field as HTMLInputElement).value, "http://here/j?tictactoe#ABC123");
   isAllowed = true;
   await page.press("Copy the link");
   await page.until(".toast", "The link is copied.");
@@ -103,7 +103,7 @@ test("an address goes to the clipboard, by the old way without one, and is shown
   try {
     await page.press("Copy the link");
     await page.until(".toast", "The link is copied.");
-    assert.deepEqual(copied, ["http://here/j#ABC123"]);
+    assert.deepEqual(copied, ["http://here/j?tictactoe#ABC123"]);
   } finally {
     delete known.clipboard;
   }
@@ -263,7 +263,7 @@ test("a visitor invites a friend by one tap, without a name, and the share sheet
     assert.deepEqual(fields(page.of("invite"), "game"), [["tictactoe"]]);
     await page.says(INVITATION);
     await page.until(".code", "ABC123");
-    assert.deepEqual(shared, ["http://here/j#ABC123"]);
+    assert.deepEqual(shared, ["http://here/j?tictactoe#ABC123"]);
     await page.says(INVITATION);
     assert.equal(shared.length, 1, "a later invitation is sent by hand");
   } finally {

@@ -18,6 +18,7 @@ from datetime import date
 from email.utils import formatdate
 from functools import cache, lru_cache
 from hashlib import sha256
+from html import escape
 from http import HTTPStatus
 from importlib.resources import files
 from typing import NamedTuple
@@ -71,6 +72,10 @@ _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PREVIEW_PICTURE = re.compile(r'(property="og:image" content=")(/)')
 """Programs that preview links accept only absolute addresses."""
+_PREVIEW = re.compile(r'(property="og:image" content=")[^"]*')
+_SMALL_CARD = '<meta name="twitter:card" content="summary">'
+_LARGE_CARD = '<meta name="twitter:card" content="summary_large_image">'
+"""How large the picture of a preview may be."""
 _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """The addresses of the page: the lobby, an invitation with its code after a `#` or in the path, a match by its id."""
 
@@ -102,7 +107,7 @@ def find_asset(path: str, address: str = "", rated: tuple[str, ...] = ()) -> Ass
 def coming_puzzles(today: date) -> Asset:
     """Return the puzzles of the next days as a file."""
     body = msgspec.json.encode(describe_coming_puzzles(today, _PUZZLE_DAYS))
-    return _asset("puzzles.json", body, None, "public, max-age=3600")
+    return make_asset("puzzles.json", body, "public, max-age=3600")
 
 
 def page_files() -> dict[str, bytes]:
@@ -169,6 +174,22 @@ def _assets(address: str, games: tuple[str, ...], rated: tuple[str, ...]) -> Map
     }
     pages = {"/": index, "/j": invited}
     return {at: _asset(_INDEX, text.encode(), None, "no-cache", links) for at, text in pages.items()} | kept
+
+
+@lru_cache(maxsize=64)
+def preview_page(address: str, rated: tuple[str, ...], place: str, title: str, picture: str) -> Asset:
+    """Return the page at `/` or `/j` with another title for previews, and another picture if there is one."""
+    page = _assets(address, names(), rated)[place]
+    text = _DESCRIPTION.sub(lambda found: found[1] + escape(title), page.body.decode())
+    if picture:
+        text = _PREVIEW.sub(lambda found: f"{found[1]}{address}{escape(picture)}", text)
+        text = text.replace(_SMALL_CARD, _LARGE_CARD)
+    return make_asset(_INDEX, text.encode(), page.caching, page.headers)
+
+
+def make_asset(name: str, body: bytes, caching: str, headers: Mapping[str, str] | None = None) -> Asset:
+    """Return bytes as a file of that name."""
+    return _asset(name, body, None, caching, headers)
 
 
 def _asset(

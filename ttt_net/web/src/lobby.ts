@@ -229,7 +229,8 @@ function alone(): Tree {
   );
 }
 
-const addressOf = ({ code }: { code: string }): string => `${site()}/j#${code}`;
+/** The address of an invitation; its game is for the preview that a chat shows, and never its code. */
+const addressOf = ({ code, game }: { code: string; game: string }): string => `${site()}/j?${game}#${code}`;
 
 /** Pass our invitation to the share sheet, where the browser has one; otherwise the lobby shows its address. */
 export function sendInvitation(): void {
@@ -238,7 +239,7 @@ export function sendInvitation(): void {
 
 function invited(): Tree {
   const { code, game, time } = state.invitation!;
-  const address = addressOf({ code });
+  const address = addressOf({ code, game });
   const field = { type: "text", readonly: true, value: address, label: w.address };
   return h(
     "section.panel.waiting",
