@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
+from rich.color import Color, ColorSystem
 from rich.style import Style
 
 from tests.client.drawing.screens import SCREENS, with_blocks
@@ -56,12 +57,30 @@ NEEDED = [
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 def test_each_theme_meets_double_a(theme: Theme) -> None:
-    told = {
-        f"{colour} on {ground}": round(contrast(getattr(theme, colour), getattr(theme, ground)), 2)
-        for colour, ground, least in NEEDED
-        if contrast(getattr(theme, colour), getattr(theme, ground)) < least
-    }
-    assert told == {}
+    for depth in (Depth.TRUE, Depth.MANY):
+        shown = as_shown(theme.name, depth)
+        told = {
+            f"{colour} on {ground}": round(contrast(shown[colour], shown[ground]), 2)
+            for colour, ground, least in NEEDED
+            if contrast(shown[colour], shown[ground]) < least
+        }
+        assert told == {}, depth
+
+
+def as_shown(name: str, depth: Depth) -> dict[str, str]:
+    """Return the colours of a theme as a terminal shows them: a palette of 256 colours lacks most of them."""
+    theme = theme_for(name, depth)
+    assert theme is not None
+    system = ColorSystem.EIGHT_BIT if depth is Depth.MANY else ColorSystem.TRUECOLOR
+    colours = ((each, Color.parse(getattr(theme, each)).downgrade(system)) for each in COLOURED)
+    return {each: colour.get_truecolor().hex for each, colour in colours}
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_with_256_colours_each_light_differs_from_what_it_lies_on(name: str) -> None:
+    shown = as_shown(name, Depth.MANY)
+    pairs = [("lit", "board"), ("last", "board"), ("board_2", "board"), ("lit", "ground"), ("cloth_2", "wood")]
+    assert [pair for pair in pairs if shown[pair[0]] == shown[pair[1]]] == []
 
 
 def test_contrast_is_computed_as_wcag_does() -> None:

@@ -5,11 +5,13 @@ has a contrast of at least 4.5, and everything else that carries a meaning at le
 tests/client/drawing/test_themes.py computes them.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import lru_cache
+from itertools import product
 
 
 class Depth(Enum):
@@ -300,6 +302,12 @@ _SIXTEEN = {
     },
 }
 """The sixteen colours for a dark and for a light background; the terminal decides how they look."""
+_MANY = {
+    "dark": {"disc_o": "#ffaf87"},
+    "light": {"disc_x": "#5f0000"},
+    "neon": {"frame": "#5f5fd7", "disc_o": "#ffafff", "quiet": "#af87ff", "cloth": "#00875f"},
+}
+"""Colours of a palette of 256 in place of the nearest ones, whose contrasts are too low."""
 COLOURED = tuple(each.name for each in fields(Theme) if each.name not in ("name", "is_light", "is_smooth"))
 """The names of the colours of a theme."""
 
@@ -316,9 +324,48 @@ def theme_for(name: str | None, depth: Depth, *, is_on_light: bool = False) -> T
         case Depth.SIXTEEN:
             return Theme(theme.name, is_light=theme.is_light, is_smooth=False, **_SIXTEEN[theme.is_light])
         case Depth.MANY:
-            return replace(theme, is_smooth=False)
+            chosen = {name: nearest_of_256(getattr(theme, name)) for name in COLOURED}
+            return replace(theme, is_smooth=False, **{**chosen, **_MANY.get(theme.name, {})})
         case Depth.TRUE:
             return theme
+
+
+_LEVELS = (0, 95, 135, 175, 215, 255)
+"""The levels of red, green and blue in the cube of a palette of 256 colours."""
+_GREYS = tuple(round(10.2 * n) for n in range(26))
+"""The greys that rich sends as black, as each grey of that palette, and as white."""
+
+
+def nearest_of_256(colour: str) -> str:
+    """Return the colour of a palette of 256 that looks most alike, by its distance in OKLab.
+
+    Rich chooses by the distance of red, green and blue, which turns dark blue greys into plain blue or black.
+    """
+    channels = _channels(colour)
+    cube = (
+        each
+        for each in product(*(sorted(_LEVELS, key=lambda level: abs(level - channel))[:2] for channel in channels))
+        if len(set(each)) > 1
+    )
+    grey = sum(channels) / 3
+    greys = ((each,) * 3 for each in sorted(_GREYS, key=lambda each: abs(each - grey))[:5])
+    wanted = _oklab(channels)
+    red, green, blue = min((*cube, *greys), key=lambda each: math.dist(_oklab(each), wanted))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+@lru_cache(maxsize=512)
+def _oklab(channels: tuple[int, ...]) -> tuple[float, float, float]:
+    """Return a colour in OKLab (Björn Ottosson, 2020): lightness, green to red, blue to yellow."""
+    red, green, blue = map(_linear, channels)
+    long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
+    middle = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
+    short = math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
+    return (
+        0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short,
+        1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short,
+        0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short,
+    )
 
 
 def is_on_light(environment: Mapping[str, str]) -> bool:
@@ -344,11 +391,13 @@ def _channels(colour: str) -> tuple[int, int, int]:
 
 
 def _luminance(colour: str) -> float:
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in _channels(colour))
-    )
+    red, green, blue = map(_linear, _channels(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(channel: int) -> float:
+    part = channel / 255
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
 _DIM = re.compile(r"\b(not )?dim\b")
