@@ -204,3 +204,12 @@ def test_a_winning_line_of_stones_keeps_their_colours_on_a_light_that_shows_them
         }
         assert len(lit) == 1, "a light of its own"
         assert contrast(colour, lit.pop()) >= SIGN
+
+
+@pytest.mark.parametrize("game", ["tictactoe3d", "qubic", "scorefour"])
+def test_layers_lie_in_perspective_where_there_is_room(game: str) -> None:
+    board = draw_board(seen(snapshot(game)), 93, 34, replace(BOXES, theme=DARK)) or []
+    firsts = [
+        len(line.plain) - len(line.plain.lstrip()) for line in board if line.plain.lstrip()[:1] in ("1", "2", "3")
+    ]
+    assert firsts[0] > firsts[1] > firsts[2], "each row further to the right than the one below"

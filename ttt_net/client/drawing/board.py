@@ -15,6 +15,7 @@ terminal.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import product
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -160,6 +161,8 @@ def _cursor_cell(display: Display, match: Snapshot) -> int:
     return match.game.move_cells[moves[0]] if moves else display.cursor
 
 
+_ROWS_IN_PERSPECTIVE = 3
+"""Layers lean if their cells have at least so many rows, even if they could be larger side by side without leaning."""
 _LEAST_CONTRAST = 3.0
 """The contrast of a stone with the light under it, as WCAG 2.2 AA requires of signs."""
 _LAYER_GAP = 3
@@ -351,19 +354,21 @@ def draw_board(display: Display, width: int, height: int, glyphs: Glyphs, fit: F
 
 
 def _painters(match: Snapshot, glyphs: Glyphs, fit: Fit) -> Iterator["_Painter"]:
-    """Yield the ways to draw the board of a match, the largest first."""
+    """Yield the ways to draw the board of a match, the largest first, but layers in perspective before flat ones."""
     shape, layers = shape_of(match.game), layers_of(match)
     if _is_shifted(match.game) and fit is not Fit.LETTERS:
         fit = Fit.ANY
-    for form in shape.forms:
-        if not fit.allows(form, glyphs):
-            continue
-        if layers == 1:
-            yield _Painter(match, shape, form, glyphs, Arrangement())
-            continue
-        for across in dict.fromkeys((layers, (layers + 1) // 2)):
-            for lean in (1 + (form.rows == 1), 0) if form.has_labels and fit is not Fit.LETTERS else (0,):
-                yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, lean))
+    forms = [form for form in shape.forms if fit.allows(form, glyphs)]
+    if layers == 1:
+        yield from (_Painter(match, shape, form, glyphs, Arrangement()) for form in forms)
+        return
+    arrangements = dict.fromkeys((layers, (layers + 1) // 2))
+    if fit is not Fit.LETTERS:
+        for form, across in product((form for form in forms if form.rows >= _ROWS_IN_PERSPECTIVE), arrangements):
+            yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, 1))
+    for form, across in product(forms, arrangements):
+        for lean in (1 + (form.rows == 1), 0) if form.has_labels and fit is not Fit.LETTERS else (0,):
+            yield _Painter(match, shape, form, glyphs, Arrangement(layers, across, lean))
 
 
 class _Painter:
