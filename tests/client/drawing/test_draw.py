@@ -16,7 +16,7 @@ from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_a
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
 from ttt_net.client.drawing.board import target_at, without_targets
-from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.draw import cut, draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, CONSOLE, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.kit import aim, large_clock, target_of
 from ttt_net.client.drawing.themes import DARK
@@ -401,3 +401,10 @@ def test_the_list_of_moves_counts_as_the_words_do_and_knows_who_began() -> None:
     page = draw(seen(begun), (80, 24), 0, THEMED)
     at = page.plain.index("a3", page.plain.index("Moves"))
     assert Style.parse(DARK.o).color == page.get_style_at_offset(Console(), at).color
+
+
+def test_a_text_that_is_too_long_is_cut_at_its_semicolon() -> None:
+    about = "blocks in time, waits for a slip; 520 points above Mia"
+    assert cut(about, 40, BOXES).rstrip() == "blocks in time, waits for a slip"
+    assert cut(about, 20, BOXES) == "blocks in time, wai…"
+    assert cut(about, 60, BOXES).rstrip() == about

@@ -103,9 +103,11 @@ def _width(text: str) -> int:
 
 
 def cut(text: str, room: int, glyphs: Glyphs) -> str:
-    """Return the text at exactly this width: padded with blanks, or shortened with dots at its end."""
+    """Return the text at exactly this width: padded with blanks, or cut at a semicolon, or with dots at its end."""
     dots = glyphs.dots if room >= 2 * len(glyphs.dots) else ""
     part = Text(text)
+    if part.cell_len > room and "; " in text and cell_len(text.partition("; ")[0]) <= room:
+        part = Text(text.partition("; ")[0])
     if part.cell_len > room:
         part.truncate(room - len(dots))
         part.append(dots)
@@ -614,7 +616,7 @@ def _charted(display: Display, size: tuple[int, int], glyphs: Glyphs) -> list[Te
 _COLUMN_GAP = 4
 _MENU_WIDTH, _LEAST_PICTURE = 64, 32
 """The columns of the start menu, and the minimal number for the board beside it."""
-_LEAST_BOARD, _MOST_BOARD = 8, 22
+_LEAST_BOARD, _MOST_BOARD = 8, 32
 """The minimal and maximal number of lines of a board in the lobby, including its heading."""
 
 

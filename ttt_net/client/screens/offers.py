@@ -149,7 +149,7 @@ def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
 def live_match(match: LiveMatch) -> Row:
     """Return the row of another people's match, to watch."""
     first, second = (words.full_label(structs.replace(each, level=None)) for each in match.players)
-    facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
+    facts = [f"move {match.ply + 1}", *["featured"] * match.featured, *["rated"] * match.rated]
     if match.time is not None:
         facts.append(words.clock_name(match.time))
     if match.watchers:
