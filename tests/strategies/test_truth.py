@@ -99,7 +99,7 @@ def test_claims_of_the_search_of_large_boards_are_true(game: Game[Any], seed: in
     check_all(game, seed, "fours", limit)
 
 
-@settings(max_examples=20)
+@settings(max_examples=50)
 @given(st.sampled_from(VARIANTS), st.integers(0, 1 << 30), LIMITS)
 def test_claims_about_variants_are_true(name: str, seed: int, limit: Limit) -> None:
     check_all(find_game(name), seed, "plain", limit)

@@ -100,18 +100,18 @@ BLOCK_WORDS = TABLE + (2 << LOG_TABLE)
 ALMOST_LOST = 50_000
 """The value of a won position, less the marks on it, if only cells near marks count."""
 LONGEST_FOURS = 20
-"""Fours of one side that are looked ahead at a position; how many positions that may take is in `FOURS_AT_NODE`."""
+"""The depth in fours of one side of the search at a position; `FOURS_AT_NODE` limits its positions."""
 BEYOND = 4
-"""Plies beyond the depth that open threes are answered in."""
+"""Plies beyond the depth in which open threes are answered."""
 FEWEST, MORE_BY_DEPTH = 10, 6
-"""Moves that are looked at in a position, if not all of them lose: so many, and so many more for each ply of depth."""
+"""Moves that are searched in a position unless all lose: this many, plus this many for each ply of depth."""
 PASS_FROM, PASS_SAVES = 4, 4
-"""The depth from which on a move is passed first, and how much less deep that is looked at."""
+"""The least depth of a null move, and by how much its search is less deep."""
 GOOD_DEPTH, GOOD_MARGIN = 4, 8
 BAD_DEPTH, BAD_MARGIN = 2, 19
-"""Up to which depth an estimate outside the window is believed, and by how much it must be outside for each ply."""
+"""The greatest depth at which an estimate outside the window is believed, and its least distance for each ply."""
 REDUCED_AFTER, REDUCED_FROM = 3, 3
-"""After how many moves, and from which depth on, quiet moves are looked at less deep."""
+"""After this many moves, and from this depth on, quiet moves are searched less deep."""
 LITTLE = 100
 """The rank of a cell for the other side below which it is not worth a four to take it: it stops no open three."""
 MOST_PRAISE = 1500
@@ -204,7 +204,7 @@ def list_cells(side, sets, at, block):
 
 @njit(types.int64(types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def list_moves(side, at, block):
-    """Write the moves worth a look where nobody completes a five, and neither `side` an open four; return how many."""
+    """Write the moves worth searching where nobody can complete a five, nor `side` an open four; return how many."""
     if count_of(1 - side, WINS, block) == ZERO:
         return list_cells(side, NEAR_CELLS, at, block)
     list_stops(side, STOPS, block)
@@ -213,7 +213,7 @@ def list_moves(side, at, block):
 
 @njit(inline="always")
 def praise(side, move, depth, block):
-    """Raise the rank of a move that has cut."""
+    """Raise the rank of a move that caused a cut."""
     at = HISTORY + side * MOST_CELLS + move
     raised = peek(block, at) + U(depth * depth)
     poke(block, at, raised)
@@ -224,7 +224,7 @@ def praise(side, move, depth, block):
 
 @njit(inline="always")
 def sure_end(side, stones, block):
-    """Return the value of a position whose end is seen without a look, or `UNKNOWN`."""
+    """Return the value of a position whose end is visible without a search, or `UNKNOWN`."""
     threats = count_of(1 - side, FIVES, block)
     if count_of(side, FIVES, block):
         return WIN - (stones + 1)
@@ -239,7 +239,7 @@ def sure_end(side, stones, block):
 
 @njit(inline="always")
 def is_beyond(side, depth, alpha, beta, block):
-    """Tell whether the estimate of a quiet position lies so far outside a null window that it is believed."""
+    """Tell whether the estimate of a quiet position is so far outside a null window that it is believed."""
     estimate = estimate_of(side, block)
     if beta - alpha > 1 or beta <= -DECIDED or alpha >= DECIDED:
         return False
@@ -250,7 +250,7 @@ def is_beyond(side, depth, alpha, beta, block):
 
 @njit(inline="always")
 def is_estimated(side, depth, alpha, beta, is_threatened, block):
-    """Tell whether the estimate is the value, for there is no depth left, or it lies far from the window."""
+    """Tell whether the estimate is the value: no depth is left, or it is far from the window."""
     if depth <= (-BEYOND if is_threatened else 0):
         return True
     return not is_threatened and is_beyond(side, depth, alpha, beta, block)
@@ -258,7 +258,7 @@ def is_estimated(side, depth, alpha, beta, is_threatened, block):
 
 @njit(inline="always")
 def value_of_fours(side, stones, depth, block):
-    """Return the value of a win by fours for `side`, who is to move, and keep it; or `UNKNOWN`, or `STOPPED`."""
+    """Return the value of a win by fours for `side`, to move, and store it; or `UNKNOWN`, or `STOPPED`."""
     if not count_of(side, FOURS, block):
         return UNKNOWN
     poke(block, FOURS_LEFT, peek(block, FOURS_AT_NODE))
@@ -282,13 +282,13 @@ def may_pass(side, depth, alpha, beta, block):
 
 @njit(inline="always")
 def turn_over(block):
-    """Make it the other side's turn, without a mark."""
+    """Give the turn to the other side without a mark."""
     poke(block, HASH, peek(block, HASH) ^ peek(block, SIDE_TO_MOVE))
 
 
 @njit(inline="always")
 def reduction(move, side, looked_at, depth, block):
-    """Return how much less deep a move is looked at, by how many came before it.
+    """Return by how much the search of a move is less deep, by the number of moves before it.
 
     Not at all if it makes or takes an open four or a fork, or makes a three; by one if a four that leaves one reply.
     """
@@ -304,7 +304,7 @@ def reduction(move, side, looked_at, depth, block):
 
 @njit(inline="always")
 def only_delays(move, side, block):
-    """Tell whether a mark makes a four that leads to nothing: no three besides, and no open three that it stops."""
+    """Tell whether a mark makes a useless four: it makes no three as well, and stops no open three."""
     if made_by(move, side, block) & MAKES_FOUR == ZERO or makes_two_threes(move, side, block):
         return False
     return made_by(move, 1 - side, block) >> RANK < U(LITTLE)
@@ -314,7 +314,7 @@ def only_delays(move, side, block):
     types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True
 )
 def search(side, stones, depth, alpha, beta, block):
-    """Return the value for `side`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
+    """Return the value for `side`, to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
     if is_spent(block):
         return STOPPED
     value = sure_end(side, stones, block)
@@ -392,7 +392,7 @@ def search(side, stones, depth, alpha, beta, block):
     if is_quiet and best <= -DECIDED:
         tally(GUESSES, block)
         if best_move == NO_MOVE:
-            return 0  # no mark can become part of a five any more, or hardly
+            return 0  # hardly any mark can still become part of a five
         best = stones - ALMOST_LOST
     entry = entry_after(stones, depth, best, best_move, floor, beta, guesses, block)
     remember(peek(block, HASH), entry, TABLE, LOG_TABLE, block)
@@ -401,7 +401,7 @@ def search(side, stones, depth, alpha, beta, block):
 
 @njit(types.int64(types.int64, types.uint64), nogil=True, cache=True)
 def best_move(side, block):
-    """Return a cell that completes a five, else one that has to be taken, else the table's best, else `NO_MOVE`."""
+    """Return a cell that completes a five, else a forced one, else the table's best, else `NO_MOVE`."""
     for each in (side, 1 - side):
         if count_of(each, FIVES, block):
             return five_of(each, block)
@@ -412,12 +412,12 @@ def best_move(side, block):
 SALT = U(1 << 9)
 """The flag of a position known to have no such win at all, not only none by fours."""
 KEPT = MOST_CELLS // 2
-"""Where the longest defence so far is kept in the row of moves of a position, behind the moves themselves."""
+"""The place of the longest defence so far in the row of moves of a position, behind the moves."""
 
 
 @njit(inline="always")
 def is_tired(block):
-    """Tell whether the look has taken as many positions as it may."""
+    """Tell whether the search has used its positions."""
     return peek(block, NODES) >= peek(block, LOOK_UNTIL)
 
 
@@ -449,7 +449,7 @@ def copy_words(source, target, count, block):
 
 @njit(inline="always")
 def list_replies(attacker, at, block):
-    """Write the moves that may stop what the attacker threatens, each with its rank; return how many.
+    """Write the moves that may stop the threats of the attacker, each with its rank; return their number.
 
     None if it threatens nothing, or the other side completes a five itself, or there are too many to be seen through.
     """
@@ -518,7 +518,7 @@ def look(attacker, stones, moves, is_reply, block):
     if moves == 0 or threats > ONE or has_failed(key, moves, FAILED, LOG_FAILED, block):
         return 0
     count, rest = 1, moves
-    if threats:  # it has to be taken, and does not count: a three may still stand
+    if threats:  # forced, so it does not count: a three may still stand
         poke(block, at, U(five_of(other, block)) | ONE << U(9))
     else:
         count, rest = list_threats(attacker, moves, at, block), moves - 1
@@ -556,21 +556,21 @@ def loss_to_threats(side, stones, moves, block):
 
 
 AT_ROOT = 60
-"""Moves of the position to judge that are looked at, if not all of them lose."""
+"""Moves of the root that are searched, unless all of them lose."""
 MOST_FOURS = 20
-"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+"""The greatest number of fours of a win that is sought before anything else."""
 NODES_OF_FOURS = 500_000
 """The node limit of that search, about half a second; nearly all searches need a hundredth of it."""
 MOST_THREATS = 6
-"""The longest win by fours and open threes has so many, and then a run of fours; many take 15,000 positions."""
+"""The greatest number of open threes of a win, before its run of fours; many take 15,000 positions."""
 SHARE_OF_THREATS = 0.1
-"""The part of its limit that a search may take for such a win of its own, and as much for those of the other side."""
+"""The share of its limit that a search may spend on such a win, and again on those of the other side."""
 LOOKED_AT_IN_SECOND = 2_000_000
-"""Positions that such a look takes in a second."""
+"""Positions of such a search in a second."""
 NODES_AT_NODE = 300
-"""The node limit of a look for wins by fours at each position, if the depth is not limited."""
+"""The node limit of the search for wins by fours at each position, if the depth is not limited."""
 AT_ROOT_REDUCED_AFTER, AT_ROOT_MUCH_REDUCED_AFTER, AT_ROOT_REDUCED_FROM = 6, 20, 5
-"""After how many moves of the position to judge, and from which depth on, others are first looked at less deep."""
+"""After this many moves of the root, and from this depth on, others are first searched less deep."""
 
 
 class FivesSearch(CompiledSearch):
@@ -592,21 +592,21 @@ class FivesSearch(CompiledSearch):
         self._looked_at = 0
         self._share_of_replies, self._spent_on_replies = self._share(), 0
         self._looks: dict[LineState, int] = {}
-        """How many positions the last look after a move could take, `UNLIMITED` if it came to its end."""
+        """The positions that the last search after a move was allowed, `UNLIMITED` if it was complete."""
         self._lost: dict[LineState, int] = {}
         """The values of moves after which the other side wins by threats, by the positions after them."""
         self._proved: dict[LineState, Move] = {}
         """The moves of those wins, and of the longest defence."""
 
     def ordered(self, state: LineState) -> list[Move]:
-        """Return the moves worth a look, the most promising one first."""
+        """Return the moves worth searching, the most promising one first."""
         self.hold(state)
         count = int(list_moves(state.ply & 1, MOVES, self._address))
         ranked = sorted((int(word) for word in self.block[MOVES : MOVES + count]), reverse=True)
         return [word & NO_MOVE for word in ranked[:AT_ROOT]] or [min(self.game.actions(state), key=self._distance)]
 
     def _distance(self, cell: Move) -> int:
-        """Return how far a cell is from the middle: where nothing is near, that is all there is to choose by."""
+        """Return the distance of a cell from the middle, which decides where no mark is near."""
         height, width = self.game.shape
         return abs(2 * (cell // width) - height + 1) + abs(2 * (cell % width) - width + 1)
 
@@ -628,12 +628,12 @@ class FivesSearch(CompiledSearch):
         return self.shortest_win(state, MOST_THREATS, win_by_threats)
 
     def loss_to_threats(self, state: LineState, nodes: int) -> tuple[Move, ...] | None:
-        """Return the same for the side that has just moved, with a threat; raises `Stopped`."""
+        """Return the same for the side that has just made a threat; raises `Stopped`."""
         self.block[shapes.LOOK_UNTIL] = self.effort.nodes + nodes
         return self.shortest_win(state, MOST_THREATS, loss_to_threats)
 
     def _share(self) -> int:
-        """Return the most positions that a look for wins by threats may take, a part of the rest of the limit."""
+        """Return the node limit of a search for wins by threats, a share of the rest of the limit."""
         if self.effort.max_depth is not None:
             return 0
         nodes, seconds = self.effort.max_nodes - self.effort.nodes, self.effort.seconds_left()
@@ -642,7 +642,7 @@ class FivesSearch(CompiledSearch):
         return min(NODES_OF_FOURS, int(nodes * SHARE_OF_THREATS))
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
-        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`.
+        """Return a move's value for the player who makes it; outside the window, a bound of it; raises `Stopped`.
 
         A move that seems best is a loss if a look for wins by threats of the other side finds one.
         """
@@ -678,7 +678,7 @@ class FivesSearch(CompiledSearch):
     def _searched_value(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return the same as `value_of_move` by the search alone."""
         self._looked_at = 1 if alpha == -INFINITY else self._looked_at + 1
-        if alpha > -INFINITY and beta == INFINITY:  # it has to be better than another: first see whether it is
+        if alpha > -INFINITY and beta == INFINITY:  # first see whether it is better than the best so far
             less = (self._looked_at > AT_ROOT_REDUCED_AFTER) + (self._looked_at > AT_ROOT_MUCH_REDUCED_AFTER)
             for rest in (depth - less, depth) if less and depth >= AT_ROOT_REDUCED_FROM else (depth,):
                 value = super().value_of_move(state, move, rest, alpha, alpha + 1)
@@ -687,7 +687,7 @@ class FivesSearch(CompiledSearch):
         return super().value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
-        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
+        """Return the move that completes a line, is forced, or was found best, if one of these is known."""
         return self._proved[state] if state in self._proved else super().remembered(state)
 
 

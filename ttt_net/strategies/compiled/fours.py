@@ -71,7 +71,7 @@ END = STARTS + MOST_CELLS + 1
 
 @njit(types.void(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def mark(cell, side, step, block):
-    """Put a mark of a side into an empty cell if `step` is 1, or take it away again if it is -1."""
+    """Place a mark of a side in an empty cell if `step` is 1, or remove it if `step` is -1."""
     poke(block, OWNER + cell, U(side + 1) if step > 0 else ZERO)
     poke(block, HASH, peek(block, HASH) ^ peek(block, RANDOM + side * MOST_CELLS + cell))
     length, sign = types.int64(peek(block, IN_LINE)), ONE if step > 0 else ZERO - ONE
@@ -140,11 +140,11 @@ TABLE = MOVES + MOST_DEPTH * MOST_CELLS
 LINES = TABLE + (2 << LOG_TABLE)
 
 DEPTH_OF_FOURS = 10
-"""Fours of one side that are looked ahead at each node, if the depth is not limited: 21 plies."""
+"""The depth in fours of one side of the search at each node, if the depth is not limited: 21 plies."""
 FOURS_NODES_AT_NODE = 200
 """Positions that this may take at a node."""
 LOOKED_AT = 14
-"""Moves that are looked at in a position, if not all of them lose."""
+"""Moves that are searched in a position, unless all of them lose."""
 
 
 @njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
@@ -193,7 +193,7 @@ def win_by_fours(side, stones, fours, block):
 
 @njit(inline="always")
 def value_of_fours(side, stones, depth, block):
-    """Return the value of a win by fours for `side`, who is to move, and keep it; or `UNKNOWN`, or `STOPPED`."""
+    """Return the value of a win by fours for `side`, to move, and store it; or `UNKNOWN`, or `STOPPED`."""
     poke(block, FOURS_LEFT, U(FOURS_NODES_AT_NODE))
     won = win_by_fours(side, stones, types.int64(peek(block, FOURS)), block)
     if won == STOPPED:
@@ -224,7 +224,7 @@ def list_moves(side, at, block):
     types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True
 )
 def search(side, stones, depth, alpha, beta, block):
-    """Return the value for `side`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
+    """Return the value for `side`, to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
     if is_spent(block):
         return STOPPED
     other = 1 - side
@@ -295,7 +295,7 @@ def listed(side, at, block):
 
 @njit(types.int64(types.int64, types.uint64), nogil=True, cache=True)
 def best_move(side, block):
-    """Return a cell that completes a line, else one that has to be taken, else the table's best, else `NO_MOVE`."""
+    """Return a cell that completes a line, else a forced one, else the table's best, else `NO_MOVE`."""
     for each in (side, 1 - side):
         if peek(block, LACK_ONE + each):
             return completing(each, block)[1]
@@ -304,10 +304,10 @@ def best_move(side, block):
 
 
 AT_ROOT = 40
-"""Moves of the position to judge that are looked at, if not all of them lose."""
+"""Moves of the root that are searched, unless all of them lose."""
 
 MOST_FOURS = 12
-"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+"""The greatest number of fours of a win that is sought before anything else."""
 
 NODES_OF_FOURS = 500_000
 """The node limit of that search, about a third of a second; nearly all searches need a hundredth of it."""
@@ -329,7 +329,7 @@ class FoursSearch(CompiledSearch):
         super().__init__(game, effort, functions, block, self.hold)
 
     def ordered(self, state: LineState) -> list[Move]:
-        """Return the moves worth a look, the most promising one first."""
+        """Return the moves worth searching, the most promising one first."""
         self.hold(state)
         moves = MOVES
         count = int(listed(state.ply & 1, moves, self._address))

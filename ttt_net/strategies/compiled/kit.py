@@ -1,12 +1,11 @@
-"""Share the parts of compiled searches: alpha-beta kernels with their table, drivers that ask them, and limits.
+"""Share the parts of compiled searches: alpha-beta kernels with their table, their drivers, and limits.
 
-Alpha-beta kernels of small and of large boards keep the same five words at the beginning of their blocks, and the same
-second half of an entry in their tables: one word that says of a position how deep the look was, its value or a bound of
-it, and the best move. A value tells when the game ends: `WIN` less the number of marks on the board then, negative for
-a loss; what is smaller is an estimate.
+All alpha-beta kernels keep the same five words at the beginning of their blocks, and the same second word of an entry
+in their tables: the depth of the search of a position, its value or a bound of it, and the best move. A decided value
+is `WIN` less the number of marks on the board at the end, negative for a loss; smaller values are estimates.
 
-Where a block has a table, a list or slots is the kernel's own: it names the first word, and how many there are as a
-power of two. All is taken in where it is called, so that these are constants of the machine code.
+Each kernel places its table, list or slots itself: it passes the first word, and the size as a power of two. All
+functions are inlined, so that these are constants in the machine code.
 """
 
 import threading
@@ -25,9 +24,9 @@ from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped, from_abov
 
 NODES, BUDGET, GUESSES, CUTS, HITS = range(5)
 STOPPED = WIN + 2
-"""No value: the budget of nodes was spent, or set to nothing from outside."""
+"""No value: the budget of nodes was spent, or set to 0 from outside."""
 UNKNOWN = WIN + 3
-"""No value either: it takes a look ahead to find it."""
+"""No value either: only a search can find it."""
 INFINITY = WIN + 1
 COMPLETE = 255
 """The depth of a value that no deeper search can change."""
@@ -43,7 +42,7 @@ def tally(word, block):
 
 @njit(inline="always")
 def is_spent(block):
-    """Tell whether there are no nodes left; if there are, take one."""
+    """Tell whether no nodes are left; otherwise count one."""
     spent = peek(block, NODES) >= peek(block, BUDGET)
     if not spent:
         tally(NODES, block)
@@ -52,25 +51,25 @@ def is_spent(block):
 
 @njit(inline="always")
 def entry_of(depth, bound, value, move):
-    """Return the word that keeps what was found of a position; never 0."""
+    """Return the second word of the entry of a position; never 0."""
     return ONE | U(bound) << ONE | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(20)
 
 
 @njit(inline="always")
 def move_in(entry):
-    """Return the best move that an entry keeps."""
+    """Return the best move in an entry."""
     return types.int64((entry >> U(11)) & U(511))
 
 
 @njit(inline="always")
 def depth_in(entry):
-    """Return how deep the look was that an entry keeps."""
+    """Return the depth in an entry."""
     return types.int64((entry >> U(3)) & U(255))
 
 
 @njit(inline="always")
 def value_in(entry, depth, alpha, beta, block):
-    """Return the value that an entry keeps if it answers the question, else `UNKNOWN`; and count what it was."""
+    """Return the value in an entry if it answers the question, else `UNKNOWN`; count hits and guesses."""
     known, bound = depth_in(entry), types.int64((entry >> ONE) & U(3))
     value = types.int64(entry >> U(20)) - INFINITY
     if known < depth or (bound == LOWER and value < beta) or (bound == UPPER and value > alpha):
@@ -83,7 +82,7 @@ def value_in(entry, depth, alpha, beta, block):
 
 @njit(inline="always")
 def entry_after(stones, depth, best, move, floor, beta, guesses, block):
-    """Return the entry for a position after its moves have been looked at, from the window (floor, beta).
+    """Return the entry for a position whose moves have been searched with the window (floor, beta).
 
     `guesses` is how many there were before: if there are no more, or if all shorter play has been seen, it is complete.
     """
@@ -94,14 +93,14 @@ def entry_after(stones, depth, best, move, floor, beta, guesses, block):
 
 @njit(inline="always")
 def find(key, table, log_entries, block):
-    """Return where a table of two words an entry, the key and what was found, has that position, or 0."""
+    """Return where a table with two words an entry has the position, or 0 if it has not."""
     at = table + 2 * types.int64(key >> U(64 - log_entries))
     return at if peek(block, at) == key and peek(block, at + 1) else 0
 
 
 @njit(inline="always")
 def remember(key, entry, table, log_entries, block):
-    """Keep what was found of a position in such a table, in place of what was there."""
+    """Store the entry of a position in such a table, replacing the one at its place."""
     at = table + 2 * types.int64(key >> U(64 - log_entries))
     poke(block, at, key)
     poke(block, at + 1, entry)
@@ -109,14 +108,14 @@ def remember(key, entry, table, log_entries, block):
 
 @njit(inline="always")
 def has_failed(key, threats, slots, log_slots, block):
-    """Tell whether a position is known to have no win by so many threats."""
+    """Tell whether a position is known to have no win by this number of threats."""
     known = peek(block, slots + types.int64(key >> U(64 - log_slots)))
     return (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(threats)
 
 
 @njit(inline="always")
 def note_failure(key, threats, slots, log_slots, block):
-    """Keep that a position has no win by so many threats, in place of what was there."""
+    """Store that a position has no win by this number of threats, replacing the note at its place."""
     poke(block, slots + types.int64(key >> U(64 - log_slots)), ((key >> U(8)) << U(8)) | U(threats))
 
 
@@ -159,7 +158,7 @@ def held_to(effort: Effort, words: Any, budget: int) -> Iterator[None]:
 
 
 class Kernel(NamedTuple):
-    """The compiled functions: each takes a position as `CompiledSearch` was given it, then the block's address.
+    """The compiled functions: each takes a position as `CompiledSearch` passes it, then the address of the block.
 
     `win` also takes the marks on the board and the most threats, `search` the marks, the depth and the window. The play
     of a win lies in the block from the word `play` on, by the marks on the board.
@@ -172,7 +171,7 @@ class Kernel(NamedTuple):
 
 
 class CompiledSearch:
-    """One compiled alpha-beta search of a line game, as iterative deepening uses it; made for one choice, then dropped.
+    """One compiled alpha-beta search of a line game, as iterative deepening uses it; used for one choice.
 
     `block` is the memory of the kernel, whose words the kernel names. `position` returns a position as the kernel takes
     it. All questions raise `Stopped` when the limit is reached.
@@ -194,7 +193,7 @@ class CompiledSearch:
 
     @property
     def guesses(self) -> int:
-        """The number of values so far that rest on an estimate, or on a look at the best moves only."""
+        """The number of values so far that rest on an estimate, or on a search of the best moves only."""
         return int(self.block[GUESSES])
 
     def running(self) -> AbstractContextManager[None]:
@@ -240,14 +239,14 @@ class CompiledSearch:
 
 
 class HeldPosition:
-    """The one position that the block of memory of a large board holds, that of the last question."""
+    """The position in the block of a large board: that of the last question."""
 
     def __init__(self, game: LineGame, mark: Callable[..., None], block: Any) -> None:
         self._held = game.initial
         self._mark, self._address = mark, np.uint64(block.ctypes.data)
 
     def hold(self, state: LineState) -> tuple[int]:
-        """Make it another position, by the marks in which the two differ; return the side to move."""
+        """Change it to another position by the marks that differ; return the side to move."""
         held = self._held
         for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
             for cell in list_cells(before & ~after):

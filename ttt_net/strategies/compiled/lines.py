@@ -48,14 +48,14 @@ TABLE = FAILED + (1 << LOG_FAILED)
 ENTRY = 3
 
 DEPTH_OF_THREATS = 12
-"""Threats of one side that are looked ahead at each node, if the depth is not limited: 25 plies."""
+"""The depth in threats of one side of the search at each node, if the depth is not limited: 25 plies."""
 THREAT_NODES_AT_NODE = 50
 """Positions that this may take where a search ends; four times as many for each ply before that, up to four."""
 
 
 @njit(inline="always")
 def mixed(own, other):
-    """Return 64 bits that differ between positions, each of them by chance."""
+    """Return a 64-bit hash of a position."""
     word = (own * U(0x9E3779B97F4A7C15)) ^ ((other + ONE) * U(0xC2B2AE3D27D4EB4F))
     word ^= word >> U(29)
     return word * U(0xBF58476D1CE4E5B9)
@@ -98,7 +98,7 @@ def estimate(own, other, block):
 
 @njit(inline="always")
 def is_dead(own, other, block):
-    """Tell whether no line is open to either side any more."""
+    """Tell whether neither side can complete a line any more."""
     is_open = False
     for n in range(types.int64(peek(block, LINE_COUNT))):
         line = peek(block, LINES + n)
@@ -233,7 +233,7 @@ def find(own, other, block):
 
 @njit(inline="always")
 def remember(own, other, entry, block):
-    """Keep what was found; of the two entries in a bucket the deeper one stays, the other is overwritten."""
+    """Store an entry; of the two in a bucket the deeper one stays, the other is overwritten."""
     at = find(own, other, block)
     if at == 0:
         at = bucket_of(own, other, block)
@@ -257,7 +257,7 @@ def by_threats(own, other, stones, depth, moves, block):
         tally(GUESSES, block)
         remember(own, other, entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones)), block)
         return WIN - won, -INFINITY, moves
-    # Where the other side threatens to win in this way no estimate means anything: one ply more, then.
+    # No estimate means anything while the other side threatens to win like this: search one ply more.
     won = look_for_win(other, own, stones, depth, block) if depth >= 0 and peek(block, THREATS) else 0
     if won == STOPPED:
         return STOPPED, -INFINITY, moves
@@ -276,7 +276,7 @@ def by_threats(own, other, stones, depth, moves, block):
     cache=True,
 )
 def search(own, other, stones, depth, alpha, beta, block):
-    """Return the value for `own`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`.
+    """Return the value for `own`, to move; outside (alpha, beta) a bound of it; or `STOPPED`.
 
     A reply that is forced costs no depth, so a chain of threats is seen to its end.
     """
@@ -331,7 +331,7 @@ def search(own, other, stones, depth, alpha, beta, block):
 
 @njit(types.int64(types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
 def best_cell(own, other, block):
-    """Return a cell that wins at once, else one that has to be taken, else the table's best, else `NO_MOVE`."""
+    """Return a cell that wins at once, else a forced one, else the table's best, else `NO_MOVE`."""
     moves = legal_cells(own | other, block)
     for cells in (completing(own, other, block) & moves, completing(other, own, block) & moves):
         if cells != ZERO:
@@ -341,7 +341,7 @@ def best_cell(own, other, block):
 
 
 MOST_THREATS = 24
-"""The longest win by threats that is looked for before all else has so many, and one move more."""
+"""The greatest number of threats of a win that is sought before anything else."""
 
 NODES_OF_THREATS = 200_000
 """The node limit of that search, about a twentieth of a second."""
@@ -365,7 +365,7 @@ class LineSearch(CompiledSearch):
         super().__init__(game, effort, functions, block, words)
 
     def ordered(self, state: LineState) -> list[Move]:
-        """Return the legal moves, those first that have cut off most."""
+        """Return the legal moves, those with the most cutoffs first."""
         merits = MERIT + 64 * (state.ply & 1)
         return sorted(self.game.actions(state), key=lambda move: -int(self.block[merits + move]))
 

@@ -1,4 +1,4 @@
-"""Give kernels words of memory by address, instructions that count and pick bits, and eight words side by side.
+"""Give kernels access to memory by address, instructions that count and pick bits, and vectors of eight words.
 
 A compiled function that calls itself pays for every array it is handed: seven words each, and a check for every access.
 One address costs a register. (Measured on Connect Four: 1.4 times faster.) So a kernel keeps all its memory in one
@@ -50,7 +50,7 @@ def poke(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def nth_bit(typing_context: Any, bits: Any, number: Any) -> Any:
-    """Return a word with one of the bits that are set, alone: number 0 is the lowest."""
+    """Return a word with only one of the set bits: number 0 is the lowest."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if "+bmi2" not in context.codegen().magic_tuple()[2].split(","):
@@ -135,7 +135,7 @@ OPERATIONS = (
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
-    """How numba holds such a value: as a vector of LLVM."""
+    """How numba stores such a value: as a vector of LLVM."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, VECTOR)
@@ -195,7 +195,7 @@ def spread(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def lane_numbers(typing_context: Any) -> Any:
-    """Return its own number in every lane, from 0."""
+    """Return each lane's number in the lane, from 0."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return ir.Constant(VECTOR, list(range(COUNT)))
@@ -205,7 +205,7 @@ def lane_numbers(typing_context: Any) -> Any:
 
 @intrinsic
 def lanes_of(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
-    """Return eight words side by side."""
+    """Return a vector of eight words."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         lanes = ir.Constant(VECTOR, ir.Undefined)
@@ -218,7 +218,7 @@ def lanes_of(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any
 
 @intrinsic
 def count_each(typing_context: Any, lanes: Any) -> Any:
-    """Return in every lane how many bits are set there."""
+    """Return the number of set bits of each lane in the lane."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         function = ir.FunctionType(VECTOR, [VECTOR])

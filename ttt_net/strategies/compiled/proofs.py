@@ -43,7 +43,7 @@ from ttt_net.strategies.heuristic import own_and_other, wins
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
 
 NO, YES, STOPPED, OPEN = range(4)
-"""Answers; the third if the budget was spent, the fourth if lines alone do not tell."""
+"""Answers; the third if the budget was spent, the fourth if the lines alone do not decide."""
 NEVER = 255
 """More marks than there are: a line that cannot be forced with any number of them."""
 NO_CELL = 255
@@ -158,7 +158,7 @@ def find(maker, breaker, turn, block):
 
 @njit(inline="always")
 def recall(maker, breaker, turn, block):
-    """Return what was kept of a position: from how many marks it is yes, up to how many no, and a cell."""
+    """Return the entry of a position: the least marks for yes, the most marks for no, and a cell."""
     at = find(maker, breaker, turn, block)
     if at == 0:
         return NEVER, 0, NO_CELL
@@ -169,7 +169,7 @@ def recall(maker, breaker, turn, block):
 
 @njit(inline="always")
 def remember(maker, breaker, turn, yes, no, cell, nodes, block):
-    """Keep from how many marks on the answer is yes, up to how many it is no, and a cell that shows the one or other.
+    """Store the least marks for yes, the most marks for no, and a cell that proves one of them.
 
     Of the two entries in a bucket the one that has cost more stays, the other is overwritten.
     """
@@ -185,7 +185,7 @@ def remember(maker, breaker, turn, yes, no, cell, nodes, block):
 
 @njit(inline="always")
 def image_of(cells, symmetry, block):
-    """Return where the cells come to lie."""
+    """Return the places of the cells under a symmetry."""
     image = ZERO
     while cells != ZERO:
         low = cells & (ZERO - cells)
@@ -207,7 +207,7 @@ def smallest_image(maker, breaker, block):
 
 @njit(inline="always")
 def judge(maker, breaker, turn, left, block):
-    """Return what the lines alone tell, the cells that are left to try, and the weights of the lines.
+    """Return the answer of the lines alone, the cells left to try, and the weights of the lines.
 
     Weights are in units of what lets the breaker, whose turn it is next, hold the position.
     """
@@ -229,7 +229,7 @@ def judge(maker, breaker, turn, left, block):
 
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def can_force(maker, breaker, turn, left, block):
-    """Return whether the maker completes a line with `left` marks at most; `turn` is 1 if it is theirs, else 0."""
+    """Return whether the maker completes a line with at most `left` marks; `turn` is 1 on their turn, else 0."""
     before, taken = peek(block, NODES), maker | breaker
     if before >= peek(block, BUDGET):
         return STOPPED
@@ -257,7 +257,7 @@ def can_force(maker, breaker, turn, left, block):
     cells = weigh(maker, breaker, left, weights, ranks, block)
     short, reply, relief = peek(block, SHORT), NO_CELL, ZERO
     if not falls:
-        # What lies on no such line is as good as a pass, and an own mark more has never done harm.
+        # A cell on no such line is as good as a pass, and an additional own mark never does harm.
         moves &= cells
         reply = heaviest(cells, weights, block)
         relief = peek(block, weights + reply)
@@ -293,12 +293,12 @@ TABLE_BITS = 18
 
 
 class ProofSearch:
-    """Proofs about positions of one line game, which remember what they have found. All of them raise `Stopped`."""
+    """Proofs about positions of one line game, with a table that is kept. All of them raise `Stopped`."""
 
     def __init__(self, game: LineGame, effort: Effort) -> None:
         self.game, self.effort = game, effort
         self.block = block = block_of(game, effort, TABLE_BITS, TABLE + (2 * ENTRY << TABLE_BITS))
-        """The memory of the kernel, whose words it names."""
+        """The memory of the kernel."""
         floor = set(list_cells(int(block[FLOOR])))
         images = [image for image in symmetries(game.shape) if {image[cell] for cell in floor} == floor]
         block[SYMMETRY_COUNT] = len(images)
@@ -307,18 +307,18 @@ class ProofSearch:
             block[at : at + game.size] = [1 << cell for cell in image]
 
     def hold_to(self, effort: Effort) -> None:
-        """Go on with another limit, and with what has been found."""
+        """Continue with another limit and the same table."""
         self.effort = effort
         self.block[NODES], self.block[BUDGET] = effort.nodes, effort.max_nodes
 
     def running(self) -> AbstractContextManager[None]:
-        """Return what ends the search when its limit is reached."""
+        """Return a context that ends the search when its limit is reached."""
         return held_to(self.effort, self.block, BUDGET)
 
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.
 
-        Of both sides by turns: the winner does so soon, as a rule, and to see that the other never does takes long.
+        The two sides are asked in turns, since a win is usually found soon and its absence proved late.
         """
         own, other = own_and_other(state)
         questions, marks = [(own, other, 1), (other, own, 0)], 1
@@ -333,7 +333,7 @@ class ProofSearch:
         return 0
 
     def value_of_move(self, state: LineState, move: Move) -> int:
-        """Return the true value of a move for who makes it."""
+        """Return the true value of a move for the player who makes it."""
         child = self.game.result(state, move)
         if self.game.is_terminal(child):
             return WIN - 1 if child.has_line else 0
@@ -357,7 +357,7 @@ class ProofSearch:
         raise AssertionError(f"no move of {state} is worth {value}")
 
     def line(self, state: LineState, move: Move, value: int) -> tuple[Move, ...]:
-        """Return the best play by both from a move on whose value is given; of a draw the move alone."""
+        """Return the best play of both sides from a move with the given value; for a draw only the move."""
         played = [move]
         try:
             while is_decided(value) and plies_to_end(value) > 1:
@@ -369,7 +369,7 @@ class ProofSearch:
         return tuple(played)
 
     def _fewest(self, maker: int, breaker: int, turn: int, enough: int) -> int:
-        """Return with how many marks the maker can force a line, at the least; `enough` are, but not half of them."""
+        """Return the fewest marks with which the maker can force a line: at most `enough`, more than half of them."""
         too_few = enough // 2
         while enough - too_few > 1:
             between = (too_few + enough) // 2
@@ -380,7 +380,7 @@ class ProofSearch:
         return enough
 
     def _asked(self, maker: int, breaker: int, turn: int, marks: int) -> bool:
-        """Return whether the maker can force a line with so many marks; `turn` is 1 if they are to move."""
+        """Return whether the maker can force a line with this number of marks; `turn` is 1 if they are to move."""
         self.block[NODES], self.block[SHORT] = self.effort.nodes, 0
         address = np.uint64(self.block.ctypes.data)
         answer = int(can_force(np.uint64(maker), np.uint64(breaker), turn, marks, address))
@@ -390,7 +390,7 @@ class ProofSearch:
         return answer == YES
 
     def _promise(self, own: int, other: int) -> list[float]:
-        """Return how much each cell does for one's own lines and against the others', as the bound weighs them."""
+        """Return the weight of each cell for the own lines and against the other side's, as in the bound."""
         promise = [0.0] * self.game.size
         for mine, theirs in ((own, other), (other, own)):
             for line in self.game.lines:

@@ -23,7 +23,7 @@ from ttt_net.strategies.compiled.machine import ONE, ZERO, U, peek, poke, traili
 
 PER_WORTH = 10
 FINER = 2
-"""By how many bits the worth of cells is finer than an estimate, which so has 64 to a logit."""
+"""The additional bits of the worth of cells compared with an estimate, which has 64 units to a logit."""
 
 # fmt: off
 TO_MOVE = (
@@ -61,7 +61,7 @@ NOT_TO_MOVE = (
 
 
 def worth_of(kinds: tuple[int, ...]) -> tuple[int, int]:
-    """Return what an empty cell with these kinds is worth to a side: if that is to move, and if it is not."""
+    """Return the worth of an empty cell with these kinds to a side: on its turn, and on the other side's."""
     pairs = [(max(a, b), min(a, b)) for n, a in enumerate(kinds) for b in kinds[n + 1 :]]
     if_to_move, if_not = (sum(table[a][b] for a, b in pairs) / PER_WORTH for table in (TO_MOVE, NOT_TO_MOVE))
     return round(if_to_move), round(if_not)
@@ -73,7 +73,7 @@ MARGIN = 4
 MOST_PLACES = (19 + MARGIN) * (19 + 2 * MARGIN)
 DIRECTIONS, REACH = 4, 4
 WORDS = 6
-"""How many words a set of cells takes."""
+"""The words of a set of cells."""
 
 DEAD, ONE_CLOSED, ONE_OPEN, TWO_CLOSED, TWO_HALF, TWO_OPEN, THREE_CLOSED, THREE_HALF, THREE_OPEN = range(9)
 FOUR_CLOSED, FOUR_OPEN, FIVE = range(9, 12)
@@ -81,7 +81,7 @@ FOUR_CLOSED, FOUR_OPEN, FIVE = range(9, 12)
 KINDS = 12
 
 RANKS = (0, 1, 2, 5, 10, 14, 14, 36, 50, 60, 400, 2000)
-"""How early a move there is looked at; two threats at once come sooner by `DOUBLE`."""
+"""The rank of a move there; two threats at once add `DOUBLE`."""
 DOUBLE = 60
 
 # What a cell's shapes in all directions make, for one side: a bit at the foot of a byte each, so that sums count cells;
@@ -122,7 +122,7 @@ def words_of(shapes, side, block):
 
 @njit(types.void(types.int64, types.int64, types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
 def count_cell(place, side, sign, shapes, block):
-    """Add an empty cell with those shapes to the counts of a side, or take it away if `sign` is that of -1."""
+    """Add an empty cell with those shapes to the counts of a side, or remove it if `sign` is -1."""
     at = words_of(shapes, side, block)
     word = peek(block, at)
     poke(block, COUNTS + side, peek(block, COUNTS + side) + sign * (word & COUNTED))
@@ -166,7 +166,7 @@ def shapes_at(place, block):
 
 @njit(types.void(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def mark(cell, side, step, block):
-    """Put a mark of a side into an empty cell if `step` is 1, or take it away again if it is -1."""
+    """Place a mark of a side in an empty cell if `step` is 1, or remove it if `step` is -1."""
     place, stride = types.int64(peek(block, PLACE + cell)), types.int64(peek(block, STRIDE))
     poke(block, HASH, peek(block, HASH) ^ peek(block, RANDOM + side * MOST_CELLS + cell) ^ peek(block, SIDE_TO_MOVE))
     if step > 0:
@@ -195,7 +195,7 @@ def mark(cell, side, step, block):
 
 @njit(inline="always")
 def made_by(cell, side, block):
-    """Return the word that says what a mark of a side in an empty cell would make."""
+    """Return the word with the shapes that a mark of a side would make in an empty cell."""
     return peek(block, words_of(peek(block, SHAPES + types.int64(peek(block, PLACE + cell))), side, block))
 
 
@@ -250,13 +250,13 @@ def list_stops(side, cells, block):
 
 @njit(inline="always")
 def count_of(side, what, block):
-    """Return how many cells there are that make something for a side."""
+    """Return the number of cells that make something for a side."""
     return (peek(block, COUNTS + side) >> what) & BYTE
 
 
 @njit(inline="always")
 def estimate_of(side, block):
-    """Return the estimate for a side that is to move; the base of the sums cancels out."""
+    """Return the estimate for the side to move; the base of the sums cancels out."""
     low_half = U(0xFFFFFFFF)
     finer = types.int64(peek(block, SUMS + side) & low_half) - types.int64(peek(block, SUMS + 1 - side) >> HALF)
     return finer >> FINER
@@ -296,13 +296,13 @@ def shape_table() -> Any:
 
 
 def _run(own: int) -> int:
-    """Return how many cells in a row are one's own, with the middle."""
+    """Return the number of own cells in a row, including the middle."""
     low = next((n for n in range(4) if not own >> 3 - n & 1), 4)
     return 1 + low + next((n for n in range(4) if not own >> 4 + n & 1), 4)
 
 
 def _room(blocked: int) -> int:
-    """Return how many cells in a row, with the middle, are not blocked."""
+    """Return the number of cells in a row that are not blocked, including the middle."""
     return _run(~blocked & 255)
 
 
