@@ -48,7 +48,7 @@ test("each edge has the colour of the player who owns it, and rows and columns h
   assert.equal([...document.querySelectorAll(".around text")].map((each) => each.textContent).join(""), "123abc");
 });
 
-test("cells are told by the names of their moves, and rows that count from the top are named so", async () => {
+test("cells are announced by the names of their moves, and rows that count from the top are named so", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));
   const spoken = (cell: number): string => document.querySelector(`#cell-${cell}`)!.getAttribute("aria-label")!.split(",")[0]!;
@@ -57,7 +57,7 @@ test("cells are told by the names of their moves, and rows that count from the t
   assert.deepEqual([...document.querySelectorAll(".rows span")].map((each) => each.textContent), ["1", "2", "3"]);
 });
 
-test("players of pieces are told that it is their turn, and not which letter to place", async () => {
+test("players of pieces read that it is their turn, and not which letter to place", async () => {
   const page = await ann();
   await page.says(snapshot({ game: HEX }));
   assert.match(textOf(".deck"), /Your turn\./);
@@ -71,7 +71,7 @@ test("a tap on a hexagon plays it", async () => {
   assert.equal((page.of("play")[0] as { move?: number }).move, 5);
 });
 
-test("a chain that wins is marked, without a stroke, and the end is told in the words of the game", async () => {
+test("a winning chain is marked without a line, and the end is described in the words of the game", async () => {
   const page = await ann();
   const won = position("X.OX.OX..", { to_move: null, legal: [], notes: [{ kind: "win", cells: [0, 3, 6] }] });
   await page.says(snapshot({ game: HEX }));
@@ -91,7 +91,7 @@ test("stones lie on points, and counters stand beside the names", async () => {
   assert.equal(textOf(".seat.of-O .counter"), "pairs: 0/5");
 });
 
-test("a side that can only pass has a button for it, and is told why", async () => {
+test("a side that can only pass has a button for it, and reads why", async () => {
   const page = await ann();
   const game = { ...GAME, name: "othello3", move_cells: [...GAME.move_cells, -1], move_names: [...GAME.move_names, "pass"] };
   const notes = [{ kind: "pass", text: "no move turns a disc: pass" }];

@@ -26,7 +26,7 @@ test("an element that stays is the same element, wherever it goes", () => {
   assert.ok(!b?.isConnected);
 });
 
-test("what is described alike changes nothing", () => {
+test("an equal description changes nothing", () => {
   const root = place();
   const tree = () => [h("p.quiet", { label: "said", style: { "--n": 1 } }, "text", h("button", { disabled: true, class: ["large", false] }, "press"))];
   assert.ok(changesWhile(() => patch(root, tree())) > 0);

@@ -39,7 +39,7 @@ async function slideTo(page: WholePage, ply: number): Promise<void> {
   await page.says();
 }
 
-test("the end is one sheet with the rating and one dominant way on", async () => {
+test("the end is one sheet with the rating and one dominant button", async () => {
   for (const [you, tone, gain, after] of [[0, "victory", "1500 → 1520 (+20)", "New opponent"], [1, "defeat", "1500 → 1480 (−20)", "Where did I go wrong?"]] as const) {
     const page = await ann({}, "/", ["analyse"]);
     await page.says(snapshot({ you, moves: LINE, position: after5(), rated: true, players: you ? [{ name: "Ben" }, { name: "Ann" }] : [{ name: "Ann" }, { name: "Ben" }] }));
@@ -102,7 +102,7 @@ test("the rematch counts the series", async () => {
   assert.deepEqual(textOf(".score"), ["1", "0"]);
 });
 
-test("a finished match is looked back on by the slider, the arrow keys and by itself", async () => {
+test("a finished match is replayed by the slider, the arrow keys and automatically", async () => {
   const page = await learner(LINE, 0, { line: [0, 1, 2] });
   assert.equal(status(), "You won: You completed a line.");
   assert.equal(document.querySelectorAll(".cell.won").length, 3);
@@ -188,14 +188,14 @@ test("an arrow leads through the layers to what was better", async () => {
   assert.ok(document.querySelector(".stack > .better .tip"));
 });
 
-test("where marks fall the lesson points to where one would have come to lie", async () => {
+test("where marks fall, the lesson points to the cell of the better mark", async () => {
   const page = await learner([38, 37, 31, 30, 24, 36, 17], 0, { game: CONNECT4, ...LOST, line: [38, 31, 24, 17] });
   await page.press("Where did I go wrong?");
   await page.says({ type: "analysis", match: "m1", exact: true, moves: [], lesson: { ...LESSON, ply: 6, better: ["4"], text: "you had to block at 4" } });
   assert.deepEqual([...document.querySelectorAll(".hint")].map(({ id }) => id), ["cell-17"]);
 });
 
-test("a lesson is told in the language of the page", async () => {
+test("a lesson is shown in the language of the page", async () => {
   const page = await learner([0, 8, 1, 5, 4, 2], 1, { line: [2, 5, 8] }, { language: "fr" });
   await page.press("Où me suis-je trompé ?");
   const lesson = { type: "lesson", ply: 5, side: 0, better: ["c3"], text: "", why: { kind: "missed_win", moves: ["c3"] } };
@@ -226,7 +226,7 @@ test("the coach of a match against a bot hints and warns, and a bot plays on fro
   assert.equal(document.querySelectorAll("#cell-4 .mark-X").length, 1);
 });
 
-test("players who have learnt a game play it by one tap", async () => {
+test("players who have finished a lesson play the game with one tap", async () => {
   const page = await ann();
   await page.press("How to play");
   assert.deepEqual(fields(page.of("rules"), "game"), [["tictactoe"]]);
@@ -392,7 +392,7 @@ function listen(): { felt: string[]; undo: () => void } {
 
 const LOUD = { settings: '{"isLoud":true,"tells":true}' };
 
-test("our turn is heard and felt, and told where the page is not looked at", async () => {
+test("our turn plays a sound, vibrates, and notifies while the page is hidden", async () => {
   const { felt, undo } = listen();
   try {
     const page = await ann(LOUD);
@@ -429,7 +429,7 @@ test("sounds are on from the first tap, and silent before it", async () => {
   }
 });
 
-test("a win is felt in five parts, on one device too, where no server is told of", async () => {
+test("a win vibrates in five parts, also on one device without a server", async () => {
   const { felt, undo } = listen();
   try {
     const page = await WholePage.open(LOUD, "/#here=tictactoe");

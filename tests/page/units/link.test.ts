@@ -42,7 +42,7 @@ test("each wait in vain is followed by a longer one", async () => {
   assert.ok(waits[3]! <= 30_600, `${waits}`);
 });
 
-test("patience grows for a link slower than any that was foreseen, until it connects", async () => {
+test("timeouts grow on a link slower than expected, until it connects", async () => {
   const world = new Test("known");
   while (world.link.phase !== "live" && world.sockets.length < 10) {
     const { socket } = world;
@@ -70,7 +70,7 @@ test("a newcomer is connected while idle and waits for the hello alone", async (
   assert.deepEqual([world.link.phase, world.kept], ["live", "of a guest"]);
 });
 
-test("taps in quick succession begin one handshake and say one hello", async () => {
+test("taps in quick succession begin one handshake and send one hello", async () => {
   const world = new Test();
   for (let taps = 0; taps < 20; taps++) {
     world.link.start();
@@ -97,7 +97,7 @@ test("a prepared connection that the server closes is no trouble and comes back 
   assert.equal(world.sockets.length, 2);
 });
 
-test("a name that is given while the link opens is said when it is open", async () => {
+test("a name that is given while the link opens is sent once it is open", async () => {
   const world = new Test();
   world.link.prepare();
   world.link.start("Ann");
@@ -106,7 +106,7 @@ test("a name that is given while the link opens is said when it is open", async 
   assert.deepEqual(world.socket.of("hello")[0], { id: 1, type: "hello", protocols: [1], client: "page", token: "a new token", name: "Ann" });
 });
 
-test("a welcome that was lost is asked for again with the same name and token", async () => {
+test("a lost welcome is requested again with the same name and token", async () => {
   const world = new Test();
   world.link.start("Ann");
   world.socket.open();
@@ -118,7 +118,7 @@ test("a welcome that was lost is asked for again with the same name and token", 
   assert.deepEqual([token, name], ["a new token", "Ann"]);
 });
 
-test("a name that is refused leaves no token, and the next hello is said on a new connection", async () => {
+test("a refused name leaves no token, and the next hello is sent on a new connection", async () => {
   const world = new Test();
   world.link.start("Ann");
   world.socket.open();
@@ -131,7 +131,7 @@ test("a name that is refused leaves no token, and the next hello is said on a ne
   assert.equal((world.socket.of("hello")[0] as { name?: string }).name, "Bob");
 });
 
-test("an unknown token is given up, and that of a banned player is kept", async () => {
+test("an unknown token is deleted, and that of a banned player is kept", async () => {
   for (const [code, kept] of [["unknown_token", null], ["banned", "known"]] as const) {
     const world = new Test("known");
     world.socket.open();
@@ -141,7 +141,7 @@ test("an unknown token is given up, and that of a banned player is kept", async 
   }
 });
 
-test("a hello that is refused for now is said again when the server allows it", async () => {
+test("a hello that is refused for now is sent again when the server allows it", async () => {
   for (const code of ["too_fast", "restarting", "storage"]) {
     const world = new Test("known");
     world.socket.open();
@@ -187,7 +187,7 @@ test("a round trip that is long but steady is never taken for silence", async ()
   assert.ok(world.link.latencyMs! > 1200);
 });
 
-test("a request without an answer has the link looked at", async () => {
+test("an unanswered request makes the page check the link", async () => {
   const world = await welcomed();
   world.link.say({ type: "unseek" });
   const pings = world.socket.of("ping").length;
@@ -244,13 +244,13 @@ test("the network that is back, or a page that is shown again, ends the pause bu
   assert.equal(world.sockets.length, length);
 });
 
-test("the device that is offline is said at once", async () => {
+test("an offline device is reported at once", async () => {
   const world = await welcomed();
   world.link.wentOffline();
   assert.deepEqual([world.link.phase, world.link.trouble], ["retrying", "offlineHere"]);
 });
 
-test("what was wrong stands until the link is back", async () => {
+test("the trouble is shown until the link is back", async () => {
   const world = await welcomed();
   world.socket.drop(1012);
   await world.pass(100);
@@ -319,7 +319,7 @@ test("a request that came too fast is not sent again for ever, nor after long, n
   assert.equal(world.socket.of("seek").length, 1);
 });
 
-test("a page that is not looked at sends no pings", async () => {
+test("a hidden page sends no pings", async () => {
   const world = await welcomed();
   world.hidden = true;
   const { length } = world.socket.of("ping");

@@ -47,7 +47,7 @@ test("bots have a face and say what they are like, in the list and as a match be
   assert.equal(document.querySelector(".deck .voice"), null);
 });
 
-test("a code that was told is typed, and the match is in the lobby afterwards", async () => {
+test("a typed code starts a match, which the lobby lists afterwards", async () => {
   const page = await ann();
   await page.submit("Invitation code", " abc123 ");
   assert.deepEqual(fields(page.of("join"), "code"), [["abc123"]]);
@@ -73,7 +73,7 @@ test("an invitation shows its address, its code and its terms, and is there afte
   assert.equal(localStorage.getItem("ttt_net.invitation"), null);
 });
 
-test("an invitation is shown and good after a restart", async () => {
+test("an invitation is shown and works after a restart", async () => {
   const page = await ann();
   await page.says(INVITATION);
   await page.until(".code", "ABC123");
@@ -178,7 +178,7 @@ test("a challenge is declined by a tap, and one that is accepted leads to the ma
   assert.equal(document.querySelector(".challenge"), null);
 });
 
-test("a match that begins takes away no challenge and no invitation that others may still take up", async () => {
+test("a match that begins keeps challenges and invitations that others may still accept", async () => {
   const page = await ann();
   await page.says(INVITATION, challenged("Cleo", "Ann", 2), challenged("Ann", "Ben", 3), snapshot());
   await page.until("main.match");
@@ -192,7 +192,7 @@ test("a match that begins takes away no challenge and no invitation that others 
   assert.equal(document.querySelector(".code"), null);
 });
 
-test("a third one watches and goes on to the rematch", async () => {
+test("a watcher follows the players to the rematch", async () => {
   const page = await ann({}, "/m/m1");
   await page.says(snapshot({ you: undefined, players: [{ name: "Ben" }, { name: "Cleo" }] }));
   await page.until(".deck", "You are watching.");
@@ -293,7 +293,7 @@ test("the cell that was tapped on the first screen is the first move against the
   assert.equal(document.querySelector(".chat"), null, "nobody would read it");
 });
 
-test("players take another name, and are forgotten once they have written their own", async () => {
+test("players are renamed, and deleted once they have typed their own name", async () => {
   const page = await ann();
   await page.press("AAnn"); // with the letter of the face
   await page.says({ type: "profile", player: { name: "Ann" }, since_ms: 0, online: true, won: 0, drawn: 0, lost: 0, ratings: [], against: null, live: [] });
@@ -310,7 +310,7 @@ test("players take another name, and are forgotten once they have written their 
   assert.equal(localStorage.getItem("ttt_net.token"), null);
 });
 
-test("the token is said in the first message and is in no address", async () => {
+test("the token is sent in the first message and is part of no address", async () => {
   const urls: string[] = [];
   const page = await visitor({ token: "a secret" });
   const { WebSocket: Plain } = globalThis;
@@ -349,7 +349,7 @@ test("a second tab takes over, and this one takes back, or plays under another n
   assert.deepEqual([sessionStorage.getItem("ttt_net.token"), localStorage.getItem("ttt_net.token")], [token, "ann"], "each tab has its own player");
 });
 
-test("a device that is offline is told at once, and columns and rows have names", async () => {
+test("a device that is offline says so at once, and columns and rows have names", async () => {
   const page = await ann();
   await page.says(snapshot());
   assert.deepEqual([...textOf(".columns span"), ...textOf(".rows span")], ["a", "b", "c", "3", "2", "1"]);
@@ -399,7 +399,7 @@ test("a profile has a report too", async () => {
   await page.until(".toast", "Thank you");
 });
 
-test("the graph of ratings ends with the rating of now", async () => {
+test("the graph of ratings ends with the current rating", async () => {
   const page = await ann({}, "/#player");
   const rated = (rating: number, at_ms: number) => ({ match: `m${at_ms}`, game: "gomoku", at_ms, players: [{ name: "Ann", rating }, { name: "Ben", rating: 1500 }], winner: 0, reason: "line", plies: 9, rated: true });
   const ratings = [{ game: "gomoku", speed: "untimed", rating: 1720, deviation: 90, games: 2, provisional: true }];
@@ -434,7 +434,7 @@ test("an address that leads nowhere leads to the lobby", async () => {
   assert.equal(location.pathname, "/");
 });
 
-test("the page speaks the first language of the browser that it knows, or the one chosen by hand", async () => {
+test("the page uses the first known language of the browser, or the chosen one", async () => {
   const known = navigator as { languages: readonly string[] };
   const before = Object.getOwnPropertyDescriptor(known, "languages");
   Object.defineProperty(known, "languages", { configurable: true, value: ["de-DE", "ru-RU", "en"] });

@@ -60,7 +60,7 @@ test("a cell that means two moves asks which", async () => {
   assert.equal((page.of("play")[0] as { move?: number }).move, 13);
 });
 
-test("in misère the sentence and the line are of the player who lost by it", async () => {
+test("in misère the sentence and the line belong to the loser", async () => {
   const page = await ann();
   await page.says(snapshot({ game: { ...GAME, name: "misere" }, moves: [0, 3, 1, 4, 2], position: position("XXXOO....", { line: [0, 1, 2] }) }));
   await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 1, reason: "line" });
@@ -126,7 +126,7 @@ test("a coming restart is shown until it is called off", async () => {
   assert.equal(document.querySelector(".banner"), null);
 });
 
-test("what is wrong with the link is said until it is back, and the match is safe", async () => {
+test("the trouble with the link is shown until it is back, and the match is safe", async () => {
   for (const [code, words] of [[4006, "the host has closed the server"], [1012, "the server is restarting"], [1006, "the connection dropped"]] as const) {
     const page = await ann();
     await page.says(snapshot());
@@ -138,7 +138,7 @@ test("what is wrong with the link is said until it is back, and the match is saf
   }
 });
 
-test("a name that is taken is said beside the name, and another one can be given", async () => {
+test("a taken name is reported beside the field, and another one can be given", async () => {
   const page = await WholePage.open({}, "/", true);
   pages.push(page);
   page.player.comeIn("Ben");
@@ -170,7 +170,7 @@ test("a code that was used leads to the lobby with a sentence", async () => {
   await page.until(".toast", "No such code.");
 });
 
-test("what is stored is not trusted", async () => {
+test("stored values are validated", async () => {
   for (const broken of ['{"game":', '"x"', "[1]", "null", '{"width":"9","height":1e9,"game":7,"row":-1,"theme":{},"untilMs":"x"}']) {
     const page = await ann({ choice: broken, settings: broken, invitation: broken, language: broken, puzzles: broken });
     await page.until("main.lobby");
@@ -213,7 +213,7 @@ test("a row shrinks with the board that it has to fit on", async () => {
   await page.until("[role=status]", "Looking for a person: 4 in a row on 3×4");
 });
 
-test("a bot that plays something else is not offered, and the one that does is a tap away", async () => {
+test("only bots that play the game are offered, with one tap", async () => {
   const page = await ann();
   await page.says({ type: "players", online: 1, players: [{ name: "Tom", bot: "random", free: 1, seeking: ["gomoku"] }] });
   assert.equal(textOf("section[aria-label='Play a bot']").length, 0);
@@ -222,7 +222,7 @@ test("a bot that plays something else is not offered, and the one that does is a
   assert.deepEqual(page.of("challenge").map((each) => (each as { name?: string }).name), ["Tom"]);
 });
 
-test("a challenge that is declined is told to the challenger alone", async () => {
+test("only the challenger learns that a challenge was declined", async () => {
   const page = await ann();
   const challenged = (by: string, to: string, challenge: number) => ({ type: "challenged", challenge, by: { name: by }, to: { name: to }, game: "gomoku", expires_in_ms: 9000 });
   await page.says(challenged("Ann", "Ben", 1));
@@ -236,7 +236,7 @@ test("a challenge that is declined is told to the challenger alone", async () =>
   assert.equal(textOf(".toast, .challenge").length, 0);
 });
 
-test("an analysis that found nothing is asked for again once by itself, and then by a tap", async () => {
+test("an empty analysis is requested again once automatically, and then by a tap", async () => {
   const page = await ann({}, "/", ["analyse"]);
   await page.says(snapshot({ moves: [0], position: position("X........") }));
   await page.says({ type: "ended", match: "m1", seq: 2, at_ms: 0, winner: 0, reason: "resign" });
@@ -336,7 +336,7 @@ test("a seek is sought again after a restart, and not after it was cancelled", a
   assert.equal(page.of("seek").length, 2);
 });
 
-test("a guest comes in without a name, and a fault of a name is said while it is typed", async () => {
+test("a guest logs in without a name, and a wrong name is reported while it is typed", async () => {
   const page = await WholePage.open();
   pages.push(page);
   const field = document.querySelector<HTMLInputElement>("#name")!;
@@ -363,7 +363,7 @@ test("between people a match is rated if both like it, where the server knows su
   }
 });
 
-test("of many people the beginning is listed, and a name can be looked for", async () => {
+test("a long list of people shows its beginning and has a search field", async () => {
   const page = await ann({}, "/#find=Player 14");
   await page.says({ type: "players", online: 150, players: Array.from({ length: 150 }, (_, n) => ({ name: `Player ${n}` })) });
   const people = () => textOf("section[aria-label='People here'] li").length;

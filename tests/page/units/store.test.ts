@@ -41,7 +41,7 @@ function begin(more: Partial<Snapshot> = {}) {
 const played = (seq: number, side: number, move: number, board: string, more: Partial<Position> = {}) =>
   hear({ type: "played", match: "m", seq, at_ms: 0, side, ply: seq - 1, move, position: position(board, more) }, 10 * seq);
 
-test("moves come in order, and what was heard before changes nothing", () => {
+test("moves apply in order, and repeated events change nothing", () => {
   const match = begin();
   played(2, 0, 4, "....X....");
   played(3, 1, 0, "O...X....");
@@ -50,7 +50,7 @@ test("moves come in order, and what was heard before changes nothing", () => {
   assert.ok(isMyTurn(match));
 });
 
-test("a move on its way waits for its answer and goes when the match has gone past it", () => {
+test("a pending move waits for its answer and is dropped when the match has passed it", () => {
   const match = begin();
   match.pending = { ply: 0, move: 4 };
   assert.ok(!isMyTurn(match));
@@ -104,13 +104,13 @@ test("matches that wait for our move come first", () => {
   assert.deepEqual(ownLive().map(({ match }) => match), ["m", "ours", "theirs"]);
 });
 
-test("a clock runs for who is to move, from what was heard last, and never below nothing", () => {
+test("the clock of the side to move runs from the last update, and never below zero", () => {
   const match = begin({ clock: { remaining_ms: [5000, 7000], running: 0 } });
   assert.deepEqual([leftMs(match, 0, 1200), leftMs(match, 1, 1200), leftMs(match, 0, 9000)], [3800, 7000, 0]);
   assert.equal(leftMs(begin(), 0, 1), null);
 });
 
-test("a welcome forgets challenges, mutes and what parted us; one under another name the invitation, too", () => {
+test("a welcome clears challenges, mutes and the farewell; under another name also the invitation", () => {
   begin();
   hear({ type: "challenged", challenge: 1, by: { name: "Bob" }, to: { name: "Ann" }, game: "tictactoe", expires_in_ms: 9 }, 0);
   hear({ type: "challenged", challenge: 2, by: { name: "Bob" }, to: { name: "Ann" }, game: "qubic", expires_in_ms: 9 }, 0);
@@ -163,7 +163,7 @@ test("where marks fall a cell means its column, on a cube its peg", () => {
   assert.deepEqual(movesAt({ ...game, gravity: false, move_cells: [0, 0, 1] }, [0, 1, 2], 0), [0, 1], "a cell may mean two moves");
 });
 
-test("the line of a lost misère match is of the one who lost by it", () => {
+test("the line of a misère match belongs to its loser", () => {
   const match = begin();
   played(2, 0, 2, "XXX......", { line: [0, 1, 2] });
   hear({ type: "ended", match: "m", seq: 3, at_ms: 0, winner: 1, reason: "line" }, 0);
@@ -183,7 +183,7 @@ test("a size of one's own is kept within what there is", () => {
   assert.deepEqual([ui.choice.height, ui.choice.row], [5, 4]);
 });
 
-test("what the player changes is drawn at once, and what the server says once a frame", async () => {
+test("changes of the player are drawn at once, and those of the server once a frame", async () => {
   let drawn = 0;
   const frames: (() => void)[] = [];
   drawWith(

@@ -150,7 +150,7 @@ test("the puzzles of the next days come from the server while it can be reached,
   assert.equal(await browser.open("/puzzles"), "tomorrow");
 });
 
-test("requests of programs, of other sites and those that write are left alone", async () => {
+test("requests of programs, to other sites and with other methods are not handled", async () => {
   const browser = await installed();
   assert.equal(await browser.open("/api/live", "navigate"), undefined);
   assert.equal(await browser.open("/j", "cors"), undefined);
