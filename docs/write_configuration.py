@@ -9,8 +9,9 @@ PAGE = Path(__file__).parent / "configuration.md"
 START = """# Configuration
 
 A server for a local network needs no settings. Configure it with command-line flags, environment variables, or a TOML
-file (`python server.py --config FILE`). Flags win over the environment, and the environment wins over the file. Unknown
-keys and invalid values are rejected at the start, in one line that names the place.
+file (`python server.py --config FILE`). Flags win over the environment, and the environment wins over the file. The
+variable of a flag has its name in capitals: `--public-url` is `TTT_NET_PUBLIC_URL`. Unknown keys and invalid values are
+rejected at the start, in one line that names the place.
 
 ```
 python server.py --print-config > server.toml   # a commented file with every setting
@@ -46,8 +47,8 @@ def page() -> str:
             lines += [
                 f"## {HEADINGS.get(table, table.capitalize())}{where}",
                 "",
-                "| key | flag | variable | default | SIGHUP | |",
-                "|---|---|---|---|---|---|",
+                "| key | flag | default | SIGHUP | |",
+                "|---|---|---|---|---|",
             ]
         lines.append(_row(each))
         if each is SETTINGS[-1] or SETTINGS[SETTINGS.index(each) + 1].table != table:
@@ -61,7 +62,7 @@ def _row(one: Setting) -> str:
     bounds = f" ({one.least:,g} to {one.most:,g})" if one.kind in (int, float) and one.most < 10**9 else ""
     flag = f"`{one.flag} {values}`" if values else f"`{one.flag}`"
     changes = "yes" if one.is_live else "restart"
-    return f"| `{key}` | {flag} | `{one.variable}` | `{as_toml(one.default)}` | {changes} | {one.help}{bounds} |"
+    return f"| `{key}` | {flag} | `{as_toml(one.default)}` | {changes} | {one.help}{bounds} |"
 
 
 if __name__ == "__main__":

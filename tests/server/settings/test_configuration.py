@@ -211,6 +211,12 @@ def test_a_key_of_two_tables_has_two_flags() -> None:
         assert len(names) == len(set(names))
 
 
+def test_the_variable_of_a_setting_is_its_flag_in_capitals() -> None:
+    assert [each.variable for each in SETTINGS] == [
+        f"TTT_NET_{each.flag.removeprefix('--').upper().replace('-', '_')}" for each in SETTINGS
+    ]
+
+
 def test_every_other_variable_of_ours_is_known_not_to_be_a_setting() -> None:
     """A server refuses variables that look like settings, and must not refuse those that others read."""
     settings = {each.variable for each in SETTINGS}
