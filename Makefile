@@ -9,7 +9,7 @@ SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto -
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants audit dist release lock sbom clean
+.PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants lowest audit dist release lock sbom clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,18 @@ powercuts: install ## simulate CUTS=500 power cuts of a recorded server, and che
 
 mutants: install ## run mutation tests, and list surviving mutants; SINCE=main: changed lines only
 	@$(BIN)/python -m tests.mutation $(if $(SINCE),--since $(SINCE))
+
+lowest: ## test players and hosts with the lowest versions that pyproject.toml allows; takes ten minutes, and a C compiler
+	$(call with-lowest,player,tests/client tests/sdk tests/test_messages.py tests/end_to_end/test_discovery.py tests/end_to_end/test_encrypted.py)
+	$(call with-lowest,host$(comma)cluster$(comma)learn$(comma)data,tests/server tests/commands tests/strategies/test_engine.py tests/test_environments.py tests/end_to_end/test_cluster.py)
+
+comma := ,
+define with-lowest
+	@rm -rf build/lowest && $(PYTHON) -m venv build/lowest
+	@$(PYTHON) docs/developing/lowest.py $(1) > build/lowest/constraints.txt
+	@build/lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/lowest/constraints.txt --editable '.[$(1),test]'
+	build/lowest/bin/python -m pytest $(SPREAD) $(2)
+endef
 
 audit: install ## check dependencies for known vulnerabilities; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit

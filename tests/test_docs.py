@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,9 @@ from jsonschema import Draft7Validator
 
 from ttt_net.__main__ import VERBS
 from ttt_net.errors import Advice, Closing, Code
+from ttt_net.messages import PROTOCOL
+from ttt_net.server.cluster.log import FORM
+from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION
 from ttt_net.server.settings.configuration import SETTINGS
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +36,7 @@ def load(path: Path) -> ModuleType:
 
 
 HOUSE = load(ROOT / "docs" / "developing" / "house.py")
+LOWEST = load(ROOT / "docs" / "developing" / "lowest.py")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +123,36 @@ def test_the_site_has_every_page_and_moves_its_links() -> None:
     assert (text, outside) == ("[a](CONTRIBUTING.md#x) [b](security.md) [c](https://a.b/c.md)", {"CONTRIBUTING.md"})
     text, outside = site.with_links("[d](docs/developing/testing.md) [e](docs/index.md)", "README.md")
     assert (text, outside) == ("[d](developing/testing.md) [e](contents.md)", set())
+
+
+def test_the_page_of_versions_has_those_of_the_program() -> None:
+    told = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"| protocol | {PROTOCOL} |" in told
+    assert f"| journal | schema {SCHEMA_VERSION} |" in told
+    assert f"schemas {OLDEST} to {SCHEMA_VERSION - 1} are upgraded" in told
+    assert f"| log of a cluster | form {FORM} |" in told
+    assert f"| Python | {project['requires-python'].removeprefix('>=')} to" in told
+    bounds = LOWEST.lowest(project, ["player"]), LOWEST.lowest(project, ["host"])
+    assert f"needs websockets\n{bounds[0]['websockets']}" in told
+    assert f"asks for {bounds[1]['websockets']}." in told
+
+
+def test_lower_bounds_are_those_of_the_extras_too() -> None:
+    project = {
+        "name": "us",
+        "dependencies": ["a>=1.9", "b_c>=2"],
+        "optional-dependencies": {"x": ["us[y,z]", "a>=1.10"], "y": ["d[e]>=3; platform_system != 'Windows'"], "z": []},
+    }
+    assert LOWEST.lowest(project, ["z"]) == {"a": "1.9", "b_c": "2"}
+    assert LOWEST.lowest(project, ["x"]) == {"a": "1.10", "b_c": "2", "d": "3"}
+
+
+@pytest.mark.parametrize("extra", ["player", "host", "learn", "cluster"])
+def test_extras_named_after_people_are_there_and_told(extra: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extra in project["optional-dependencies"]
+    assert f"| `ttt_net[{extra}]`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_index_links_to_every_page() -> None:

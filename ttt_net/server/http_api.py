@@ -31,7 +31,15 @@ from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.players import NOBODY
 from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection, LaterAnswer
-from ttt_net.server.wire.http import Asset, UnknownAddress, answer_data, answer_method, refuse_data, start_stream
+from ttt_net.server.wire.http import (
+    Asset,
+    UnknownAddress,
+    answer_data,
+    answer_method,
+    method_of,
+    refuse_data,
+    start_stream,
+)
 
 PREFIX = "/api/"
 MAX_STREAMS = 100
@@ -236,7 +244,7 @@ class HttpApi:
     def live(self, connection: Connection, request: Request, _: NoParameters) -> Response | LaterAnswer:
         """Begin a stream of the list of live matches, sent now and after every change."""
         head = self._secured(start_stream(_LINES))
-        if request.method == "HEAD":
+        if method_of(request) == "HEAD":
             return head
         held = Counter(each.metered_as for each in self._streams)[connection.metered_as]
         if connection.metered_as is not None and held >= MAX_STREAMS_OF_ADDRESS:

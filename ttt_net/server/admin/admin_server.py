@@ -285,7 +285,7 @@ def _token_of(request: Request) -> str | None:
 
 
 def _is_same(given: str | None, token: str) -> bool:
-    return given is not None and hmac.compare_digest(given.encode(), token.encode())
+    return given is not None and hmac.compare_digest(given.encode(errors="surrogateescape"), token.encode())
 
 
 @contextlib.asynccontextmanager

@@ -193,7 +193,8 @@ async def _announce(describe: Callable[[], Announcement], look_s: float) -> None
         await network.async_register_service(_info(library.AsyncServiceInfo, name, announcement))
         while True:
             await asyncio.sleep(look_s)
-            await network.async_update_interfaces()
+            if hasattr(network, "async_update_interfaces"):  # zeroconf before 0.150 uses those of its start only
+                await network.async_update_interfaces()
             before, announcement = announcement, describe()
             if announcement != before:
                 await network.async_update_service(_info(library.AsyncServiceInfo, name, announcement))

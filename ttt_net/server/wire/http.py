@@ -369,10 +369,16 @@ def turn_away(why: TurnedAway) -> Response:
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 
 
+def method_of(request: Request) -> str:
+    """Return the method. Before version 17, websockets takes nothing but GET, and 400 answers the others."""
+    method: str = getattr(request, "method", "GET")
+    return method
+
+
 def _answer_plain(
     request: Request, preview: Struct | None, own: OwnPages, made: Asset | None, *, is_closed: bool, is_ready: bool
 ) -> Response:
-    if request.method not in ("GET", "HEAD"):
+    if method_of(request) not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
     path = request.path.partition("?")[0]
     if path == HEALTH:
@@ -394,7 +400,7 @@ def _answer_plain(
 
 def _fitted(request: Request, response: Response, *, is_closed: bool) -> Response:
     """Return the response, without its body for HEAD; the connection stays open if both sides allow it."""
-    if request.method == "HEAD":
+    if method_of(request) == "HEAD":
         response.body = b""
     if not is_closed and _may_stay(request):
         del response.headers["Connection"]
@@ -421,10 +427,10 @@ def refuse_data(request: Request, refusal: Refusal) -> Response:
 
 def answer_method(request: Request) -> Response | None:
     """Answer an API request that is not a read: a browser's preflight, or a wrong method."""
-    if request.method in ("GET", "HEAD"):
+    if method_of(request) in ("GET", "HEAD"):
         return None
     allowed = {"Allow": "GET, HEAD"}
-    if request.method != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
+    if method_of(request) != "OPTIONS" or "Access-Control-Request-Method" not in request.headers:
         return _opened(_respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", allowed))
     allowed |= {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "If-None-Match"}
     return _fitted(
@@ -458,7 +464,8 @@ def _not_found(request: Request) -> Response:
 
 def _may_stay(request: Request) -> bool:
     said = {word.strip().lower() for value in request.headers.get_all("Connection") for word in value.split(",")}
-    return request.protocol == "HTTP/1.1" and "close" not in said and "X-Forwarded-For" not in request.headers
+    protocol = getattr(request, "protocol", "HTTP/1.1")  # as for `method_of`
+    return protocol == "HTTP/1.1" and "close" not in said and "X-Forwarded-For" not in request.headers
 
 
 def _serve(request: Request, asset: Asset) -> Response:
