@@ -222,6 +222,69 @@ def test_the_printed_configuration_is_one_and_is_found_fit_for_strangers(tmp_pat
     assert (complaints, checked.stderr) == ([], "")
 
 
+def installed(root: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the script on a machine whose commands only write down that they were called."""
+    clone = root / "opt" / "ttt_net"
+    if not clone.exists():
+        shutil.copytree(HOSTING, clone / "docs" / "hosting")
+        stub = f'#!/bin/sh\necho "$(basename "$0")" "$@" >> {root}/called\n'
+        for command in ("apt-get", "systemctl", "certbot", "nginx", "python3"):
+            (root / "bin").mkdir(exist_ok=True)
+            (root / "bin" / command).write_text(stub)
+            (root / "bin" / command).chmod(0o755)
+        pip = clone / ".venv" / "bin" / "pip"
+        pip.parent.mkdir(parents=True)
+        pip.write_text(stub)
+        pip.chmod(0o755)
+    environment = {"PATH": f"{root / 'bin'}:/usr/bin:/bin", "DESTDIR": str(root)}
+    script = [str(clone / "docs" / "hosting" / "install.sh"), *arguments]
+    return subprocess.run(script, capture_output=True, text=True, env=environment, timeout=PATIENCE_S, check=False)
+
+
+@pytest.mark.parametrize("proxy", ["nginx", "caddy"])
+def test_the_script_installs_a_lobby_and_leaves_its_settings_alone_the_second_time(proxy: str, tmp_path: Path) -> None:
+    done = installed(tmp_path, "club.example.net", proxy)
+    assert done.returncode == 0, done.stderr
+    assert "https://club.example.net" in done.stdout
+    settings = tmp_path / "etc" / "ttt_net" / "server.toml"
+    assert read_order(["--config", str(settings)], {}).configuration.public_url == "wss://club.example.net"
+    for name in ("ttt_net.service", "ttt_net.socket"):
+        assert (tmp_path / "etc" / "systemd" / "system" / name).read_text() == (HOSTING / name).read_text()
+    called = (tmp_path / "called").read_text()
+    assert f"pip install --quiet --no-deps {tmp_path}/opt/ttt_net[host]\n" in called
+    assert "systemctl enable --now ttt_net.socket ttt_net\n" in called
+    assert called.endswith(f"systemctl reload {proxy}\n")
+    site = tmp_path / "etc" / ("nginx/sites-enabled/ttt_net" if proxy == "nginx" else "caddy/Caddyfile")
+    assert "club.example.net" in site.read_text()
+    assert "play.example.org" not in site.read_text()
+    settings.write_text(settings.read_text() + "retention_days = 90\n")
+    before = site.read_text()
+    assert installed(tmp_path, "club.example.net", proxy).returncode == 0
+    assert "retention_days" in settings.read_text()
+    assert site.read_text() == before
+
+
+def test_the_script_refuses_what_it_cannot_install(tmp_path: Path) -> None:
+    for arguments, words in (
+        (["a;b"], "no domain name"),
+        (["a.example", "apache"], "not nginx or caddy"),
+        ([], "usage"),
+    ):
+        refused = installed(tmp_path, *arguments)
+        assert (refused.returncode, words in refused.stderr) == (2, True), arguments
+    (tmp_path / "opt" / "ttt_net").rename(tmp_path / "opt" / "elsewhere")
+    script = str(tmp_path / "opt" / "elsewhere" / "docs" / "hosting" / "install.sh")
+    moved = subprocess.run(
+        [script, "a.example"],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "DESTDIR": str(tmp_path)},
+        check=False,
+    )
+    assert (moved.returncode, "clone into /opt/ttt_net" in moved.stderr) == (2, True)
+    assert not (tmp_path / "called").exists()
+
+
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
     """The service's file, with a program that is there."""
@@ -261,6 +324,7 @@ def test_the_services_file_shuts_the_server_in(unit: Path) -> None:
             "ttt_net.service",
             "ttt_net.socket",
             "server.toml",
+            "install.sh",
             "nginx.conf",
             "Caddyfile",
             "requirements.lock",
