@@ -122,7 +122,7 @@ release: install ## VERSION=0.2.0: check and build a release with checksums, and
 lock: install ## update the locked versions
 	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
-	    --upgrade --extra engine --extra fast --extra metrics --extra tls --extra cluster --output-file $(LOCK)
+	    --upgrade --extra engine --extra fast --extra metrics --extra tls --extra previews --extra cluster --output-file $(LOCK)
 
 sbom: install ## write the server's bill of materials to dist/sbom.json (CycloneDX)
 	@$(BIN)/python -m pip install --quiet cyclonedx-bom

@@ -22,7 +22,7 @@ def _bounds(project: Mapping[str, object], extras: Sequence[str]) -> Iterator[tu
     by_extra = project["optional-dependencies"]
     assert isinstance(by_extra, dict)
     wanted = [project["dependencies"], *(by_extra[extra] for extra in extras)]
-    for dependency in (each for dependencies in wanted for each in dependencies):  # type: ignore[attr-defined]
+    for dependency in (each for dependencies in wanted for each in dependencies):
         name, inner, bound = _BOUND.match(dependency).groups()  # type: ignore[union-attr]
         if name == project["name"]:
             yield from _bounds(project, inner.split(","))
