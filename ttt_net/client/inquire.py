@@ -18,31 +18,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ttt_net import messages
 from ttt_net.client.options import Inquiry, Options
 from ttt_net.errors import Code, ConfigurationError, Refusal
-from ttt_net.messages import (
-    WITHOUT_ROUNDS,
-    AttendRequest,
-    BlockList,
-    BlocksRequest,
-    FinishedMatch,
-    ForgetRequest,
-    HistoryReply,
-    HistoryRequest,
-    LeaderboardReply,
-    LeaderboardRequest,
-    PlayerInfo,
-    ProfileReply,
-    ProfileRequest,
-    RecordReply,
-    RecordRequest,
-    Renamed,
-    RenameRequest,
-    Request,
-    TournamentList,
-    TournamentReply,
-    TournamentsRequest,
-)
 from ttt_net.names import checked_name
 from ttt_net.sdk import identity
 from ttt_net.sdk.client import Client, DisconnectedError, Reply, connect
@@ -55,7 +33,13 @@ PIPE_WIDTH = 500
 _LEFT, _RIGHT = "left", "right"
 
 
-Told = ProfileReply | HistoryReply | LeaderboardReply | TournamentReply | TournamentList
+Told = (
+    messages.ProfileReply
+    | messages.HistoryReply
+    | messages.LeaderboardReply
+    | messages.TournamentReply
+    | messages.TournamentList
+)
 """The replies that are printed as lines."""
 
 
@@ -73,20 +57,20 @@ def lines_of(told: Told, options: Options, inquiry: Inquiry) -> list[str]:
         no_color=None if is_terminal else True,
     )
     match told:
-        case ProfileReply():
+        case messages.ProfileReply():
             _print_profile(console, told)
-        case HistoryReply():
+        case messages.HistoryReply():
             _print_history(console, told, options, inquiry)
-        case LeaderboardReply():
+        case messages.LeaderboardReply():
             _print_leaders(console, told, options, inquiry)
-        case TournamentList():
+        case messages.TournamentList():
             _print_tournaments(console, told)
-        case TournamentReply():
+        case messages.TournamentReply():
             _print_tournament(console, told, options, inquiry)
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
-def _print_profile(console: Console, told: ProfileReply) -> None:
+def _print_profile(console: Console, told: messages.ProfileReply) -> None:
     since = datetime.fromtimestamp(told.since_ms / 1000, UTC).date().isoformat()
     presence = "here now" if told.online else "not here now"
     _say(console, f"{_name(told.player)}: known since {since}, {presence}", "bold")
@@ -122,7 +106,7 @@ def _print_profile(console: Console, told: ProfileReply) -> None:
         )
 
 
-def _print_history(console: Console, told: HistoryReply, options: Options, inquiry: Inquiry) -> None:
+def _print_history(console: Console, told: messages.HistoryReply, options: Options, inquiry: Inquiry) -> None:
     _say(console, f"finished matches of {_name(told.player)}, page {inquiry.page}", "bold")
     rows = [
         (
@@ -147,7 +131,7 @@ def _print_history(console: Console, told: HistoryReply, options: Options, inqui
         _say_next(console, options, inquiry)
 
 
-def _print_leaders(console: Console, told: LeaderboardReply, options: Options, inquiry: Inquiry) -> None:
+def _print_leaders(console: Console, told: messages.LeaderboardReply, options: Options, inquiry: Inquiry) -> None:
     whom = "" if inquiry.has_bots else ", people only"
     _say(
         console,
@@ -174,7 +158,7 @@ def _print_leaders(console: Console, told: LeaderboardReply, options: Options, i
         _say_next(console, options, inquiry)
 
 
-def _print_tournaments(console: Console, told: TournamentList) -> None:
+def _print_tournaments(console: Console, told: messages.TournamentList) -> None:
     rows = [
         (
             clean(each.tournament, 16),
@@ -182,7 +166,7 @@ def _print_tournaments(console: Console, told: TournamentList) -> None:
             each.kind.replace("_", " "),
             clean(each.game, 40),
             each.state,
-            "-" if each.kind in WITHOUT_ROUNDS else f"{each.round}/{each.rounds}",
+            "-" if each.kind in messages.WITHOUT_ROUNDS else f"{each.round}/{each.rounds}",
             str(each.players),
         )
         for each in told.tournaments
@@ -193,8 +177,8 @@ def _print_tournaments(console: Console, told: TournamentList) -> None:
         _say(console, "no tournaments")
 
 
-def _print_tournament(console: Console, told: TournamentReply, options: Options, inquiry: Inquiry) -> None:
-    number = "" if told.kind in WITHOUT_ROUNDS else f", round {told.round} of {told.rounds}"
+def _print_tournament(console: Console, told: messages.TournamentReply, options: Options, inquiry: Inquiry) -> None:
+    number = "" if told.kind in messages.WITHOUT_ROUNDS else f", round {told.round} of {told.rounds}"
     kind, state = told.kind.replace("_", " "), f"{told.state}{number}"
     _say(console, f"{clean(told.name, 40)}: {kind}, {clean(told.game, 40)}; {state}", "bold")
     if told.boards:
@@ -253,7 +237,7 @@ def _say(console: Console, sentence: str, style: str = "") -> None:
     console.print(Text(sentence, style=style), no_wrap=True, overflow="ellipsis", crop=True)
 
 
-def _name(player: PlayerInfo) -> str:
+def _name(player: messages.PlayerInfo) -> str:
     name = clean(player.name, 20) or "?"
     return name if player.bot is None else f"{name} (bot)"
 
@@ -262,7 +246,7 @@ def _figures(rating: int, deviation: int, games: int, provisional: bool) -> tupl
     return f"{rating}{'?' if provisional else ''}", f"±{deviation}", str(games)
 
 
-def _result(match: FinishedMatch) -> str:
+def _result(match: messages.FinishedMatch) -> str:
     if match.reason == "abort":
         return "-"
     return {0: "1-0", 1: "0-1", None: "½-½"}.get(match.winner, "?")
@@ -279,7 +263,7 @@ _OF_ONESELF = ("rename", "my_data", "forget")
 class OwnMatch(msgspec.Struct, frozen=True):
     """A finished match of a player, with its moves in a text that `replay` and `analyse` read."""
 
-    match: FinishedMatch
+    match: messages.FinishedMatch
     record: str | None
     """None if the server has deleted the match meanwhile."""
 
@@ -290,8 +274,8 @@ class OwnData(msgspec.Struct, frozen=True):
     server: str
     at: str
     """When it was asked for (UTC)."""
-    profile: ProfileReply
-    blocks: BlockList
+    profile: messages.ProfileReply
+    blocks: messages.BlockList
     matches: list[OwnMatch]
     """The newest first, private ones included."""
 
@@ -363,7 +347,7 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
             finally:
                 if mine is None:  # a guest's identity is not kept
                     with suppress(Refusal, DisconnectedError):
-                        await client.ask(ForgetRequest(0, client.welcome.you.name))
+                        await client.ask(messages.ForgetRequest(0, client.welcome.you.name))
     except Refusal as refusal:
         return Answer(farewell=Farewell(Parting.REJECTED, str(refusal), refusal.code))
     except TimeoutError:
@@ -385,7 +369,7 @@ async def _answer(
     whose = inquiry.about or (None if mine is not None else options.name or identity.remembered_name())
     match inquiry.kind:
         case "profile":
-            profile = await client.ask_for(ProfileRequest(0, whose), ProfileReply)
+            profile = await client.ask_for(messages.ProfileRequest(0, whose), messages.ProfileReply)
             if mine is None:  # a guest has no past opponents
                 profile = replace(profile, against=None)
             return Answer(lines_of(profile, options, inquiry))
@@ -393,22 +377,26 @@ async def _answer(
             page = await _history(client, whose, inquiry.page)
             return Answer(lines_of(page, options, inquiry))
         case "leaderboard":
-            asked = LeaderboardRequest(0, inquiry.about, inquiry.speed, inquiry.has_bots, inquiry.page)
-            return Answer(lines_of(await client.ask_for(asked, LeaderboardReply), options, inquiry))
+            asked = messages.LeaderboardRequest(0, inquiry.about, inquiry.speed, inquiry.has_bots, inquiry.page)
+            return Answer(lines_of(await client.ask_for(asked, messages.LeaderboardReply), options, inquiry))
         case "tournament" if not inquiry.about:
-            return Answer(lines_of(await client.ask_for(TournamentsRequest(0), TournamentList), options, inquiry))
+            return Answer(
+                lines_of(
+                    await client.ask_for(messages.TournamentsRequest(0), messages.TournamentList), options, inquiry
+                )
+            )
         case "tournament":
-            attended = AttendRequest(0, inquiry.about[:16], page=inquiry.page)
-            return Answer(lines_of(await client.ask_for(attended, TournamentReply), options, inquiry))
+            attended = messages.AttendRequest(0, inquiry.about[:16], page=inquiry.page)
+            return Answer(lines_of(await client.ask_for(attended, messages.TournamentReply), options, inquiry))
         case "rename":
             assert mine is not None
-            renamed = await client.ask_for(RenameRequest(0, inquiry.about), Renamed)
+            renamed = await client.ask_for(messages.RenameRequest(0, inquiry.about), messages.Renamed)
             return Answer([_move_token(options, mine, renamed.you.name)])
         case "my_data":
             return Answer([await _own_data(client, options, limit)])
         case "forget":
             assert mine is not None
-            await client.ask(ForgetRequest(0, client.welcome.you.name))
+            await client.ask(messages.ForgetRequest(0, client.welcome.you.name))
             mine.drop_token()
             return Answer([f'You are forgotten on {options.server}; your matches are kept there under "deleted".'])
 
@@ -416,13 +404,16 @@ async def _answer(
 async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) -> str:
     """Ask for everything about ourselves, page by page and match by match, and return it as JSON."""
     ask = _Patient(client, limit).ask_for
-    profile, blocks = await ask(ProfileRequest(0), ProfileReply), await ask(BlocksRequest(0), BlockList)
+    profile, blocks = (
+        await ask(messages.ProfileRequest(0), messages.ProfileReply),
+        await ask(messages.BlocksRequest(0), messages.BlockList),
+    )
     matches: list[OwnMatch] = []
-    page = await ask(HistoryRequest(0), HistoryReply)
+    page = await ask(messages.HistoryRequest(0), messages.HistoryReply)
     while True:
         for match in page.matches:
             try:
-                record = (await ask(RecordRequest(0, match.match), RecordReply)).text
+                record = (await ask(messages.RecordRequest(0, match.match), messages.RecordReply)).text
             except Refusal:
                 record = None
             matches.append(OwnMatch(match, record))
@@ -430,7 +421,7 @@ async def _own_data(client: Client, options: Options, limit: asyncio.Timeout) ->
             break
         if sys.stderr.isatty():
             print(f"{len(matches)} matches, more are coming ...", file=sys.stderr)
-        page = await ask(HistoryRequest(0, before=page.before), HistoryReply)
+        page = await ask(messages.HistoryRequest(0, before=page.before), messages.HistoryReply)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     text = msgspec.json.encode(OwnData(options.server, at, profile, blocks, matches))
     return (text if options.is_json else msgspec.json.format(text)).decode()
@@ -443,7 +434,7 @@ class _Patient:
     client: Client
     limit: asyncio.Timeout
 
-    async def ask_for(self, request: Request, kind: type[Reply]) -> Reply:
+    async def ask_for(self, request: messages.Request, kind: type[Reply]) -> Reply:
         for _ in range(_TRIES):
             self.limit.reschedule(asyncio.get_running_loop().time() + ANSWER_S)
             try:
@@ -455,15 +446,15 @@ class _Patient:
         return await self.client.ask_for(request, kind)
 
 
-async def _history(client: Client, whose: str | None, page: int) -> HistoryReply:
+async def _history(client: Client, whose: str | None, page: int) -> messages.HistoryReply:
     """Return a page of a history by requesting all pages before it; an empty page beyond the last."""
     before = None
     for _ in range(page - 1):
-        told = await client.ask_for(HistoryRequest(0, whose, None, before), HistoryReply)
+        told = await client.ask_for(messages.HistoryRequest(0, whose, None, before), messages.HistoryReply)
         before = told.before
         if before is None:
-            return HistoryReply(told.player, [], None)
-    return await client.ask_for(HistoryRequest(0, whose, None, before), HistoryReply)
+            return messages.HistoryReply(told.player, [], None)
+    return await client.ask_for(messages.HistoryRequest(0, whose, None, before), messages.HistoryReply)
 
 
 def _move_token(options: Options, mine: identity.Identity, name: str) -> str:
