@@ -590,7 +590,7 @@ def test_no_test_imports_from_another_file_of_tests() -> None:
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-def test_nothing_lies_at_the_top_but_what_belongs_there() -> None:
+def test_the_top_level_has_only_known_files() -> None:
     """A test that writes into the folder it runs in leaves files that are soon committed."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT.parent, capture_output=True, text=True, check=True).stdout
     files = {"server.py", "client.py", "pyproject.toml", "hatch_build.py", "Makefile", "LICENSE", ".gitignore"}

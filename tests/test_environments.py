@@ -146,7 +146,7 @@ def test_playouts_of_one_seed_are_the_same_and_of_another_are_not() -> None:
     ("actions", "sentence"),
     [([4, 4, 9], "not legal"), ([4, 4, -1], "not legal"), ([0, 4, 4], "not legal"), ([4, 4], "3 actions are needed")],
 )
-def test_a_batch_refuses_what_is_illegal_and_changes_nothing(actions: list[int], sentence: str) -> None:
+def test_a_batch_refuses_illegal_moves_and_changes_nothing(actions: list[int], sentence: str) -> None:
     batch = environments.PositionBatch("tictactoe", 3)
     batch.play([0, 1, 2])
     with pytest.raises(ValueError, match=sentence):
@@ -157,7 +157,7 @@ def test_a_batch_refuses_what_is_illegal_and_changes_nothing(actions: list[int],
             environments.PositionBatch(game, size)
 
 
-def test_without_the_extra_the_error_says_what_to_install() -> None:
+def test_a_missing_extra_is_named_in_the_error() -> None:
     program = "import sys; sys.modules['pettingzoo'] = None; import ttt_net.environments"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert "ImportError: ttt_net.environments needs the extra: pip install 'ttt_net[learn]'" in ended.stderr

@@ -86,7 +86,7 @@ async def miss_what_is_trimmed(stream: Log, node: Node) -> None:
 
 
 @pytest.mark.long
-async def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_in_the_same_process(
+async def test_a_node_that_missed_trimmed_entries_recovers_by_itself_in_the_same_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for key, value in SOON.items():
@@ -142,7 +142,7 @@ async def test_nodes_begin_anew_by_themselves_after_all_servers_of_nats_were_gon
         assert (verdict.lost, verdict.doubled) == (0, 0)
 
 
-async def test_nothing_is_lost_while_the_log_is_full_and_matches_go_on_when_there_is_room(tmp_path: Path) -> None:
+async def test_nothing_is_lost_while_the_log_is_full_and_matches_continue_when_there_is_room(tmp_path: Path) -> None:
     account = Account()
     async with running(tmp_path, 2, random.Random(1), is_alone=False) as cluster:
         async with playing(cluster, account, 6):
@@ -179,7 +179,7 @@ async def test_a_missing_fence_is_found_by_a_client_that_knows_only_the_protocol
 
 
 @pytest.mark.long
-async def test_all_nodes_become_a_newer_release_one_by_one_while_people_play_and_then_an_older_one_is_told_so(
+async def test_nodes_are_upgraded_one_by_one_during_play_and_an_older_node_is_then_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = Account()
@@ -207,7 +207,7 @@ async def test_all_nodes_become_a_newer_release_one_by_one_while_people_play_and
         )
 
 
-async def test_a_server_of_nats_that_does_not_come_back_is_said_to_be_so_with_its_own_words(
+async def test_a_nats_server_that_does_not_start_is_reported_with_its_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers = NatsServers(tmp_path)

@@ -39,7 +39,7 @@ def test_in_a_terminal_marks_fall_and_the_server_is_back_within_the_time_that_so
     assert child.exitstatus == 0
 
 
-def test_a_game_that_there_is_not_ends_the_demo_with_a_sentence() -> None:
+def test_an_unknown_game_ends_the_demo_with_a_sentence() -> None:
     command = [sys.executable, "-m", "ttt_net", "demo", "--game", "chess"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2

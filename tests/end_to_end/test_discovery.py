@@ -107,7 +107,7 @@ def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
         friend.expect("Your turn|is to move")
 
 
-def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed_address_works(
+def test_without_multicast_the_client_gives_advice_and_a_typed_address_works(
     two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., Terminal]
 ) -> None:
     here, there = two_networks

@@ -30,7 +30,7 @@ def bare(checkout: Path, program: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("program", WAYS)
-def test_without_what_is_needed_it_says_what_to_do(checkout: Path, program: str) -> None:
+def test_missing_tools_are_named_with_advice(checkout: Path, program: str) -> None:
     done = bare(checkout, program)
     assert done.returncode == 2
     assert done.stdout == ""

@@ -110,7 +110,7 @@ class Duel:
         self._peers = (peers[0], peers[1])
 
 
-async def test_a_full_disk_refuses_moves_loses_none_and_play_goes_on_when_there_is_room(disk: SmallDisk) -> None:
+async def test_a_full_disk_refuses_moves_loses_none_and_play_continues_when_there_is_room(disk: SmallDisk) -> None:
     fast = ("--rate", "1000000", "--no-announce", "--limits-free-disk-mb", "0")  # no floor of ours
     async with asyncio.timeout(3 * PATIENCE_S):
         async with running(disk.data, *fast, inside=disk.inside) as server:

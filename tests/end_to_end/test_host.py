@@ -64,7 +64,7 @@ def test_a_port_that_is_taken_is_one_line(start: Start) -> None:
     assert f"port {found[1]} is taken" in line
 
 
-def test_a_journal_in_use_is_one_line_that_says_what_helps(start: Start) -> None:
+def test_a_journal_in_use_is_reported_in_one_line_with_advice(start: Start) -> None:
     host = start("--host", "--port", "0", "--plain", "--name", "Ann")
     heard_until(host, "Ctrl-C stops the server")
     other = start("--host", "--port", "0", "--plain", "--name", "Ben")
@@ -117,7 +117,7 @@ def type_line(process: "subprocess.Popen[str]", line: str) -> None:
     process.stdin.flush()
 
 
-def test_a_host_who_leaves_is_asked_where_others_are_and_these_read_that_the_server_was_closed(
+def test_a_host_is_asked_before_leaving_others_and_these_read_that_the_server_was_closed(
     hosted: tuple["subprocess.Popen[str]", "subprocess.Popen[str]"],
 ) -> None:
     host, friend = hosted
@@ -149,7 +149,7 @@ def test_a_host_may_leave_and_let_the_server_run(
     assert host.wait(PATIENCE_S) == 0
 
 
-def test_a_host_who_is_alone_is_not_asked(start: Start) -> None:
+def test_a_host_without_players_is_not_asked(start: Start) -> None:
     host = start("--host", "--port", "0", "--plain", "--name", "Ann")
     heard_until(host, "Ctrl-C stops the server")
     out, err = host.communicate("quit\n", timeout=PATIENCE_S)

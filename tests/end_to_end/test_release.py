@@ -56,7 +56,7 @@ def test_the_page_of_an_index_has_no_link_that_leads_nowhere(archives: tuple[Pat
         assert f"\nProject-URL: {line}\n" in told
 
 
-def test_the_wheel_has_what_a_server_sends_and_an_engine_reads(archives: tuple[Path, Path]) -> None:
+def test_the_wheel_contains_the_files_of_servers_and_engines(archives: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(archives[0]) as wheel:
         names = set(wheel.namelist())
     built = {f"ttt_net/web/built/{path.name}" for path in (ROOT / "ttt_net" / "web" / "built").iterdir()}
@@ -109,7 +109,7 @@ def test_the_sdist_has_every_file_that_the_docs_name(archives: tuple[Path, Path]
     assert {"Makefile", "server.py", "client.py", ".ci/run", "tests/conftest.py"} <= names
 
 
-def test_the_lock_and_the_page_of_licences_name_what_is_installed() -> None:
+def test_the_lock_and_the_page_of_licences_name_all_installed_packages() -> None:
     """A dependency that is new has to be locked (`make lock`) and its licence told."""
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)}
     licences = (LOCK.parent / "licences.md").read_text(encoding="utf-8")

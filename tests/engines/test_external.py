@@ -283,7 +283,7 @@ def test_openings_are_followed_without_asking(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_an_engine_is_a_word_that_stands_for_its_settings() -> None:
+def test_an_engine_and_its_settings_are_written_as_one_word() -> None:
     settings = EngineSettings("python3 bot.py", "Bo", games=["gomoku"])
     assert as_word(settings).startswith(ENGINE)
     assert settings_of(as_word(settings)) == settings

@@ -48,6 +48,6 @@ def test_errors_in_a_file_are_reported_with_their_place(text: str, sentence: str
     assert str(tmp_path) in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="No such file"):
         read_engines(tmp_path / "none.toml")

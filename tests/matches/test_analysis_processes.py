@@ -75,6 +75,6 @@ def test_the_coach_is_asked_about_the_moves_so_far_and_about_a_record() -> None:
 
 
 @pytest.mark.parametrize("found", [None, "numba"])
-def test_there_is_an_engine_where_its_compiler_is(found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_exists_where_its_compiler_is_installed(found: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_processes, "find_spec", {"numba": found}.get)
     assert has_engine() == (found is not None)

@@ -89,7 +89,7 @@ def test_any_play_may_be_recorded_from_any_of_its_positions(name: str, seed: int
     assert [game.board(state) for state in record.positions()] == [game.board(state) for state in states[cut:]]
 
 
-def test_a_record_says_its_start_and_reads_it_in_any_way_it_may_be_written() -> None:
+def test_a_record_contains_its_start_and_reads_it_in_any_notation() -> None:
     record = Record("tictactoe", NAMES, (RecordedMove(1),), start=OPEN)
     assert f"Start: {OPEN}\n" in write_record(record)
     assert read_record(write_record(record).replace(OPEN, "x--/-o-/--x")) == record

@@ -157,7 +157,7 @@ def test_files_readable_by_other_users_are_reported(tmp_path: Path, monkeypatch:
     assert any("MB are free" in line for line in found)
 
 
-def test_a_check_prints_what_is_risky(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_prints_risky_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tmp_path.chmod(0o700)
     assert report(of(tmp_path, behind_proxy=True)) == RISKY
     assert capsys.readouterr().out.startswith("risky: host: ")

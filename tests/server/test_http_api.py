@@ -107,7 +107,7 @@ async def test_a_match_is_all_of_it_as_data(tmp_path: Path) -> None:
         assert found.started_ms + found.times_ms[-1] <= found.ended_ms
 
 
-async def test_the_pages_of_matches_have_each_once_in_order_and_go_on_from_any_line(tmp_path: Path) -> None:
+async def test_pages_of_matches_list_each_match_once_in_order_and_continue_from_any_line(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, _, ids = await some_matches(server, 7)
         for start in ("/api/matches?most=3&since_ms=0", "/api/players/Bob/matches?most=3&game=tictactoe"):
@@ -146,7 +146,7 @@ async def test_pages_of_other_sites_may_read_it(tmp_path: Path) -> None:
             assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
-async def test_browsers_may_ask_first_whether_a_page_may_send_what_it_knows(tmp_path: Path) -> None:
+async def test_browsers_may_send_preflight_requests(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ask = ("Origin: https://other.example", "Access-Control-Request-Method: GET")
         status, headers, body = await server.fetch("/api/games", *ask, method="OPTIONS")
@@ -167,7 +167,7 @@ async def test_a_connection_stays_and_requests_behind_one_another_are_answered_i
             assert json.loads(await peer.read(size))["player"]["name"] == name
 
 
-async def test_only_what_every_guest_may_see_is_shown(tmp_path: Path) -> None:
+async def test_the_api_shows_only_what_every_guest_may_see(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, (public,) = await some_matches(server)
         await ann.ok("invite", game="tictactoe")
@@ -192,7 +192,7 @@ async def test_only_what_every_guest_may_see_is_shown(tmp_path: Path) -> None:
         assert {player.name for player in match.players} == {"Ann", "deleted"}
 
 
-async def test_a_match_that_goes_on_is_not_shown_until_it_has_ended(tmp_path: Path) -> None:
+async def test_a_live_match_is_not_shown_until_it_has_ended(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         *_, match = await server.pair()
         assert (await json_of(server, f"/api/matches/{match}", 409))["code"] == "not_finished"

@@ -123,7 +123,7 @@ async def test_two_hellos_with_one_token_at_once_leave_one_session(tmp_path: Pat
         assert len(server.sessions) == 1
 
 
-async def test_a_hello_whose_answer_was_lost_can_be_said_again(tmp_path: Path) -> None:
+async def test_a_hello_whose_answer_was_lost_can_be_repeated(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, again, other = await server.connect(), await server.connect(), await server.connect()
         who = {"name": "Ann", "token": "t" * 40}

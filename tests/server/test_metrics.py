@@ -33,7 +33,7 @@ def test_a_quantile_is_the_bound_of_the_class_that_reaches_it(share: float, boun
     assert histogram.quantile(share) == bound
 
 
-def test_of_nothing_there_is_no_quantile() -> None:
+def test_an_empty_histogram_has_no_quantile() -> None:
     assert Histogram().quantile(0.5) is None
 
 

@@ -115,7 +115,7 @@ async def test_journal_bytes_per_address_and_day_are_bounded(tmp_path: Path) -> 
         await again.ok("seek", games=["qubic"])
 
 
-async def test_a_move_counts_what_it_takes_of_the_journal(tmp_path: Path) -> None:
+async def test_a_move_counts_its_bytes_in_the_journal(tmp_path: Path) -> None:
     limits = Limits(unmetered=(), daily_mb=1, writes=Rate(10_000, 1.0))
     cells = sorted(range(225), key=lambda cell: (cell // 15 + cell % 15 // 2) % 2)  # nobody gets five in a row
     async with running(tmp_path, limits) as server:

@@ -45,7 +45,7 @@ def test_searches_try_moves_in_the_order_of_the_game_and_compare_its_estimates()
     assert [estimator(game)(game.place(board, f"after 1 next {side}")) for side in "xo"] == [100, -100]
 
 
-def test_an_estimate_is_never_taken_for_a_win_and_its_errors_are_those_of_the_rules(
+def test_an_estimate_never_counts_as_a_win_and_its_errors_are_those_of_the_rules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     game = with_parts(monkeypatch, estimate=lambda _: 10**12)

@@ -90,7 +90,7 @@ def test_an_irrelevant_score_may_be_unknown(connect4: LineGame) -> None:
 
 
 @pytest.mark.parametrize("begin", [[], ["--anew"]])
-def test_a_book_is_finished_from_what_an_earlier_run_has_found(
+def test_a_book_is_completed_from_an_earlier_run(
     begin: list[str], connect4: LineGame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("numba")
@@ -134,9 +134,7 @@ def test_a_score_in_the_shipped_book_is_that_of_the_best_move(
                 assert known[key] == max(-known[key_of(child)] for child in after)
 
 
-def test_a_sample_of_the_shipped_book_is_what_a_search_finds(
-    connect4: LineGame, levels: list[dict[int, LineState]]
-) -> None:
+def test_a_search_confirms_a_sample_of_the_shipped_book(connect4: LineGame, levels: list[dict[int, LineState]]) -> None:
     pytest.importorskip("numba")
     rng, solver = random.Random(20), Connect4Solver()
     for state in rng.sample([*levels[8].values()], 5):

@@ -27,7 +27,9 @@ def test_each_command_runs(command: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(("command", "shown"), WORKED)
-def test_each_worked_example_prints_what_is_shown(command: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_worked_example_prints_the_shown_text(
+    command: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(shlex.split(command)) == 0
     pattern = r"(.*\n)*".join(re.escape(part) for part in shown.split("...\n"))
     assert re.fullmatch(pattern, capsys.readouterr().out)

@@ -106,7 +106,7 @@ def test_an_open_three_is_stopped_or_used(text: str, moves: str) -> None:
     assert game.move_names[choice.move] in moves.split()
 
 
-def test_a_move_that_leaves_a_win_by_fours_is_not_looked_at() -> None:
+def test_a_move_that_leaves_a_win_by_fours_is_not_searched() -> None:
     game, rng, seen = line_game("gomoku"), random.Random(8), 0
     while seen < 60:
         state = random_position(game, 24, rng)

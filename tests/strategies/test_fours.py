@@ -164,7 +164,7 @@ def test_it_keeps_its_limit_and_can_be_cancelled() -> None:
         )
 
 
-def test_large_boards_without_gravity_are_searched_by_what_is_compiled_for_them() -> None:
+def test_large_boards_without_gravity_have_their_own_compiled_search() -> None:
     effort, rng = Effort(Limit()), random.Random(1)
     for name in ("mnk:19x19,6", "mnk:13x5,4", "mnk:19x19,19", "mnk:19x4,1"):
         assert isinstance(engine.line_search(find_game(name), effort, rng), FoursSearch)

@@ -43,7 +43,7 @@ def test_a_process_that_we_start_uses_the_same_place_by_its_own_version(folder: 
     assert newer != ours
 
 
-def test_where_nothing_can_be_written_beside_the_sources_it_is_in_the_users_own_cache(
+def test_the_cache_is_in_the_users_own_folder_if_the_sources_are_read_only(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(folder))
@@ -54,7 +54,7 @@ def test_where_nothing_can_be_written_beside_the_sources_it_is_in_the_users_own_
     assert place_for(folder, {}).parent == folder / ".cache"
 
 
-def test_numba_that_was_loaded_before_keeps_what_it_compiles_there_too(tmp_path: Path) -> None:
+def test_numba_uses_the_same_cache_if_it_was_loaded_before(tmp_path: Path) -> None:
     pytest.importorskip("numba")
     program = "import numba, ttt_net.strategies.compiled; print(numba.config.CACHE_DIR)"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -163,7 +163,7 @@ def test_playouts_of_ultimate() -> None:
 
 
 @pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])
-def test_a_bit_is_picked_by_its_number_whether_or_not_there_is_an_instruction_for_it(processor: dict[str, str]) -> None:
+def test_a_bit_is_picked_by_its_number_with_or_without_an_instruction_for_it(processor: dict[str, str]) -> None:
     program = """
 import random
 import numpy as np

@@ -82,7 +82,7 @@ def test_c_the_table_replies_in_the_centre_to_a_corner() -> None:
     assert move_table().replies[number_of("X........")] == number_of("X...O....")
 
 
-def test_c_products_tell_who_wins_next() -> None:
+def test_c_products_show_a_win_on_the_next_move() -> None:
     assert winning_cell(coded("XX......."), X) == 3
     assert winning_cell(coded("XX......."), O) is None
     assert winning_cell(coded("O...O...."), O) == 9

@@ -91,7 +91,7 @@ def test_proofs_keep_their_limit() -> None:
     assert search.effort.nodes == 1_000
 
 
-def test_a_bot_makes_the_most_of_what_is_proved() -> None:
+def test_a_bot_plays_the_best_proved_move() -> None:
     game = line_game("mnk:4x4,3")
     choice = find_strategy("alphabeta")(game, game.initial, Limit())
     assert choice.exact

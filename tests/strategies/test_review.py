@@ -14,7 +14,7 @@ def test_a_match_without_a_mistake_gave_away_nothing(tictactoe: Game[Any]) -> No
     assert {each.lost for each in review(tictactoe, (4, 0, 8, 2, 1, 7, 3, 5, 6), Limit())} == {0}
 
 
-def test_the_move_that_lost_a_drawn_game_is_found_with_what_held(tictactoe: Game[Any]) -> None:
+def test_the_move_that_lost_a_drawn_game_is_found_with_the_moves_that_held(tictactoe: Game[Any]) -> None:
     reviewed = list(review(tictactoe, (4, 1, 0, 8, 6), Limit()))
     mistakes = {each.ply: each.lost for each in reviewed if each.lost}
     assert mistakes == {2: 1}
@@ -46,7 +46,7 @@ def test_each_kind_of_move_has_its_grade(picture: str, cell: int, grade: Grade, 
     assert grade_of(analyse(tictactoe, board(picture), Limit()), cell) is grade
 
 
-def test_no_grade_says_more_than_is_proved() -> None:
+def test_no_grade_claims_more_than_is_proved() -> None:
     won, longer = Verdict(WIN - 9, exact=True, line=(0,)), Verdict(WIN - 11, exact=False, line=(1,))
     unknown, lost = Verdict(12, exact=False, line=(2,)), Verdict(4 - WIN, exact=False, line=(3,))
     found = Analysis(0, won._replace(exact=False), {0: won, 1: longer, 2: unknown, 3: lost}, Counts())

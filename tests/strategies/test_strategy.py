@@ -18,7 +18,7 @@ def test_a_decided_value_contains_its_plies() -> None:
     assert not is_decided(50_000)
 
 
-def test_an_unknown_strategy_is_refused_with_what_there_is() -> None:
+def test_an_unknown_strategy_is_rejected_with_a_list_of_all() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown strategy 'genius'; there are: .*alphabeta"):
         find_strategy("genius")
 

@@ -29,7 +29,7 @@ def test_the_first_move_is_taken_over_where_it_wins(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mnk:3x3,3+swap", "connect:5x3,3+swap", "mnk:3x1,2+swap", "mnk:2x1,1+swap"])
-def test_a_first_move_is_worth_what_is_left_when_the_other_side_may_take_it_over(name: str) -> None:
+def test_the_value_of_a_first_move_includes_the_takeover(name: str) -> None:
     game: Any = find_game(name)
     oracle, analysis = Oracle(game), analyse(game, game.initial, Limit())
     for move, verdict in analysis.moves.items():
@@ -50,7 +50,7 @@ def test_connect_four_with_swap_begins_with_a_drawn_move() -> None:
 
 @pytest.mark.parametrize("strategy", ["alphabeta", "mcts"])
 @pytest.mark.parametrize("name", ["connect4", "gomoku", "qubic"])
-def test_after_two_moves_it_is_played_as_well_as_the_game_beneath(name: str, strategy: str) -> None:
+def test_after_two_moves_a_swap_game_is_played_as_well_as_its_base(name: str, strategy: str) -> None:
     game, base = find_game(f"{name}+swap"), find_game(name)
     engine.load(game)
     state, position = game.initial, base.initial
@@ -62,7 +62,7 @@ def test_after_two_moves_it_is_played_as_well_as_the_game_beneath(name: str, str
     assert choice.counts.nodes > 0
 
 
-def test_a_swap_changes_who_is_to_move_and_nothing_of_the_analysis() -> None:
+def test_a_swap_changes_the_side_to_move_and_not_the_analysis() -> None:
     game: Any = find_game("connect4+swap")
     first = game.result(game.initial, game.actions(game.initial)[3])
     swapped = game.result(first, game.swap)

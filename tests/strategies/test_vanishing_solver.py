@@ -44,7 +44,7 @@ def has_line(moves: bytes) -> bool:
 
 
 @pytest.mark.parametrize("marks", [*range(6), pytest.param(6, marks=pytest.mark.long)])
-def test_every_position_is_worth_what_its_moves_lead_to(marks: int) -> None:
+def test_the_value_of_every_position_follows_from_its_moves(marks: int) -> None:
     """Up to symmetry. Only the truth fits: a win and a loss rest on others that are nearer to the end."""
     boards = (bytes(cells) for cells in permutations(range(9), marks) if not cells or cells[0] in (0, 1, 4))
     checked = 0

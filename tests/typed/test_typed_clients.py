@@ -84,7 +84,7 @@ def test_wrong_requests_are_found_by_the_compiler(project: Path) -> None:
     assert found == {f"wrong.ts({first + number}" for number in range(1, 4)}
 
 
-def test_the_asyncapi_document_is_valid_and_its_validator_finds_what_is_not(tmp_path: Path) -> None:
+def test_the_asyncapi_document_is_valid_and_its_validator_finds_errors(tmp_path: Path) -> None:
     document = json.loads((ROOT / "docs" / "asyncapi.json").read_text(encoding="utf-8"))
     count = len(document["components"]["messages"])
     assert done("asyncapi.mjs", ROOT / "docs" / "asyncapi.json") == f"valid: {count} messages\n"

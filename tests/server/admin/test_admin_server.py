@@ -237,7 +237,7 @@ async def test_browsers_pages_are_rejected_even_with_the_token(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/stats", "/admin", "/kick", "/drain"])
-async def test_nothing_of_it_is_on_the_public_port(tmp_path: Path, path: str) -> None:
+async def test_the_public_port_serves_none_of_it(tmp_path: Path, path: str) -> None:
     async with attended(tmp_path) as each:
         peer = await each.server.raw()
         await peer.send(f"GET {path} HTTP/1.1\r\n{each.authorization}\r\n\r\n".encode())
@@ -245,7 +245,7 @@ async def test_nothing_of_it_is_on_the_public_port(tmp_path: Path, path: str) ->
 
 
 @pytest.mark.parametrize("ask", ["stats", "players", "matches", "kick", "announce", "drain"])
-async def test_no_player_can_say_what_an_admin_says(tmp_path: Path, ask: str) -> None:
+async def test_players_cannot_send_requests_of_admins(tmp_path: Path, ask: str) -> None:
     async with attended(tmp_path) as each:
         ann = await each.server.join("Ann")
         assert await ann.refused(ask if ask not in ("players", "matches") else "stats") == "bad_message"
@@ -301,7 +301,7 @@ async def test_labelled_counters_start_at_zero(tmp_path: Path) -> None:
     )
 
 
-async def test_metrics_say_their_type_and_without_the_library_what_is_missing(
+async def test_metrics_have_their_type_and_name_the_missing_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = pytest.importorskip("prometheus_client")
@@ -350,7 +350,7 @@ async def test_a_disk_that_hangs_makes_the_server_unready(tmp_path: Path, monkey
         assert each.server.ledger.health().trouble is None
 
 
-async def test_an_admin_who_does_not_read_holds_up_neither_the_end_nor_the_others(tmp_path: Path) -> None:
+async def test_an_admin_who_does_not_read_delays_neither_the_shutdown_nor_other_admins(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as other, each.admin() as deaf:
         deaf.socket.transport.pause_reading()
         for _ in range(50):
@@ -381,7 +381,7 @@ async def test_an_admin_who_sends_too_much_is_refused(tmp_path: Path) -> None:
         ]
 
 
-async def test_an_admin_who_asks_for_nothing_is_disconnected_and_one_who_has_asked_is_not(
+async def test_an_idle_admin_is_disconnected_and_one_who_has_sent_a_request_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(admin_server, "TICK_S", 0.01)
@@ -534,7 +534,7 @@ def test_a_port_of_the_loopback_is_taken(tmp_path: Path, wanted: str) -> None:
     assert (tmp_path / ADDRESS_FILE).read_text() == address + "\n"
 
 
-def test_a_port_that_is_taken_is_left_to_who_has_it(tmp_path: Path) -> None:
+def test_a_port_in_use_is_left_alone(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         wanted = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ConfigurationError, match=f"{wanted} is taken.* --admin"):

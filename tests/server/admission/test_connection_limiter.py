@@ -92,7 +92,7 @@ async def test_behind_a_proxy_the_callers_are_counted_and_not_the_proxy(tmp_path
         await until(lambda: server.hub.limiter.count_of("198.51.100.1") == 2)
 
 
-async def test_without_a_listed_proxy_the_header_is_ignored_and_said_once(
+async def test_without_a_listed_proxy_the_header_is_ignored_and_that_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(tmp_path, metered(max_per_address=2)) as server:

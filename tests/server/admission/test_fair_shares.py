@@ -58,7 +58,7 @@ class World:
         return None
 
 
-def test_an_address_that_has_used_its_share_is_served_again_when_it_was_told() -> None:
+def test_an_address_that_has_used_its_share_is_served_again_at_the_announced_time() -> None:
     world = World()
     one, neighbour, other = world.peer("192.0.2.1"), world.peer("192.0.2.1"), world.peer("192.0.2.2")
     world.spend(one, 1_100)
@@ -127,7 +127,7 @@ def test_new_limits_hold_for_networks_around_known_addresses_too() -> None:
     assert world.wait_ms(known[2]) is not None
 
 
-def test_when_many_addresses_use_much_those_who_used_little_are_served() -> None:
+def test_when_many_addresses_use_much_those_that_used_little_are_served() -> None:
     world = World()
     greedy = [world.peer(f"192.0.2.{number}") for number in range(10)]
     for peer in greedy:

@@ -278,7 +278,7 @@ Quotas.TestCase.settings = settings(max_examples=60, stateful_step_count=40, dea
 TestQuotas = Quotas.TestCase
 
 
-def test_nothing_is_told_of_limits_that_one_node_counts_alone_nor_without_a_cluster() -> None:
+def test_limits_of_one_node_are_not_shared_and_none_are_without_a_cluster() -> None:
     quotas = RateLimiter(Limits(), Clock())
     quotas.spend("codes", 1, "192.0.2.7")
     quotas.wrote("192.0.2.7", 1)

@@ -298,7 +298,7 @@ class Trimmed(Losing):
         return RawStreamMsg(seq=place, data=b"b")
 
 
-async def test_a_log_that_is_given_up_asks_no_more_for_what_was_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_closed_log_repeats_no_unanswered_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those who fetch a batch outlive the round that fetches it, where another of the round was trimmed since."""
     monkeypatch.setattr(jetstream, "POLL_S", 0.02)
     trimmed = Trimmed()
@@ -394,7 +394,7 @@ async def test_a_node_that_stood_still_keeps_its_connection_to_the_log(
     assert log.silence_s < 10.0
 
 
-async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
+async def test_a_missing_log_is_reported() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):
             pass
@@ -424,7 +424,7 @@ async def test_a_connection_that_is_given_up_is_not_tried_for_ever_though_the_ca
             pass
 
 
-async def test_an_encrypted_connection_ends_without_a_word_in_the_log(
+async def test_an_encrypted_connection_ends_without_a_line_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     if nats_server() is None:

@@ -124,7 +124,7 @@ async def test_a_node_may_follow_from_the_end(cluster: Cluster) -> None:
     assert await heard.first(1) == [(2, b"b")]
 
 
-async def test_a_node_may_follow_anew_from_an_earlier_place_also_after_what_came_next_was_trimmed(
+async def test_a_node_may_follow_again_from_an_earlier_place_even_after_later_entries_were_trimmed(
     cluster: Cluster,
 ) -> None:
     log = await cluster.node()

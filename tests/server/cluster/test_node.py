@@ -381,7 +381,7 @@ def test_a_match_that_ends_while_a_node_reads_it_is_over_there_and_counted() -> 
     assert len(set(ratings[0].values())) == 2
 
 
-def test_a_node_that_missed_what_was_trimmed_is_back_by_itself_and_its_players_play_on_meanwhile() -> None:
+def test_a_node_that_missed_trimmed_entries_recovers_by_itself_while_its_players_play_on() -> None:
     evening = Evening("a", "c")
     match = evening.match()
     c, a = evening.node("c"), evening.node("a")

@@ -19,7 +19,7 @@ class SilentLog(MemoryLog):
         """Answer nothing."""
 
 
-async def test_a_log_that_does_not_answer_at_the_start_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_that_does_not_answer_at_the_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "JOIN_S", 0.05)
     replica = Replica(None)
     with pytest.raises(ConfigurationError, match="the log did not tell its end, or a snapshot of it went no further"):

@@ -152,7 +152,7 @@ def test_one_node_after_the_other_becomes_a_newer_release_and_then_none_goes_bac
     assert newer.ledger.is_fresh
 
 
-def test_a_node_that_was_away_for_long_while_all_others_were_renewed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_missed_an_upgrade_of_all_others_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = Nodes("a", "b", forms=(1, 1))
     a, b = nodes.nodes
     nodes.cut(b)

@@ -54,7 +54,7 @@ def test_after_five_seconds_the_outcome_is_reported_as_unknown_and_the_result_if
     assert a.ledger.is_fresh
 
 
-def test_a_node_that_stops_for_a_fault_does_not_know_what_becomes_of_the_batch_that_it_sent() -> None:
+def test_a_node_that_stops_for_an_error_does_not_know_the_outcome_of_its_batch() -> None:
     nodes = Nodes("a")
     (a,) = nodes.nodes
     while a.ledger.health().waiting:
@@ -153,7 +153,7 @@ def test_the_way_to_the_log_and_back_is_measured_while_nobody_plays() -> None:
     assert ways_s.total > before[1]
 
 
-def test_a_node_without_contact_says_so_and_takes_nobody_for_lost() -> None:
+def test_a_node_without_contact_reports_it_and_declares_nobody_lost() -> None:
     nodes = Nodes("a", "b")
     a, b = nodes.nodes
     nodes.cut(a)
@@ -227,7 +227,7 @@ def test_a_disk_that_fails_stops_nothing_but_this_node_and_for_as_long_as_it_doe
     assert a.replica.position == b.replica.position
 
 
-def test_a_node_with_a_fault_of_its_own_stops_and_says_why() -> None:
+def test_a_node_with_an_internal_error_stops_and_says_why() -> None:
     nodes = Nodes("a", "b")
     a, b = nodes.nodes
     answers = nodes.append(a, "ann")

@@ -253,7 +253,7 @@ def test_one_code_begins_one_match_though_the_log_took_nothing_for_long_and_answ
     assert (evening.matches(), evening.good_on()) == (1, [False] * 3)
 
 
-def test_of_two_who_join_by_one_code_on_two_nodes_at_once_one_plays_and_the_other_is_told_that_it_was_used() -> None:
+def test_of_two_players_using_one_code_on_two_nodes_at_once_one_plays_and_the_other_is_refused() -> None:
     evening = Evening("a", "b", "c")
     evening.people[0].say(wire.InviteRequest(0, game="tictactoe"))
     evening.go(1.0)
@@ -266,7 +266,7 @@ def test_of_two_who_join_by_one_code_on_two_nodes_at_once_one_plays_and_the_othe
     assert sorted(len(peer.matches) for peer in evening.people) == [0, 1, 1]
 
 
-def test_a_code_is_good_again_once_it_is_known_that_no_match_was_begun_by_it() -> None:
+def test_a_code_works_again_once_it_is_known_that_no_match_began_with_it() -> None:
     evening = FullLog()
     assert evening.good_on().count(False) == 1
     evening.takes(*(server for server in evening.world.running if server is not evening.steward))

@@ -223,7 +223,7 @@ async def test_a_snapshot_tells_how_far_it_gets_and_not_that_it_is_sent_again(br
     into.close()
 
 
-def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_snapshot_is_reported_and_tried_again_later(caplog: pytest.LogCaptureFixture) -> None:
     nodes, schedule = Nodes("a"), SnapshotSchedule(every_places=1)
     (a,) = nodes.nodes
     broken, a.replica = a.replica, Replica(None)

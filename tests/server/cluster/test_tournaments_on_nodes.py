@@ -92,7 +92,7 @@ def test_players_entering_on_all_nodes_at_once_are_entered_once_each() -> None:
     assert not any("refused" in line for line in evening.said)
 
 
-def test_a_round_goes_on_though_its_steward_dies_and_the_next_one_begins_the_following_round() -> None:
+def test_a_round_continues_after_its_steward_dies_and_the_next_steward_begins_the_following_round() -> None:
     evening = Evening("a", "b", "c", "b", "c")
     steward = steward_of(evening)
     here, there = (name for name in "abc" if name != steward)
@@ -251,7 +251,7 @@ def test_all_nodes_together_count_the_tournaments_that_a_player_makes() -> None:
 
 
 @pytest.mark.parametrize("kind", ["arena", "king"])
-def test_a_tournament_without_rounds_goes_on_though_its_steward_dies(kind: wire.TournamentKind) -> None:
+def test_a_tournament_without_rounds_continues_after_its_steward_dies(kind: wire.TournamentKind) -> None:
     evening = Evening("a", "b", "c", "b", "c")
     steward = steward_of(evening)
     here, there = (name for name in "abc" if name != steward)

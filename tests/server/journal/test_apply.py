@@ -80,7 +80,7 @@ def crowd(database: Database, size: int) -> range:
     return range(3, size + 3)
 
 
-def test_a_report_counts_more_from_players_who_are_known_have_played_and_have_met_the_reported(
+def test_a_report_weighs_more_from_known_active_players_who_have_met_the_reported(
     database: Database,
 ) -> None:
     crowd(database, 4)
@@ -146,7 +146,7 @@ def test_open_reports_of_a_player_or_by_one_are_closed_together_and_never_change
     assert [each for each, *_ in rows(database, "SELECT what FROM audit")] == [": rude", ": rude"]
 
 
-def test_a_label_is_the_one_that_was_said_and_stays(database: Database) -> None:
+def test_a_bot_is_stored_with_its_label(database: Database) -> None:
     committed(database, LabelBot(2, "mcts"))
     assert rows(database, "SELECT name, bot FROM players ORDER BY id") == [("ann", None), ("bob", "mcts")]
     (found,) = committed(database, TokenQuery(b"bob", 0))
@@ -257,7 +257,7 @@ def test_a_match_has_one_end_even_if_two_share_a_commit(database: Database) -> N
     assert rows(database, "SELECT player FROM ratings WHERE rating > 1500") == [(1,)]
 
 
-def test_a_match_with_one_who_is_forgotten_is_not_rated(database: Database) -> None:
+def test_a_match_against_a_deleted_player_is_not_rated(database: Database) -> None:
     committed(database, rated("m"))
     database.connection.execute("UPDATE players SET is_guest = 1, seen_ms = 0 WHERE id = 2")
     assert committed(database, ForgetGuests(10, 10, (), (), 20)) == [[2]]

@@ -124,7 +124,7 @@ def test_a_discarded_question_leaves_no_trace_in_the_queue() -> None:
         queue.take()
 
 
-def test_one_question_is_read_at_a_time_and_the_next_once_it_is_answered(desk: Desk) -> None:
+def test_one_question_is_read_at_a_time_and_the_next_after_its_answer(desk: Desk) -> None:
     desk.ask(profile("ann"))
     desk.ask(profile("bob"), BOB)
     assert (len(desk.reads), desk.archive.waiting) == (1, 2)
@@ -293,7 +293,7 @@ def test_a_kept_record_has_the_names_of_now(desk: Desk) -> None:
     assert "ann" not in desk.answer(record("long")).message.text
 
 
-def test_a_kept_record_is_not_shown_to_those_who_may_not_see_the_match(desk: Desk) -> None:
+def test_a_cached_record_is_not_shown_to_players_who_may_not_see_the_match(desk: Desk) -> None:
     desk.answer(record("long"))
     desk.database.connection.execute("UPDATE matches SET is_private = 1")
     assert isinstance(desk.answer(record("long", asker=1)), PastAnswer)

@@ -101,7 +101,7 @@ def test_a_copy_is_never_written_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["nowhere/copy", "file/copy"])
-def test_where_nothing_can_be_written_it_is_said_in_one_line(tmp_path: Path, where: str) -> None:
+def test_an_unwritable_folder_is_reported_in_one_line(tmp_path: Path, where: str) -> None:
     (tmp_path / "file").touch()
     with closing(Database(tmp_path / JOURNAL)), pytest.raises(ConfigurationError, match="cannot write"):
         back_up(tmp_path / JOURNAL, tmp_path / where)
@@ -156,7 +156,7 @@ async def test_a_damaged_copy_is_refused_and_nothing_is_put_in_place(tmp_path: P
     assert names(tmp_path / "new") <= {"journal.lock"}
 
 
-async def test_a_journal_that_is_there_is_kept_aside(tmp_path: Path) -> None:
+async def test_an_existing_journal_is_moved_aside(tmp_path: Path) -> None:
     async with running(tmp_path / "one") as server:
         await played(server)
         back_up(tmp_path / "one" / JOURNAL, tmp_path / "copy")

@@ -130,7 +130,7 @@ def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
     caplog.clear()
 
 
-def test_what_was_deleted_leaves_the_log_as_soon_as_nobody_reads_it(tmp_path: Path) -> None:
+def test_deleted_rows_leave_the_write_ahead_log_as_soon_as_nobody_reads_it(tmp_path: Path) -> None:
     def in_files() -> int:
         return sum(path.read_bytes().count(b"zoetrope") for path in tmp_path.iterdir())
 

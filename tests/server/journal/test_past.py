@@ -73,7 +73,7 @@ def ids(told: wire.HistoryReply) -> list[str]:
     return [row.match for row in told.matches]
 
 
-def test_a_history_is_newest_first_and_says_all_of_a_match(journal: sqlite3.Connection) -> None:
+def test_a_history_is_newest_first_and_describes_each_match(journal: sqlite3.Connection) -> None:
     play(journal, "a", 0, 10)
     play(journal, "b", None, 30, seats=(BOT, ANN), reason="draw")
     play(journal, "c", 1, 20, seats=(BOB, BOT))

@@ -106,7 +106,7 @@ def test_the_walk_has_every_entry_accepted_and_refused_for_many_reasons() -> Non
     assert rated > 100
 
 
-def test_the_dump_tells_databases_apart() -> None:
+def test_the_dump_distinguishes_databases() -> None:
     walk = walked(1)
     before = canonical(walk.database.connection)
     walk.database.connection.execute("UPDATE ratings SET rating = rating + 0.0001")

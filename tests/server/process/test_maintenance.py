@@ -80,7 +80,7 @@ async def test_a_bite_is_small_and_the_next_comes_with_the_next_tick(tmp_path: P
         assert left == [(5,), (0,), (0,)]
 
 
-async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
+async def test_maintenance_rests_when_there_is_nothing_to_delete(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         clock = Clock()
         clock.now_ms = server.hub.now_ms() + 2 * DAY_MS
@@ -155,7 +155,7 @@ async def test_guests_who_stay_away_are_deleted_and_their_matches_are_kept(tmp_p
         assert await server.execute("PRAGMA foreign_key_check") == []
 
 
-async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgotten(tmp_path: Path) -> None:
+async def test_a_returning_guest_is_kept_and_a_named_player_is_never_deleted(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         named, comes = await guest(server), await guest(server)
         await named.ok("rename", name="Gus")

@@ -59,7 +59,7 @@ def test_two_players_of_one_address_play_for_ratings_except_on_a_public_server(
     assert read_order([], {"TTT_NET_LIMITS_RATED_SAME_ADDRESS": ""}).configuration.limits.rated_same_address is None
 
 
-def test_without_a_word_everything_is_as_by_default() -> None:
+def test_without_arguments_every_setting_has_its_default() -> None:
     order = read_order([], {})
     assert order.configuration == Configuration()
     assert not order.is_print
@@ -173,7 +173,7 @@ def helped(argument: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return capsys.readouterr().out
 
 
-def test_the_help_has_what_most_hosts_need_and_says_where_the_rest_is(
+def test_the_help_has_the_common_settings_and_says_where_the_others_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = helped("--help", capsys, monkeypatch)
@@ -197,7 +197,7 @@ def test_the_old_flag_for_the_rate_still_works() -> None:
     assert both.limits.messages == Rate(7)
 
 
-def test_the_file_says_what_each_setting_is_and_is_good_toml() -> None:
+def test_the_file_explains_each_setting_and_is_valid_toml() -> None:
     text = as_file(Configuration(name='a "b" \\ c', port=1))
     assert tomllib.loads(text) == {"name": 'a "b" \\ c', "port": 1, **{t: {} for t in {s.table for s in SETTINGS} if t}}
     for each in SETTINGS:

@@ -62,14 +62,14 @@ def test_sockets_for_another_process_are_ignored(process: str) -> None:
     assert inherited({}) is None
 
 
-def test_an_address_that_is_not_ours_is_refused_with_what_to_do() -> None:
+def test_a_foreign_address_is_rejected_with_advice() -> None:
     said = "cannot listen on 198.51.100.7:0: this machine has no address 198.51.100.7; name one of its own with --host"
     with pytest.raises(ConfigurationError, match=said):
         listen("198.51.100.7", 0)
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a..b", "x" * 64])
-def test_a_name_that_has_no_address_is_refused_with_what_to_do(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_without_an_address_is_rejected_with_advice(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     look_up = socket.getaddrinfo
 
     def refuse(name: str, *rest: int, **flags: int) -> object:
@@ -82,7 +82,7 @@ def test_a_name_that_has_no_address_is_refused_with_what_to_do(host: str, monkey
         listen(host, 0)
 
 
-def test_a_port_of_the_systems_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_privileged_port_is_rejected_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 

@@ -55,7 +55,7 @@ async def test_suites_without_forward_secrecy_and_with_cbc_are_not_spoken(tmp_pa
         await (await Peer.connect(server.url, context)).close()
 
 
-async def test_browsers_are_told_to_stay_with_a_public_servers_own_certificate(tmp_path: Path) -> None:
+async def test_a_public_server_with_its_own_certificate_sends_hsts(tmp_path: Path) -> None:
     for is_public in (True, False):
         (tmp_path / str(is_public)).mkdir()
         authority = Authority(tmp_path / str(is_public))

@@ -81,7 +81,7 @@ def test_the_ends_of_frames_are_found_however_they_are_cut(frames: list[tuple[in
 
 
 @pytest.mark.parametrize("reason", [b"", b"\x03\xe8", b"\x03\xe8" + b"r" * 123])
-def test_a_close_is_seen_at_the_end_of_what_comes(reason: bytes) -> None:
+def test_a_close_is_recognized_at_the_end_of_a_read(reason: bytes) -> None:
     late = client_frame(TEXT, b"{}") + client_frame(CLOSE, reason)
     assert ends_with_close(late)
     assert not ends_with_close(late[:-1])

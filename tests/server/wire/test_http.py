@@ -273,7 +273,7 @@ async def test_readiness_for_balancers_is_on_the_public_port(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/nothing"])
-async def test_every_answer_forbids_what_a_page_need_not_do(tmp_path: Path, path: str) -> None:
+async def test_every_answer_has_restrictive_headers(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
         _, headers, _ = await answer(server, path)
         policy = headers["Content-Security-Policy"]

@@ -6,7 +6,7 @@ from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind,
 
 
 @pytest.mark.parametrize("kind", ExplanationKind)
-def test_every_kind_has_words_that_name_what_is_given(kind: ExplanationKind) -> None:
+def test_every_kind_has_a_sentence_that_names_its_parts(kind: ExplanationKind) -> None:
     told = Explanation(kind, ("a1",), ("b2",), MarkRow(3, is_run=True), 2, instead=4).in_words()
     assert "{" not in told
     assert kind in (ExplanationKind.NOTHING, ExplanationKind.NOTHING_SEEN) or {

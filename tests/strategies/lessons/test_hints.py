@@ -43,7 +43,7 @@ def after(name: str, text: str) -> tuple[Game[Any], Any]:
         ),
     ],
 )
-def test_a_hint_says_what_to_see_first(name: str, text: str, moves: str, sentence: str) -> None:
+def test_a_hint_names_the_most_urgent_feature(name: str, text: str, moves: str, sentence: str) -> None:
     game, state = after(name, text)
     found = hint(game, state)
     assert found is not None
@@ -115,7 +115,7 @@ def test_in_every_game_a_legal_move_is_advised_and_named_until_the_end(name: str
         state = game.result(state, rng.choice(list(game.actions(state))))
 
 
-def test_a_fork_that_wins_is_advised_with_what_it_makes() -> None:
+def test_a_winning_fork_is_advised_with_its_threats() -> None:
     pytest.importorskip("numba")
     game = find_game("gomoku")
     state = game.initial
@@ -282,7 +282,7 @@ def test_a_hint_names_our_win_by_threats_and_a_warning_theirs() -> None:
     assert warning(game, after_names(game, "h8 a1 i9"), 1) is None
 
 
-def test_a_hint_lets_them_have_no_win_by_threats_if_that_can_be_helped() -> None:
+def test_a_hint_prevents_their_win_by_threats_if_possible() -> None:
     game = line_game("gomoku")
     state = after_names(game, MISSED[:-4])
     hint = advise(game, state, Limit(nodes=300))
