@@ -90,6 +90,45 @@ async def test_a_block_ends_challenges_between_the_two_and_rematches_but_no_matc
         assert not [each for each in first.heard if each["type"] == "challengeover" and each["challenge"] != number]
 
 
+async def test_no_match_begins_while_a_block_is_written(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        await ann.ok("challenge", name="Bob")
+        numbers = [(await bob.hear("challenged"))["challenge"]]
+        await bob.ok("challenge", name="Ann", game="connect4")
+        numbers.append((await ann.hear("challenged", game="connect4"))["challenge"])
+        await cid.ok("lobby", on=True)
+        await ann.ok("seek", games=["connect4"])
+        seek = (await cid.hear("seeks", count=1))["seeks"][0]["seek"]
+        with server.stopped_disk():
+            blocking = await ann.say("block", name="Bob", on=True)
+            await ann.ok("ping")
+            for peer, number in zip((bob, ann), numbers, strict=True):
+                assert await peer.refused("answer", challenge=number, accept=True) == "unknown_challenge"
+            assert await bob.refused("accept", seek=seek) == "not_welcome"
+            assert await bob.refused("challenge", name="Ann") == "not_welcome"
+            assert await ann.refused("challenge", name="Bob") == "blocked"
+            await bob.ok("seek", games=["connect4"])
+            await cid.ok("challenge", name="Bob")
+        assert (await ann.answer(blocking))["type"] == "ok"
+        await server.flushed()
+        assert server.rooms == {}
+
+
+async def test_a_block_that_is_not_written_keeps_nobody_apart(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek", games=["connect4"])
+        await server.execute("PRAGMA query_only = ON")
+        with server.stopped_disk():
+            blocking = await ann.say("block", name="Bob", on=True)
+            await ann.ok("ping")
+            await bob.ok("seek", games=["connect4"])
+        assert (await ann.answer(blocking))["code"] == "storage"
+        assert not server.hub.services.players.blocking
+        assert not server.hub.lobby.seeks, "they are paired after all"
+
+
 async def test_a_private_match_by_code_is_possible_because_both_chose_it(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, _ = await three(server)

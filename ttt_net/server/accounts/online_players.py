@@ -225,6 +225,8 @@ class OnlinePlayers:
         self.bot_places = BotPlaces()
         self.leaving: set[PlayerId] = set()
         """Players whose deletion is being written."""
+        self.blocking: Counter[tuple[PlayerId, PlayerId]] = Counter()
+        """Blocks that are being written, by the player who blocks and the other. They count as if they were."""
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
         self._of_address: dict[str, set[Session]] = {}
@@ -281,8 +283,12 @@ class OnlinePlayers:
 
     def have_blocked(self, one: PlayerId, other: PlayerId) -> bool:
         """Return whether one of two connected players has blocked the other."""
-        first, second = self.sessions.get(one), self.sessions.get(other)
-        return (first is not None and first.has_blocked(other)) or (second is not None and second.has_blocked(one))
+        return self.has_blocked(one, other) or self.has_blocked(other, one)
+
+    def has_blocked(self, one: PlayerId, other: PlayerId) -> bool:
+        """Return whether a connected player has blocked the other, or is about to."""
+        session = self.sessions.get(one)
+        return (session is not None and session.has_blocked(other)) or (one, other) in self.blocking
 
     def rating_of(self, player: PlayerId, game: str, time: TimeControl | None) -> int:
         """Return the rating of a connected player at a game and the speed of a time control."""

@@ -52,9 +52,10 @@ class Eligibility:
 
     def may_ask(self, asker: Session, other: Session) -> None:
         """Refuse a request to play if one of the two has blocked the other. Only the blocker learns of the block."""
-        if asker.has_blocked(other.player):
+        players = self._services.players
+        if players.has_blocked(asker.player, other.player):
             raise Refusal(Code.BLOCKED, f"you have blocked {other.info.name}; unblock them to play")
-        if other.has_blocked(asker.player):
+        if players.has_blocked(other.player, asker.player):
             raise Refusal(Code.NOT_WELCOME, f"{other.info.name} does not want to play now; ask somebody else")
 
     def must_leave_places(self, one: Session, other: Session) -> None:

@@ -5,7 +5,7 @@ for the host and moderators.
 """
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal, assert_never
@@ -126,28 +126,46 @@ class Chat:
     def _block(self, session: Session, request: wire.MuteRequest | wire.BlockRequest) -> None:
         """Mute or block a player, or end that, once it is in the journal."""
         self._services.rate_limiter.spend("blocks", session.player, session.connection.metered_as)
-        failed = partial(session.refuse, request.id)
+        players = self._services.players
         act: Literal["mute", "block"] = "mute" if isinstance(request, wire.MuteRequest) else "block"
 
         def found(player: tuple[PlayerId | None, str]) -> None:
             other, _ = player
             if other == session.player:
-                failed(Refusal(Code.BAD_MESSAGE, f"you cannot {act} yourself"))
+                session.refuse(request.id, Refusal(Code.BAD_MESSAGE, f"you cannot {act} yourself"))
                 return
+            pair = None
+            if act == "block" and request.on and other is not None:  # no match begins while this is written
+                pair = session.player, other
+                players.blocking[pair] += 1
+                self.parted(*pair)
+
+            def written() -> None:
+                if pair is not None:
+                    players.blocking -= Counter((pair,))
 
             def done(blocks: Blocks) -> None:
+                written()
                 session.ok(request.id)
                 self.blocks_changed(session.player, other, blocks)
+
+            def failed(refusal: Refusal) -> None:
+                written()
+                session.refuse(request.id, refusal)
+                self.parted(session.player, other)
 
             entry = SetBlock(session.player, other, act, request.on, MAX_BLOCKS)
             self._services.journal.block(entry, done, failed)
 
+        online = players.find(request.name) if request.name is not None else None
         if request.side is not None:
             found((player_in_seat(self._rooms, session, request.match, request.side), ""))
         elif request.name is None:
             found((None, ""))
+        elif online is not None:
+            found((online.player, online.info.name))
         else:
-            self._services.journal.player_named(request.name, found, failed)
+            self._services.journal.player_named(request.name, found, partial(session.refuse, request.id))
 
     def blocks_changed(self, player: PlayerId, other: PlayerId | None, blocks: Blocks) -> None:
         """Apply a player's list of mutes and blocks from this node or another one of the cluster."""
