@@ -8,8 +8,10 @@ from typing import Any, cast
 
 import pytest
 
+from tests.server.accounts.house import Caller, House
 from tests.server.running import running
-from ttt_net.errors import Refusal
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.online_players import Session
@@ -139,3 +141,62 @@ async def test_a_seek_that_is_accepted_is_rated_casual_or_refused_by_who_accepts
         assert answer["type"] == "ok"
         is_rated = (await ann.hear("snapshot")).get("rated", False)
         assert is_rated == (rated and not (or_casual and (cannot or other == "Robo")))
+
+
+def challenged(house: House, by: Caller, to: Caller, code: str | None = None) -> None:
+    """Let one challenge another, who accepts; with a code, the challenge is refused with it."""
+    before = len(by.heard)
+    house.ask(by, wire.ChallengeRequest(9, to.known_as.info.name))
+    answer = by.heard[before]
+    assert (answer.code if isinstance(answer, wire.Refused) else None) == code
+    if code is None:
+        house.ask(to, wire.AnswerRequest(9, to.numbers()[-1], True))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("label", [None, "alpha"])
+def test_matches_about_to_begin_count_like_those_that_have_begun(most: int, label: str | None) -> None:
+    often = {"matches": Rate(1_000_000), "challenges": Rate(1_000_000)}
+    house = House(max_live_matches=20 if label else most, **often)
+    busy = house.enter(name="Busy", bot=label, places=most)
+    people = [house.caller(f"192.0.{number}.7") for number in range(10, 10 + 2 * most + 2)]
+    for number, each in enumerate(people):
+        house.hello(each, name=f"P{'abcdefgh'[number]}")
+    house.deliver()
+    starting, player = house.services.players.starting, busy.known_as.player
+    for guest in people[:most]:
+        challenged(house, guest, busy)
+    assert (starting[player], len(busy.known_as.live)) == (most, 0)
+    late = people[most]
+    for has_begun in (False, True):
+        challenged(house, late, busy, "too_many_matches")
+        challenged(house, busy, late, "too_many_matches")
+        before = len(busy.heard)
+        house.ask(busy, wire.SeekRequest(9, games=["tictactoe"]))
+        assert [getattr(each, "code", None) for each in busy.heard[before:]] == ["too_many_matches"], has_begun
+        house.deliver()
+    assert (dict(starting), len(busy.known_as.live)) == ({}, most)
+    house.ask(busy, wire.ResignRequest(9, next(iter(busy.known_as.live))))
+    house.deliver()
+    house.ledger.database.connection.execute("PRAGMA query_only = ON")
+    challenged(house, late, busy)
+    challenged(house, people[most + 1], busy, "too_many_matches")
+    house.deliver()
+    assert (dict(starting), busy.closings, late.closings) == ({}, [Closing.FAULT], [Closing.FAULT])
+
+
+@pytest.mark.parametrize(("places", "reserved"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 1), (3, 4)])
+def test_bots_have_the_places_of_a_bot_that_are_not_for_people(places: int, reserved: int) -> None:
+    house = House(matches=Rate(1_000_000))
+    busy = house.enter(name="Busy", bot="alpha", places=places, reserved=reserved)
+    free = max(0, places - reserved)
+    full = "not_welcome" if reserved >= places else "too_many_matches"
+    codes = [None] * free + [full], [None] * (places - free) + ["too_many_matches"]
+    for kind, expected in zip(("bot", "person"), codes, strict=True):
+        for number, code in enumerate(expected):
+            other = house.caller(f"192.0.{len(house.services.connections)}.7")
+            house.hello(other, name=f"{kind[0].upper()}{'abcdefgh'[number]}", bot="beta" if kind == "bot" else None)
+            house.deliver()
+            challenged(house, other, busy, code)
+            if number % 2:  # a match that has begun counts like one that begins
+                house.deliver()
