@@ -104,6 +104,8 @@ class Tournaments:
         self._registry = registry
         self._eligibility = eligibility
         self.desks: dict[str, TournamentDesk] = {}
+        self._opening: dict[str, PlayerId | None] = {}
+        """The organisers of new tournaments that are being written, by code."""
         self._attended: dict[Session, dict[str, int]] = {}
         """The page of each tournament to which a session subscribes."""
         self._list = LobbyFeed(services.loop, services.now_ms, services.guard, services.shares.clock_s)
@@ -307,6 +309,7 @@ class Tournaments:
         if not limits.allow_tournaments:
             raise Refusal(Code.NO_TOURNAMENTS, "on this server only the host makes tournaments")
         own = sum(desk.now.organiser == session.player for desk in self.desks.values() if not desk.now.is_over)
+        own += list(self._opening.values()).count(session.player)
         if own >= MAX_OF_ORGANISER:
             raise Refusal(Code.BAD_TOURNAMENT, f"{own} tournaments of yours are not over; end one first")
         if request.rated:
@@ -331,7 +334,8 @@ class Tournaments:
         """Return the first fact of a tournament. Raises `Refusal` if it is not allowed."""
         services = self._services
         wall_ms = services.wall_ms()
-        if sum(not desk.now.is_over for desk in self.desks.values()) >= services.limits.open_tournaments:
+        is_open = sum(not desk.now.is_over for desk in self.desks.values()) + len(self._opening)
+        if is_open >= services.limits.open_tournaments:
             raise Refusal(Code.BAD_TOURNAMENT, "there are as many tournaments as may be; one has to end first")
         name = clean(request.name, MAX_NAME_CELLS)
         if not name:
@@ -374,18 +378,24 @@ class Tournaments:
     ) -> None:
         """Journal a new tournament with a new code; `organiser` is the name of its player, if any."""
         code = ""
-        while not code or code in self.desks:
+        while not code or code in self.desks or code in self._opening:
             code = "".join(self._services.rng.choices(CODE_LETTERS, k=CODE_LENGTH))
         names = {} if opened.organiser is None or organiser is None else {opened.organiser: organiser}
         now = Tournament(code, opened)
         desk = self._desk_of(now, names)
 
         def written() -> None:
+            del self._opening[code]
             self.desks[code] = desk
             self._list_changed()
             done(desk)
 
-        self._services.journal.direct(code, 1, [opened], written, failed)
+        def refused(refusal: Refusal) -> None:
+            del self._opening[code]
+            failed(refusal)
+
+        self._opening[code] = opened.organiser
+        self._services.journal.direct(code, 1, [opened], written, refused)
 
     # Playing in a tournament.
 
