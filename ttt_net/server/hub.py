@@ -165,7 +165,7 @@ class Hub:
         self.chat.is_quiet = self.tournaments.is_quiet
         self._history = HistoryService(services, self.registry)
         self.sessions = SessionService(
-            services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach, self.tournaments
+            services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
         )
         self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions, self.tournaments)
         self._login = Login(services, self.sessions.begin)
@@ -238,7 +238,6 @@ class Hub:
         """Release the connection and its session."""
         self.services.connections.pop(connection, None)
         self.limiter.leave(connection)
-        self._login.forget(connection)
         if isinstance(connection.session, Session):
             self._history.left(connection.session)
             self.tournaments.left(connection.session)

@@ -7,11 +7,14 @@ from unittest import mock
 
 import pytest
 
+from tests.server.accounts.house import House, elsewhere
 from tests.server.peer import Peer
 from tests.server.rated import rated_match
 from tests.server.running import Server, running, until
+from ttt_net import messages as wire
+from ttt_net.errors import Closing
 from ttt_net.games.records import read_record
-from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.journal.entries import AuditNote, KeepInvitation
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
 
@@ -112,7 +115,8 @@ async def test_new_names_have_a_rate(tmp_path: Path) -> None:
         ann = await server.join("Ann")
         for name in ("Annabel", "Anna"):
             await ann.ok("rename", name=name)
-        assert await ann.refused("rename", name="Annie") == "too_fast"
+        for name in ("Annie", "\u200b"):
+            assert await ann.refused("rename", name=name) == "too_fast", "before the name is looked at"
 
 
 def files(folder: Path) -> bytes:
@@ -134,6 +138,7 @@ async def test_deleted_players_leave_only_their_matches(tmp_path: Path) -> None:
         )
         await zoe.ok("forget", name="zoeTROPE")
         assert await zoe.close_code() == 4004
+        assert server.hub.services.players.leaving == set()
         snapshot = await bob.resume(match)
         assert {player["name"] for player in snapshot["players"]} == {"Bob", "deleted"}
         await bob.ok("record", match=match)
@@ -177,6 +182,15 @@ async def test_nobody_is_forgotten_by_mistake_or_while_they_play(tmp_path: Path)
             forgetting = await ann.say("forget", name=ann.name)
             await bob.ok("ping")
         assert (await ann.answer(forgetting))["type"] == "ok"
+
+
+async def test_a_bot_that_may_not_be_forgotten_goes_on_seeking(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        robo, bob = await server.join("Robo", bot="x", places=2), await server.join("Bob")
+        await server.match(robo, bob)
+        await robo.ok("seek", games=["connect4"])
+        assert await robo.refused("forget", name="Robo") == "still_playing"
+        await robo.ok("unseek")
 
 
 async def test_a_match_that_has_just_begun_keeps_a_player_from_being_forgotten(tmp_path: Path) -> None:
@@ -572,3 +586,37 @@ async def test_a_list_of_ratings_names_the_best_and_ones_own_rank(tmp_path: Path
         await ann.ok("history")
         (row,) = (await ann.hear("history"))["matches"]
         assert (row["rated"], row["time"]) == (True, {"initial_ms": 180_000, "increment_ms": 2_000})
+
+
+def test_a_new_name_and_a_deletion_on_another_node_are_seen_wherever_the_player_was() -> None:
+    house = House()
+    reader, gus = house.enter(name="Ann"), house.enter(name="Gus").known_as.player
+    house.ask(reader, wire.LobbyRequest(2, on=True))
+    forwarded: list[object] = []
+    there = elsewhere(house, gus, "Gus", forwarded)
+    house.impose("mute", f"player:{gus}", player=gus)
+    house.hub.matchmaker.seek_again(there, wire.SeekRequest(1, games=["connect4"]))
+    house.hub.matchmaker.invitations.invite(there, wire.InviteRequest(2, "tictactoe"))
+    house.deliver()
+    (invitation,) = [entry.invitation for entry in house.ledger.entries if isinstance(entry, KeepInvitation)]
+
+    def shown() -> tuple[list[str], list[str], list[str]]:
+        """Return the names in the lists of players and seeks, and of the sanctions."""
+        house.loop.run_until(house.loop.time() + 5.0, 10_000)
+        players = [each for each in reader.heard if isinstance(each, wire.PlayerList)][-1].players
+        seeks = [each for each in reader.heard if isinstance(each, wire.SeekList)][-1].seeks
+        sanctions = house.services.sanctions.in_force()
+        return [each.name for each in players], [each.by.name for each in seeks], [each.shown for each in sanctions]
+
+    assert shown()[:2] == (["Ann", "Gus"], ["Gus"])
+    house.hub.accounts.renamed(gus, "Gustav")
+    assert shown() == (["Ann", "Gustav"], ["Gustav"], ["Gustav"])
+    assert house.hub.lobby.is_code(invitation.code, 5_000_000)
+    house.hub.accounts.forgotten(gus, "token:x")
+    assert (forwarded[-1], there.player in house.services.players.sessions) == (Closing.FORGOTTEN, False)
+    assert shown() == (["Ann"], [], ["deleted"])
+    assert [each.whom for each in house.services.sanctions.in_force()] == ["token:x"]
+    assert not house.hub.lobby.is_code(invitation.code, 5_000_000)
+    assert house.hub.lobby.seeks.of(gus) is None, "nobody waits in their name, hidden or not"
+    house.hub.accounts.forgotten(gus, "token:x")
+    assert shown() == (["Ann"], [], ["deleted"]), "they are away by now"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import cast
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -33,7 +32,7 @@ EVERYBODY = st.sampled_from(PLAYERS)
 ADDRESSES = st.sampled_from(["a", "b", None])
 NAMES = ("Ann", "Bob", "Cid", "Dan", "Eve", "Fay", "Gus", "Hal")
 HOUR_MS = 3_600_000
-MOST_WAITING = 3
+MOST_WAITING = 2
 """Addresses that are remembered as waiting, few enough to be reached."""
 
 
@@ -175,8 +174,6 @@ class Places(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(online_players, "MAX_TURNED_AWAY", MOST_WAITING)
         self.real, self.now_ms = BotPlaces(), 0
         self.held: dict[str, str] = {}
         self.refused: dict[str, int] = {}
@@ -222,7 +219,6 @@ class Places(RuleBasedStateMachine):
         for address in self.refused:
             expected.turn_away(address, self.now_ms)
         assert count_objects(self.real) == count_objects(expected)
-        self.patch.undo()
 
 
 Places.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

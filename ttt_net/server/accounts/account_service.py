@@ -155,10 +155,9 @@ class HistoryService:
 
     def left(self, session: Session) -> None:
         """Drop the question of a session that has ended."""
-        asking, question = self._asking.get(session.player, (None, None))
-        if asking is session and question is not None:
-            del self._asking[session.player]
-            self._services.archive.cancel(question)
+        asked = self._asking.get(session.player)
+        if asked is not None and asked[0] is session:
+            self._services.archive.cancel(self._asking.pop(session.player)[1])
 
     def _query(self, session: Session, request: PastRequest) -> queries.PastQuery:
         asker = session.player

@@ -28,8 +28,8 @@ MAX_REMEMBERED = 10_000
 """Players whose abandoned matches are counted; beyond them, the one with the oldest is forgotten."""
 WAITS_MS = 60_000
 """How long a person who was refused a busy bot counts as waiting for one."""
-MAX_TURNED_AWAY = 100
-"""Addresses that are remembered as waiting."""
+MAX_TURNED_AWAY = 2
+"""Addresses that are remembered as waiting: the newest, and one more in case the newest is the one that asks."""
 FREE_ABORTS = 3
 """Matches that a person may abort, each less than an hour after the one before, without having to wait."""
 FIRST_WAIT_MS = 30_000
@@ -391,8 +391,7 @@ class BotPlaces:
 
     def others_were_turned_away(self, address: str, now_ms: int) -> bool:
         """Tell whether somebody of another address was refused a busy bot within `WAITS_MS`."""
-        newest = reversed(self._turned_away.items())
-        return any(other != address and now_ms - at_ms < WAITS_MS for other, at_ms in islice(newest, 2))
+        return any(other != address and now_ms - at_ms < WAITS_MS for other, at_ms in self._turned_away.items())
 
 
 class AbandonHistory:

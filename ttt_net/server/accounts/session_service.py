@@ -15,7 +15,6 @@ from ttt_net.server.cluster.log import Came
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
-from ttt_net.server.matchmaking.tournament_service import Tournaments
 from ttt_net.server.players import FORGOTTEN, Player, PlayerId
 from ttt_net.server.rooms.coach import AnalysisQueue, Coach
 from ttt_net.server.services import Services
@@ -114,12 +113,7 @@ class Login:
 
     def _failed(self, connection: Connection, request: wire.HelloRequest, refusal: Refusal) -> None:
         self._entering.discard(connection)
-        if connection.is_open:
-            connection.refuse(request.id, refusal)
-
-    def forget(self, connection: Connection) -> None:
-        """Forget a closed connection."""
-        self._entering.discard(connection)
+        connection.refuse(request.id, refusal)
 
     def _new_token(self) -> str:
         return base64.urlsafe_b64encode(self._services.rng.randbytes(_TOKEN_BYTES)).rstrip(b"=").decode()
@@ -173,10 +167,8 @@ class SessionService:
         limiter: ConnectionLimiter,
         analysis: AnalysisQueue,
         coach: Coach,
-        tournaments: Tournaments,
     ) -> None:
         self._services = services
-        self._tournaments = tournaments
         self._registry = registry
         self._matchmaker = matchmaker
         self._limiter = limiter
@@ -193,9 +185,12 @@ class SessionService:
         if connection.lacks_place and not player.unfinished and not self._services.players.get(player.id):
             connection.close(Closing.FULL)
             return
+        secret = token or request.token
+        assert secret is not None, "a player is new, or known by a token"
+        token_key = self._services.sanctions.key_of_token(token_hash(secret))
         membership = self._services.membership
         if membership is None:
-            self._enter(connection, request, player, token, 0)
+            self._enter(connection, request, player, token, token_key, 0)
             return
         if connection in self._arriving:
             connection.refuse(request.id, Refusal(Code.HELLO_FIRST, "say hello once, and wait for its answer"))
@@ -206,26 +201,29 @@ class SessionService:
             self._arriving.discard(connection)
             self.replaced(player.id)
             if connection.is_open:
-                self._enter(connection, request, known, token, serial)
+                self._enter(connection, request, known, token, token_key, serial)
             if connection.session is None:
                 membership.went(player.id, serial, on_purpose=False)
 
         def failed(refusal: Refusal) -> None:
             self._arriving.discard(connection)
-            if connection.is_open:
-                connection.refuse(request.id, refusal)
+            connection.refuse(request.id, refusal)
 
         self._arriving.add(connection)
-        token_key = self._services.sanctions.key_of_token(token_hash(token or request.token or ""))
         session = _session_here(connection, request, player, token_key, serial, self._services.words)
         address = self._services.sanctions.key_of_address(connection.address) or ""
         membership.came(_as_entry(session, address, self._services.wall_ms()), done, failed)
 
     def _enter(
-        self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None, serial: int
+        self,
+        connection: Connection,
+        request: wire.HelloRequest,
+        player: Player,
+        token: str | None,
+        token_key: str,
+        serial: int,
     ) -> None:
         services = self._services
-        token_key = services.sanctions.key_of_token(token_hash(token or request.token or ""))
         session = _session_here(connection, request, player, token_key, serial, services.words)
         ban = services.sanctions.on("ban", session.subject, connection.address)
         if ban:  # the address may have been banned since the handshake
