@@ -92,11 +92,11 @@ class House:
         games: Games | None = None,
         **limits: Any,
     ) -> None:
-        self.loop, self.ledger = SimulatedLoop(), MemoryLedger()
+        self.loop, self.ledger, self.now_ms = SimulatedLoop(), MemoryLedger(), 5_000_000
         chosen = Limits(**{"unmetered": ("192.0.5.0/24",), **limits})
         configuration = Configuration(name="x", limits=chosen, games=games or Games())
         self.services = build_services(
-            configuration, Journal(self.ledger), self.loop.as_asyncio, lambda: 5_000_000, rng or random.Random(1),
+            configuration, Journal(self.ledger), self.loop.as_asyncio, lambda: self.now_ms, rng or random.Random(1),
             word_file=lambda: words, membership=cast(Any, members),
         )  # fmt: skip
         self.services.words.look()

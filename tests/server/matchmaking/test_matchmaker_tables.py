@@ -1,0 +1,329 @@
+"""Challenges, seeks and invitations on simulated time: who is told what, up to the last millisecond."""
+
+from typing import Any
+
+import pytest
+
+from tests.server.accounts.house import TOKEN, Caller, House
+from ttt_net import messages as wire
+from ttt_net.server.journal.entries import KeepInvitation
+from ttt_net.server.settings.setting import Rate
+
+OFTEN = dict.fromkeys(("matches", "challenges", "codes", "registrations", "renames"), Rate(1_000_000))
+
+
+class Parlour(House):
+    """A house whose limits are not reached, and whose clock a test puts forward."""
+
+    def __init__(self, **limits: Any) -> None:
+        super().__init__(**{**OFTEN, "unmetered": ("192.0.0.0/16",), **limits})
+
+    def people(self, *names: str, **who: Any) -> list[Caller]:
+        """Let people come, and forget what they were told."""
+        links = [self.hello(self.caller(f"192.0.{number}.7"), name=name, **who) for number, name in enumerate(names)]
+        self.deliver()
+        for link in links:
+            link.take()
+        return links
+
+    def do(self, link: Caller, request: wire.AnyRequest) -> list[str]:
+        """Ask, and return the kinds of what was told; the journal does not answer yet."""
+        self.ask(link, request)
+        return link.take()
+
+    def later(self, ms: int) -> None:
+        """Let time pass, and look after the lobby."""
+        self.now_ms += ms
+        self.loop.run_until(self.loop.time() + ms / 1_000, 1_000_000)
+        self.hub.matchmaker.tick()
+        self.loop.run_until(self.loop.time() + 0.01, 1_000_000)
+        self.deliver()
+
+
+@pytest.fixture
+def parlour() -> Parlour:
+    return Parlour()
+
+
+def over(link: Caller) -> list[tuple[int, object]]:
+    """Return the challenges that a player was told are over, with the reasons."""
+    told: list[tuple[int, object]] = [
+        (each.challenge, each.reason) for each in link.heard if isinstance(each, wire.ChallengeOver)
+    ]
+    link.heard.clear()
+    return told
+
+
+def test_lists_are_sent_once_or_while_they_are_asked_for(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    assert parlour.do(ann, wire.WhoRequest(9)) == ["ok", "playerlist"]
+    parlour.do(bob, wire.SeekRequest(9, games=["qubic"]))
+    parlour.later(3_000)
+    assert ann.take() == []
+    assert parlour.do(ann, wire.LobbyRequest(9, on=True)) == ["ok", "seeklist", "playerlist", "livelist"]
+    parlour.do(bob, wire.UnseekRequest(9))
+    parlour.later(3_000)
+    assert sorted(ann.take()) == ["playerlist", "seeklist"]
+    assert parlour.do(ann, wire.LobbyRequest(9, on=False)) == ["ok"]
+    parlour.do(bob, wire.SeekRequest(9, games=["qubic"]))
+    parlour.later(3_000)
+    assert ann.take() == []
+
+
+def test_a_seek_is_withdrawn_once(parlour: Parlour) -> None:
+    (ann,) = parlour.people("Ann")
+    requests: list[wire.AnyRequest] = [wire.UnseekRequest(9)] * 4
+    requests[1] = wire.SeekRequest(9, games=["qubic"])
+    answers = [["not_seeking"], ["ok"], ["ok"], ["not_seeking"]]
+    assert [parlour.do(ann, each) for each in requests] == answers
+
+
+@pytest.mark.parametrize(("later_ms", "is_over"), [(29_999, False), (30_000, True), (30_001, True)])
+def test_a_challenge_waits_for_half_a_minute(parlour: Parlour, later_ms: int, is_over: bool) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    assert parlour.do(ann, wire.ChallengeRequest(9, "bob")) == ["ok", "challenged"]
+    (number,) = bob.numbers()
+    bob.heard.clear()
+    parlour.later(later_ms)
+    expected = [(number, "expired")] if is_over else []
+    assert (over(ann), over(bob)) == (expected, expected)
+    assert parlour.do(bob, wire.AnswerRequest(9, number, True))[:1] == (["unknown_challenge"] if is_over else ["ok"])
+
+
+def test_a_challenge_ends_as_its_players_say_or_leave(parlour: Parlour) -> None:
+    ann, bob, cid = parlour.people("Ann", "Bob", "Cid")
+    for who, reason in ((bob, "later"), (bob, "generic"), (ann, "generic")):
+        parlour.do(ann, wire.ChallengeRequest(9, "Bob"))
+        number = bob.numbers()[-1]
+        bob.heard.clear()
+        assert "ok" in parlour.do(who, wire.AnswerRequest(9, number, False, reason))  # type: ignore[arg-type]
+        assert over(bob if who is ann else ann) == [(number, reason)]
+    parlour.do(ann, wire.ChallengeRequest(9, "Bob"))
+    number = bob.numbers()[-1]
+    assert parlour.do(ann, wire.AnswerRequest(9, number, True)) == ["not_yourself"]
+    assert parlour.do(cid, wire.AnswerRequest(9, number, True)) == ["unknown_challenge"]
+    assert parlour.do(ann, wire.ChallengeRequest(9, "Nobody")) == ["unknown_player"]
+    assert parlour.do(ann, wire.ChallengeRequest(9, "Ann")) == ["not_yourself"]
+    bob.heard.clear()
+    parlour.leave(ann)
+    assert over(bob) == [(number, "gone")]
+    assert over(cid) == []
+
+
+def test_an_accepted_challenge_begins_the_match_that_was_asked_for(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    parlour.do(ann, wire.ChallengeRequest(9, "Bob", "qubic"))
+    number = bob.numbers()[-1]
+    bob.heard.clear()
+    assert parlour.do(bob, wire.AnswerRequest(9, number, True)) == ["ok", "challengeaccepted"]
+    assert ann.take() == ["challengeaccepted"]
+    parlour.deliver()
+    (shown,) = [each for each in ann.heard if isinstance(each, wire.Snapshot)]
+    assert (shown.game.name, {player.name for player in shown.players}) == ("qubic", {"Ann", "Bob"})
+
+
+@pytest.mark.parametrize(
+    ("away_ms", "on_purpose", "is_kept"),
+    [(0, False, True), (9_999, False, True), (10_001, False, False), (0, True, False)],
+)
+def test_a_seek_is_kept_for_a_while_for_one_who_lost_the_link(
+    parlour: Parlour, away_ms: int, on_purpose: bool, is_kept: bool
+) -> None:
+    bob, _ = parlour.people("Bob", "Cid")
+    ann = parlour.enter(name="Ann", token=TOKEN)
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"], min_rating=900))
+    parlour.do(bob, wire.LobbyRequest(9, on=True))
+    ann.left_on_purpose = on_purpose
+    parlour.leave(ann)
+    parlour.later(away_ms)
+    parlour.later(0)
+    again = parlour.enter(token=TOKEN)
+    kept = again.welcome.seek
+    assert (kept is not None) == is_kept
+    assert kept is None or (kept.games, kept.min_rating, kept.by.name) == (["qubic"], 900, "Ann")
+    assert len(parlour.hub.lobby.seeks) == is_kept
+    if away_ms:
+        parlour.later(5_000)
+        lists = [each for each in bob.heard if isinstance(each, wire.SeekList)]
+        assert lists[-1].count == is_kept
+
+
+def test_one_who_returns_is_paired_with_those_who_came_meanwhile(parlour: Parlour) -> None:
+    (bob,) = parlour.people("Bob")
+    ann = parlour.enter(name="Ann", token=TOKEN)
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"]))
+    parlour.leave(ann)
+    assert parlour.do(bob, wire.SeekRequest(9, games=["qubic"])) == ["ok"]
+    again = parlour.enter(token=TOKEN)
+    assert "snapshot" in again.take()
+    assert "snapshot" in bob.take()
+
+
+def test_nobody_is_paired_by_a_return_before_a_restart(parlour: Parlour) -> None:
+    (bob,) = parlour.people("Bob")
+    ann = parlour.enter(name="Ann", token=TOKEN)
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"]))
+    parlour.leave(ann)
+    parlour.do(bob, wire.SeekRequest(9, games=["qubic"]))
+    parlour.services.shutdown.begin(60.0, lambda: None)
+    again = parlour.enter(token=TOKEN)
+    parlour.later(1_000)
+    assert "snapshot" not in again.take()
+    assert parlour.hub.registry.rooms == {}
+
+
+@pytest.mark.parametrize(("wait_ms", "is_told"), [(4_999, False), (5_000, True)])
+def test_one_who_waits_alone_is_told_of_bots(parlour: Parlour, wait_ms: int, is_told: bool) -> None:
+    (ann,) = parlour.people("Ann")
+    robo = parlour.enter(name="Robo", bot="alpha", on_request=True)
+    parlour.do(robo, wire.SeekRequest(9, games=["qubic"]))
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"]))
+    parlour.later(wait_ms)
+    told = [each for each in ann.heard if isinstance(each, wire.Suggestion)]
+    assert [[bot.name for bot in each.bots] for each in told] == ([["Robo"]] if is_told else [])
+    parlour.later(20_000)
+    assert [type(each) for each in ann.heard].count(wire.Suggestion) <= 1, "once"
+
+
+def test_nothing_is_suggested_where_no_bot_plays_or_the_seek_is_gone(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    robo = parlour.enter(name="Robo", bot="alpha", on_request=True)
+    parlour.do(robo, wire.SeekRequest(9, games=["qubic"]))
+    parlour.do(ann, wire.SeekRequest(9, games=["connect4"]))
+    parlour.do(bob, wire.SeekRequest(9, games=["qubic"]))
+    parlour.now_ms += 5_000
+    parlour.hub.matchmaker.tick()
+    parlour.do(bob, wire.UnseekRequest(9))
+    parlour.later(1)
+    assert [link.take() for link in (ann, bob)] == [[], []]
+
+
+def invitation(parlour: Parlour, link: Caller, **fields: Any) -> str:
+    """Let somebody invite; return the code."""
+    assert parlour.do(link, wire.InviteRequest(9, "qubic", **fields)) == []
+    parlour.deliver()
+    code = link.codes()[-1]
+    assert link.take() == ["ok", "invitationreply"]
+    return code
+
+
+def test_an_invitation_is_shown_to_people_with_its_link_as_often_as_they_like(parlour: Parlour) -> None:
+    ann, _ = parlour.people("Ann", "Bob")
+    code = invitation(parlour, ann)
+    invitations = parlour.hub.matchmaker.invitations
+    assert invitations.preview("ZZZZZZ", "192.0.2.1") is None
+    for typed in (code, code.lower()):
+        shown = invitations.preview(typed, "192.0.2.1")
+        assert shown is not None
+        assert (shown.by and shown.by.name, shown.game, shown.time) == ("Ann", "qubic", None)
+    parlour.leave(ann)
+    shown = invitations.preview(code, "192.0.2.1")
+    assert shown is not None
+    assert shown.by is None
+
+
+def test_wrong_codes_of_an_address_are_counted_and_right_ones_are_not() -> None:
+    parlour = Parlour(wrong_codes=Rate(2, 3_600.0), unmetered=())
+    ann = parlour.enter(name="Ann")
+    ann.take()
+    code = invitation(parlour, ann)
+    preview = parlour.hub.matchmaker.invitations.preview
+    assert all(preview(code, "192.0.9.1") for _ in range(5))
+    for _ in range(200):
+        if preview(code, "192.0.9.1") is None:
+            break
+        assert preview("ZZZZZZ", "192.0.9.1") is None
+    assert preview(code, "192.0.9.1") is None, "after too many wrong ones"
+    assert preview(code, "192.0.8.1") is not None, "from elsewhere it is shown"
+
+
+def test_a_guest_joins_by_the_code_while_the_host_is_there(parlour: Parlour) -> None:
+    bob, cid = parlour.people("Bob", "Cid")
+    ann = parlour.enter(name="Ann", token=TOKEN)
+    ann.take()
+    code = invitation(parlour, ann)
+    assert parlour.do(ann, wire.JoinRequest(9, code)) == ["not_yourself"]
+    assert parlour.do(bob, wire.JoinRequest(9, "ZZZZZZ")) == ["unknown_code"]
+    parlour.leave(ann)
+    assert parlour.do(bob, wire.JoinRequest(9, code)) == ["opponent_gone"]
+    parlour.enter(token=TOKEN).take()
+    assert parlour.do(bob, wire.JoinRequest(9, f" {code.lower()} ")) == ["ok"]
+    assert parlour.do(cid, wire.JoinRequest(9, code)) == [], "the match is being written"
+    parlour.deliver()
+    assert "snapshot" in bob.take()
+    parlour.later(10)
+    assert cid.take() == ["unknown_code"]
+    parlour.later(5_000)
+    assert cid.take() == [], "one answer"
+
+
+def test_one_who_waits_for_a_code_gets_the_match_if_the_first_one_fails(parlour: Parlour) -> None:
+    ann, bob, cid, dan = parlour.people("Ann", "Bob", "Cid", "Dan")
+    code = invitation(parlour, ann)
+    parlour.do(bob, wire.JoinRequest(9, code))
+    parlour.do(dan, wire.JoinRequest(9, code))
+    parlour.do(cid, wire.JoinRequest(9, code))
+    parlour.ledger.database.connection.execute("PRAGMA query_only = ON")
+    parlour.leave(dan)
+    parlour.loop.run_until(parlour.loop.time() + 0.01, 1_000)
+    assert cid.take() == ["ok"]
+    assert dan.heard == [], "nobody joins for one who has left"
+
+
+@pytest.mark.parametrize(("wait_s", "answer"), [(1.49, []), (1.51, ["storage"])])
+def test_one_who_waits_for_a_code_is_refused_after_a_while(parlour: Parlour, wait_s: float, answer: list[str]) -> None:
+    ann, bob, cid = parlour.people("Ann", "Bob", "Cid")
+    code = invitation(parlour, ann)
+    parlour.do(bob, wire.JoinRequest(9, code))
+    parlour.do(cid, wire.JoinRequest(9, code))
+    parlour.loop.run_until(parlour.loop.time() + wait_s, 1_000)
+    assert cid.take() == answer
+    parlour.deliver()
+    parlour.loop.run_until(parlour.loop.time() + 5.0, 1_000)
+    assert cid.take() == ([] if answer else ["unknown_code"]), "one answer"
+
+
+def test_invitations_that_cannot_be_read_are_read_again_until_they_can(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    code = invitation(parlour, ann)
+    assert [entry.invitation.code for entry in parlour.ledger.entries if isinstance(entry, KeepInvitation)] == [code]
+    parlour.hub.lobby.uninvite(ann.known_as.player)
+    parlour.ledger.database.connection.execute("ALTER TABLE invitations RENAME TO away")
+    parlour.hub.recall()
+    for _ in range(3):
+        parlour.deliver()
+        parlour.loop.run_until(parlour.loop.time() + 4.9, 10_000)
+        assert not parlour.hub.lobby.is_code(code, parlour.now_ms)
+        parlour.loop.run_until(parlour.loop.time() + 0.2, 10_000)
+    parlour.ledger.database.connection.execute("ALTER TABLE away RENAME TO invitations")
+    parlour.deliver()
+    parlour.loop.run_until(parlour.loop.time() + 5.1, 10_000)
+    parlour.deliver()
+    assert parlour.hub.lobby.is_code(code, parlour.now_ms)
+    assert parlour.do(bob, wire.JoinRequest(9, code)) == ["ok"]
+
+
+def test_a_deleted_player_invites_nobody(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    code = invitation(parlour, ann)
+    parlour.hub.matchmaker.invitations.forget(ann.known_as.player)
+    assert parlour.do(bob, wire.JoinRequest(9, code)) == ["unknown_code"]
+
+
+@pytest.mark.parametrize(
+    ("game", "start", "stored"),
+    [
+        ("tictactoe", None, None),
+        ("tictactoe", ".../.../...", None),
+        ("tictactoe", "X../.../...", "X../.../..."),
+        ("tictactoe", "x../.O./...", "X../.O./..."),
+    ],
+)
+def test_an_invitation_keeps_a_position_unless_it_is_the_usual_one(
+    parlour: Parlour, game: str, start: str | None, stored: str | None
+) -> None:
+    (ann,) = parlour.people("Ann")
+    parlour.do(ann, wire.InviteRequest(9, game, side=1, start=start))
+    parlour.deliver()
+    (entry,) = [each for each in parlour.ledger.entries if isinstance(each, KeepInvitation)]
+    assert (entry.invitation.start, entry.invitation.side) == (stored, 1)
