@@ -156,7 +156,7 @@ def challenged(house: House, by: Caller, to: Caller, code: str | None = None) ->
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("label", [None, "alpha"])
 def test_matches_about_to_begin_count_like_those_that_have_begun(most: int, label: str | None) -> None:
-    often = {"matches": Rate(1_000_000), "challenges": Rate(1_000_000)}
+    often: dict[str, Any] = {"matches": Rate(1_000_000), "challenges": Rate(1_000_000)}
     house = House(max_live_matches=20 if label else most, **often)
     busy = house.enter(name="Busy", bot=label, places=most)
     people = [house.caller(f"192.0.{number}.7") for number in range(10, 10 + 2 * most + 2)]

@@ -1,4 +1,4 @@
-"""Who may meet whom, beside a model: rooms full of people and bots that are drawn from a seed."""
+"""Rules of who may meet, beside a model: rooms full of people and bots that are drawn from a seed."""
 
 import random
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class Guest:
     """Whether they have aborted too often."""
     live: dict[str, bool | None] = field(default_factory=dict)
     """Their unfinished matches: whether each is adjourned, None if it is not in memory."""
-    blocks: dict[int, bool] = field(default_factory=dict)
+    blocks: dict[int | None, bool] = field(default_factory=dict)
 
     @property
     def is_bot(self) -> bool:
@@ -283,7 +283,7 @@ def test_two_players_may_meet_by_limits_places_and_blocks() -> None:
     reached(asked, None, "blocked", "not_welcome")
 
 
-def test_two_seeks_are_paired_if_all_rules_allow_it_and_whoever_is_held_back_is_remembered() -> None:
+def test_two_seeks_are_paired_if_all_rules_allow_it_and_people_who_are_held_back_are_remembered() -> None:
     found = set()
     for seed in range(150):
         room = Room(seed)

@@ -200,7 +200,8 @@ def test_the_bots_that_are_suggested_are_the_nearest_that_would_play(lounge: Lou
 def test_bots_without_a_rating_are_as_strong_as_their_level(
     lounge: Lounge, few: None, own: float | None, bots: dict[str, int | None], nearest: list[str]
 ) -> None:
-    lounge.enter(1, **({} if own is None else {"qubic": own}))
+    ratings: dict[str, Any] = {} if own is None else {"qubic": own}
+    lounge.enter(1, **ratings)
     for number, (label, level) in enumerate(bots.items(), 10):
         session = lounge.enter(number, label, level)
         session.offer_places(1, 0)
