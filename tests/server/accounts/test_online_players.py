@@ -55,6 +55,16 @@ def names(online: OnlinePlayers, count: int) -> list[str]:
     return sorted(each.info.name for each in online.by_leisure(count))
 
 
+def test_a_session_receives_the_matches_that_it_has_entered_and_not_left() -> None:
+    ann = session(1, "Ann")
+    for match in ("a", "b", "a"):
+        ann.enter(match)
+    assert [*ann.rooms] == ["a", "b"]
+    for match in ("a", "a", "c"):
+        ann.exit(match)
+    assert [*ann.rooms] == ["b"]
+
+
 def test_all_are_listed_where_there_is_room(crowd: Sequence[Session]) -> None:
     online, all_of_them = listed(crowd, 12)
     assert all_of_them == sorted(each.info.name for each in crowd)
@@ -177,6 +187,9 @@ def test_a_refused_address_waits_for_a_minute_and_never_for_itself() -> None:
     assert not places.others_were_turned_away("other", WAITS_MS)
     places.turn_away("other", 1)
     assert places.others_were_turned_away("other", WAITS_MS - 1), "the newest is their own, the one before is not"
+    places.turn_away("one", WAITS_MS)
+    places.turn_away("third", WAITS_MS)
+    assert places.others_were_turned_away("third", 2 * WAITS_MS - 1), "the second time counts"
     for number in range(100):
         places.turn_away(f"crowd {number}", 2)
     assert places.others_were_turned_away("crowd 99", 2)

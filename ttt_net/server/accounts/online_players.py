@@ -151,8 +151,8 @@ class Session:
         """Remove a match from the unfinished ones."""
         self._live.pop(match, None)
 
-    def offer_places(self, places: int, reserved: int) -> None:
-        """Set the number of matches that a bot plays at once, and how many of them are for people only."""
+    def offer_places(self, places: int | None, reserved: int) -> None:
+        """Set the number of matches that a bot plays at once, None for people, and how many are for people only."""
         self.places, self.reserved = places, reserved
 
     def describe(self, *, any_level: bool, on_request: bool, about: str | None) -> None:

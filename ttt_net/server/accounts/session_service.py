@@ -235,7 +235,6 @@ class SessionService:
             services.journal.seen(player.id, services.wall_ms())
         self._limiter.admitted(connection)
         services.players.add(session)
-        services.feed.changed("players")
         connection.session, connection.player = session, session.player
         session.ok(request.id)
         session.tell(
@@ -280,7 +279,6 @@ class SessionService:
         """Add a player who has connected to another node of the cluster."""
         self.replaced(session.player)
         self._services.players.add(session)
-        self._services.feed.changed("players")
         self._matchmaker.seek_of(session)  # withdrawn if they returned as another kind, or without a free place
         self._matchmaker.returned(session)
 
@@ -303,7 +301,6 @@ class SessionService:
                 membership.went(session.player, session.serial, on_purpose=session.connection.left_on_purpose)
             self._matchmaker.leave(session)
             self._services.feed.unsubscribe(session)
-            self._services.feed.changed("players")
         for match_id in list(session.rooms):
             self._registry.leave(session, match_id, is_replaced=is_replaced)
 
@@ -312,8 +309,7 @@ def session_elsewhere(came: Came, player: Player, connection: RemoteConnection) 
     """Return a session for a player who is connected to another node."""
     info = wire.PlayerInfo(player.name, came.bot, came.level)
     session = _session(connection, player, info, came.token_key, came.serial)
-    if came.places is not None:
-        session.offer_places(came.places, came.reserved)
+    session.offer_places(came.places, came.reserved)
     session.describe(any_level=came.any_level, on_request=came.on_request, about=came.about)
     return session
 
