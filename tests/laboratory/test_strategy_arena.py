@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,19 @@ def test_every_pair_plays_both_sides_in_every_round(tictactoe: Game[Any]) -> Non
     results = list(round_robin(tictactoe, 3, rounds=2, seed=1))
     pairs = [(result.first, result.second) for result in results]
     assert sorted(pairs) == sorted([(a, b) for a in range(3) for b in range(3) if a != b] * 2)
+
+
+def test_on_a_ladder_each_meets_only_its_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
+    levels = ["tactics", "alphabeta:1", "alphabeta:8"]
+    assert (
+        main(["arena", *levels, "--ladder", "--rounds", "6", "--nodes", "500", "--move-time", "9000", "--moves"]) == 0
+    )
+    told = capsys.readouterr().out
+    assert "tactics - alphabeta:8" not in told
+    assert "alphabeta:8 - tactics" not in told
+    assert told.count("alphabeta:1 - alphabeta:8") == 6
+    (step,) = re.findall(r"^alphabeta:8 above alphabeta:1: (.*)$", told, re.MULTILINE)
+    assert re.fullmatch(r"\+\d+ \([+-]\d+ to [+-]\d+\)", step)
 
 
 def test_the_same_seed_plays_the_same_arena(tictactoe: Game[Any]) -> None:

@@ -1,13 +1,18 @@
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from tests.strategies.child import Child
 from tests.strategies.positions import board, line_game, random_state
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
+from ttt_net.games.catalogue import NAMES
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.level import Level, Levelled
+from ttt_net.strategies.level import ELO, LEVELS, SKILLS, level_of
+
+FEW = Limit(nodes=300)
 
 
 def test_a_level_out_of_range_is_refused_with_the_range() -> None:
@@ -27,21 +32,20 @@ def test_level_8_is_the_strategy_as_it_is(tictactoe: Game[Any]) -> None:
 def test_the_lower_the_level_the_more_often_a_win_at_hand_is_overlooked(tictactoe: Game[Any]) -> None:
     def overlooked(level: int) -> int:
         strategy, state = find_strategy("alphabeta", seed=4, level=level), board("XX./OO./...")
-        return sum(strategy(tictactoe, state, Limit()).move != 2 for _ in range(200))
+        return sum(strategy(tictactoe, state, Limit()).move != 2 for _ in range(400))
 
-    misses = [overlooked(level) for level in (1, 2, 3, 5, 7)]
+    misses = [overlooked(level) for level in (1, 3, 5, 8)]
     assert misses == sorted(misses, reverse=True)
-    assert misses[0] > 60
+    assert misses[0] > 100
     assert misses[-1] == 0
 
 
 @pytest.mark.parametrize("level", [6, 7, 8])
 def test_the_highest_levels_differ_at_tictactoe(level: int) -> None:
-    """By the levels of large boards the higher of two won 2 to 4 of 100 games more than it lost."""
     game = line_game("tictactoe")
     stronger, weaker = (find_strategy("alphabeta", seed=each, level=each) for each in (level, level - 1))
     rng, balance = random.Random(level), 0
-    for _ in range(150):
+    for _ in range(200):
         opening = random_state(game, 2, rng)
         for side in (0, 1):
             state = opening
@@ -49,46 +53,44 @@ def test_the_highest_levels_differ_at_tictactoe(level: int) -> None:
                 player = stronger if game.to_move(state) == side else weaker
                 state = game.result(state, player(game, state, Limit(nodes=2_000)).move)
             balance += game.utility(state, side)
-    assert balance > 25, "of 300 games"
+    assert balance > 20, "of 400 games"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_level_1_loses_to_no_careless_child(name: str) -> None:
+    """A match of 60 games; of 30 in games of many moves. Chance alone would let an equal player pass half the time."""
+    game, points = find_game(name), 0
+    games = 60 if len(game.move_cells) < 60 else 30
+    rng = random.Random(1)
+    mia, child = find_strategy("alphabeta", seed=2, level=1), Child(rng)
+    for number in range(games):
+        state = game.initial
+        while not game.is_terminal(state):
+            is_mias_turn = game.to_move(state) == number % 2
+            move = mia(game, state, FEW).move if is_mias_turn else child(game, state)
+            state = game.result(state, move)
+        points += game.utility(state, number % 2)
+    assert points >= 0
+
+
+def test_each_game_has_skills_that_rise_to_the_strategy_itself_and_measured_steps() -> None:
+    assert set(NAMES) <= set(SKILLS)
+    for name, skills in SKILLS.items():
+        assert len(skills) == len(LEVELS), name
+        assert all(one < two for one, two in pairwise(skills)), name
+        assert skills[-1] == 1
+    assert set(ELO) == set(NAMES)
+    for name, elo in ELO.items():
+        assert elo[0] == 0, name
+        assert all(one < two for one, two in pairwise(elo)), name
 
 
 def test_a_level_looks_no_deeper_than_it_may(connect4: Game[Any]) -> None:
     strategy = find_strategy("alphabeta", seed=2, level=6)
-    depths = {strategy(connect4, connect4.initial, Limit(ms=500)).counts.depth for _ in range(20)}
-    assert max(depths) == 4
+    depths = {strategy(connect4, connect4.initial, Limit(ms=500)).counts.depth for _ in range(30)}
+    assert max(depths) == level_of(SKILLS["connect4"][5]).depth
 
 
 def test_a_tighter_limit_of_depth_holds_at_any_level(connect4: Game[Any]) -> None:
     strategy = find_strategy("alphabeta", seed=2, level=8)
     assert strategy(connect4, connect4.initial, Limit(depth=2)).counts.depth == 2
-
-
-def test_a_far_corner_is_overlooked_and_a_near_threat_less_often() -> None:
-    game = find_game("gomoku")
-    near, far = (game.moves_by_name[name][0] for name in ("h8", "o15"))
-    state = game.initial
-    for name in ("i8", "h9", "j8", "h10", "k8", "h11", "l8", "a1"):
-        state = game.result(state, game.moves_by_name[name][0])  # X wins with h8 and m8
-    low = Level(1.0, 0.0, 0.0, 0.0, 1)
-    chosen = {_levelled(low, seed)(game, state, Limit()).move for seed in range(60)}
-    assert near in chosen
-    assert far not in chosen, "nothing is there, and with no sight nobody looks"
-    blind = sum(_levelled(low, seed)(game, state, Limit()).value is None for seed in range(60))
-    assert 0 < blind < 60, "with the eye on a1 the win is overlooked"
-
-
-def test_a_threat_in_view_is_answered_and_a_second_one_not_seen() -> None:
-    game = find_game("connect:7x6,3")
-    state = game.initial
-    for column in ("4", "1", "5"):
-        state = game.result(state, next(move for move in game.actions(state) if game.move_names[move] == column))
-    wide = Level(1.0, 1.0, 1.0, 0.0, 1)  # X has two in the bottom row, open on both sides
-    chosen = {_levelled(wide, seed)(game, state, Limit()).move for seed in range(40)}
-    assert {game.move_names[move] for move in chosen} == {"3", "6"}, "it stops one of two"
-
-
-def _levelled(level: Level, seed: int) -> Levelled:
-    """Return a player at a level of its own kind."""
-    player = Levelled(find_strategy("alphabeta"), 1, random.Random(seed))
-    player.on_large = level
-    return player

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import exp, log, log10, sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -113,15 +114,17 @@ def round_robin(
     seed: int,
     opening_plies: int = 0,
     openings: Sequence[tuple[Move, ...]] = (),
+    is_ladder: bool = False,
 ) -> Iterator[ArenaGame]:
     """Yield the games in which each pair of entrants meets `rounds` times on both sides.
 
-    Both games of a pairing share an opening: the next of the list, if given, or else random moves.
+    On a ladder, each meets only its neighbours in the list. Both games of a pairing share an opening: the next of the
+    list, if given, or else random moves.
     """
     rng, meeting = random.Random(seed), 0
     for _ in range(rounds):
         for first in range(entrants):
-            for second in range(first + 1, entrants):
+            for second in range(first + 1, min(entrants, first + 2) if is_ladder else entrants):
                 drawn = random_opening(game, opening_plies, rng)
                 opening = openings[meeting % len(openings)] if openings else drawn
                 meeting += 1
@@ -301,6 +304,7 @@ def add_arena_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opening", type=int, choices=range(9), default=0, metavar="PLIES", help="random moves to start from, 0 to 8"
     )
+    parser.add_argument("--ladder", action="store_true", help="each meets only its neighbours in the list")
     parser.add_argument("--openings", type=Path, metavar="FILE", help="begin with these, a line of moves each, in turn")
     parser.add_argument(
         "--processes", type=positive, default=1, metavar="N", help="games at once (default %(default)s)"
@@ -390,6 +394,7 @@ def pairings_of(args: argparse.Namespace, game: Game[Any]) -> list[ArenaGame]:
             seed=seed_of(args),
             opening_plies=args.opening,
             openings=openings,
+            is_ladder=args.ladder,
         )
     )
 
@@ -453,12 +458,23 @@ def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant],
             print(json.dumps(as_json(standing, entrants)))
     else:
         show_table(Console(), cross_table(title, table))
+        for line in steps(table) if args.ladder else ():
+            print(line)
     for each in entrants:
         for fault in dict.fromkeys(each.faults):
             times = counted(each.faults.count(fault), "game")
             print(f"{each.name} forfeited {times}: {fault}", file=sys.stderr)
     if args.sprt:
         print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
+
+
+def steps(table: Sequence[Standing]) -> Iterator[str]:
+    """Yield how many Elo points each player of a ladder is above the one before, with the 95 % confidence interval."""
+    for number, (below, above) in enumerate(pairwise(table)):
+        score = above.against[number]
+        difference, (low, high) = elo(score)[0], elo_interval(score)
+        told = ["?" if value is None else f"{value:+.0f}" for value in (difference, low, high)]
+        yield f"{above.name} above {below.name}: {told[0]} ({told[1]} to {told[2]})"
 
 
 def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:

@@ -3,9 +3,12 @@
 import random
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.strategies.alphabeta import AlphaBeta
+from ttt_net.strategies.attention import NEAR
+from ttt_net.strategies.characters import STYLES, StyledPlayer
 from ttt_net.strategies.level import Levelled
 from ttt_net.strategies.mcts import MonteCarlo
 from ttt_net.strategies.strategy import Choice, Counts, Limit, Strategy
@@ -23,6 +26,7 @@ _MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
     Minimax.name: Minimax,
     AlphaBeta.name: AlphaBeta,
     MonteCarlo.name: MonteCarlo,
+    **{name: partial(StyledPlayer, name, idea, style) for name, (idea, style) in STYLES.items()},
 }
 
 NAMES = tuple(_MAKERS)
@@ -43,7 +47,7 @@ def find_strategy(name: str, *, seed: int | None = None, level: int | None = Non
         raise ConfigurationError(f"unknown strategy {name!r}; {likely}there are: {', '.join(NAMES)}")
     rng = random.Random(seed)
     strategy = _MAKERS[name](rng)
-    return strategy if level is None else Levelled(strategy, level, rng)
+    return strategy if level is None else Levelled(strategy, level, rng, STYLES[name][1] if name in STYLES else NEAR)
 
 
 __all__ = ["NAMES", "Choice", "Counts", "Limit", "Strategy", "find_strategy"]

@@ -26,6 +26,7 @@ from ttt_net.sdk.client_connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.client_session import BotProfile, ClientSession
 from ttt_net.sdk.received import Farewell, Parting
 from ttt_net.sdk.trust import Trust
+from ttt_net.strategies.level import ELO
 
 STRATEGY = "alphabeta"
 MOVE_MS = 400
@@ -52,23 +53,24 @@ class Character:
     style: str
     bots: int = 0
     """How many of its places may go to bots."""
-    elo: int = 0
-    """Its advantage over level 1 at Connect Four in the arena, in Elo points; docs/strategies.md lists the games."""
 
     @property
     def about(self) -> str:
-        """The description in the list of players."""
+        """The description in the list of players: the style, and between which Elo points it is stronger, by game."""
         if find_spec("numba") is None:  # without compiled searches, the search is far less deep in most games
             return f"{self.style} (no engine)"
-        return f"{self.style}; {self.elo} points above {CHARACTERS[0].name}" if self.elo else self.style
+        above = sorted(elo[self.level - 1] - elo[CHARACTERS[0].level - 1] for elo in ELO.values())
+        if not above[-1]:
+            return self.style
+        return f"{self.style}; {above[0]} to {above[-1]} above {CHARACTERS[0].name}"
 
 
 CHARACTERS = (
     Character("Mia", "beginner", 1, "learns the rules, and is easily surprised", bots=2),
-    Character("Tom", "casual player", 3, "sees their own lines, often yours", elo=260),
-    Character("Nora", "club player", 5, "blocks in time, waits for a slip", elo=520),
-    Character("Viktor", "expert", 6, "makes two threats if you let it", elo=670),
-    Character("Sophia", "master", 8, "plays as well as this machine can", elo=870),
+    Character("Tom", "casual player", 3, "sees their own lines, often yours"),
+    Character("Nora", "club player", 5, "blocks in time, waits for a slip"),
+    Character("Viktor", "expert", 6, "makes two threats if you let it"),
+    Character("Sophia", "master", 8, "plays as well as this machine can"),
 )
 
 
