@@ -46,6 +46,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.OfferInfo,
     wire.AwayInfo,
     wire.OutcomeInfo,
+    wire.OwnPuzzle,
     wire.RatingChange,
     wire.RuleExample,
     wire.AnalysedMove,

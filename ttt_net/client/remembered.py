@@ -13,10 +13,13 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import get_args
 
+import msgspec
+from msgspec import Struct
+
 from ttt_net.client.address import MAX_LEVEL, Alone, LookOn, Order, Together
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.messages import MAX_NAME_CELLS, OwnPuzzle
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.text import clean, name_key
@@ -26,6 +29,10 @@ FILE_OF_CHOICES = "local.json"
 FILE_OF_RULES = "rules_seen.json"
 FILE_OF_UNFINISHED = "unfinished.json"
 RULES_VARIABLE = "TTT_NET_RULES"
+RETURNS = (1, 3, 7, 21)
+"""The days after which a solved mistake of one's own returns."""
+MAX_MISTAKES = 200
+"""The number of mistakes to learn from; the newest are kept."""
 MAX_DAYS = 1_000
 """The number of remembered days with a solved puzzle; the newest are kept."""
 _MAX_GAMES = 200
@@ -36,12 +43,57 @@ _LEVELS = range(1, 9)
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
+class OwnMistake(Struct, frozen=True):
+    """A mistake of a match of one's own, as a puzzle that returns."""
+
+    puzzle: OwnPuzzle
+    text: str
+    """The lesson of the match."""
+    due: str = ""
+    """The day on which it returns; empty: with the next puzzle."""
+    times: int = 0
+    """How many times in a row it was solved."""
+
+
 @dataclass(frozen=True, slots=True)
 class Achievements:
-    """The days of solved puzzles, in order, and the highest beaten level of a bot by game."""
+    """The days of solved puzzles, in order, the highest beaten level of a bot by game, and own mistakes to learn."""
 
     solved: tuple[str, ...] = ()
     beaten: Mapping[str, int] = field(default_factory=lambda: _NONE)
+    mistakes: tuple[OwnMistake, ...] = ()
+
+    def with_mistake(self, puzzle: OwnPuzzle, text: str) -> "Achievements":
+        """Return the achievements with one more mistake to learn from, unless it is known; the oldest make room."""
+        if self.mistake(puzzle) is not None:
+            return self
+        return replace(self, mistakes=(*self.mistakes, OwnMistake(puzzle, text))[-MAX_MISTAKES:])
+
+    def mistake(self, puzzle: OwnPuzzle) -> OwnMistake | None:
+        """Return the mistake in that position, if it is kept."""
+        where = (puzzle.game, puzzle.start, puzzle.moves)
+        kept = (each for each in self.mistakes if (each.puzzle.game, each.puzzle.start, each.puzzle.moves) == where)
+        return next(kept, None)
+
+    def due_mistakes(self, today: str) -> tuple[OwnMistake, ...]:
+        """Return the mistakes that return today or were to return before, the longest due first."""
+        return tuple(sorted((each for each in self.mistakes if each.due <= today), key=lambda each: each.due))
+
+    def with_answer(self, puzzle: OwnPuzzle, today: str, *, is_right: bool) -> "Achievements":
+        """Return the achievements after an answer to a mistake of one's own.
+
+        Solved, it returns after 1, 3, 7 and 21 days, and is then learned. Otherwise it begins again the next day.
+        """
+        found = self.mistake(puzzle)
+        if found is None or found.due > today:
+            return self
+        others = tuple(each for each in self.mistakes if each is not found)
+        times = found.times + 1 if is_right else 0
+        if times > len(RETURNS):
+            return replace(self, mistakes=others)
+        due = datetime.date.fromisoformat(today) + datetime.timedelta(days=RETURNS[max(0, times - 1)])
+        changed = OwnMistake(found.puzzle, found.text, due.isoformat(), times)
+        return replace(self, mistakes=(*others, changed))
 
     def with_solved(self, day: str) -> "Achievements":
         """Return the achievements with the puzzle of a day solved."""
@@ -75,14 +127,19 @@ def load_achievements() -> Achievements:
         beaten = {str(game)[:_MAX_NAME]: level for game, level in kept["beaten"].items() if level in _LEVELS}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Achievements()
-    return Achievements(solved, MappingProxyType(beaten))
+    try:
+        mistakes = tuple(msgspec.convert(kept.get("mistakes", [])[-MAX_MISTAKES:], list[OwnMistake]))
+    except (msgspec.MsgspecError, TypeError, RecursionError):
+        mistakes = ()
+    return Achievements(solved, MappingProxyType(beaten), mistakes)
 
 
 def save_achievements(achieved: Achievements) -> None:
     """Store the achievements; ignore disk errors."""
     beaten = dict(list(achieved.beaten.items())[-_MAX_GAMES:])
+    kept = {"solved": achieved.solved, "beaten": beaten, "mistakes": achieved.mistakes}
     with suppress(OSError):
-        write_private(identity.home() / FILE_OF_ACHIEVEMENTS, json.dumps({"solved": achieved.solved, "beaten": beaten}))
+        write_private(identity.home() / FILE_OF_ACHIEVEMENTS, msgspec.json.encode(kept).decode())
 
 
 def is_first_match_of(game: str) -> bool:

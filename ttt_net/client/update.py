@@ -8,7 +8,7 @@ from ttt_net import messages
 from ttt_net.client import words
 from ttt_net.client.display import Display, Entry, Overlay, Page
 from ttt_net.client.mailbox import LocalNotice, WorldEvent
-from ttt_net.client.screens.advice import is_unasked
+from ttt_net.client.screens.advice import ANALYSE, is_unasked, with_own_mistake
 from ttt_net.client.screens.people import THANKS, when_blocked
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.replay_screen import ACTIONS
@@ -78,8 +78,16 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return _with_name(display, before.matches[event.match], event)
         case messages.Renamed():
             return replace(display, notice="You have another name now.")
-        case messages.PuzzleReply(right=True, day=day):
+        case messages.PuzzleReply(own=None, right=True, day=day):
             return replace(display, achieved=display.achieved.with_solved(day))
+        case messages.PuzzleReply(own=messages.OwnPuzzle() as own, day=day) if (
+            event.right is not None or event.solution is not None
+        ):
+            is_right = event.right is True
+            return replace(display, achieved=display.achieved.with_answer(own, day, is_right=is_right))
+        case messages.AnalysisReply(match=match, lesson=messages.MatchLesson() as lesson) if match in before.matches:
+            learned = with_own_mistake(display.achieved, before.matches[match], lesson)
+            return ANALYSE.heard(replace(display, achieved=learned), event)
         case messages.HintReply() if event.text:
             return replace(display, notice="")
         case messages.ServerMessage():

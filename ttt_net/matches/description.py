@@ -10,7 +10,7 @@ from ttt_net.clock import Clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.game import Geometry
-from ttt_net.games.notation import read_start
+from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.puzzles import puzzle_of
 from ttt_net.games.rules import draw_example, find_rules, play_example
 from ttt_net.messages import (
@@ -20,6 +20,7 @@ from ttt_net.messages import (
     GameInfo,
     GeometryInfo,
     NoteInfo,
+    OwnPuzzle,
     PieceInfo,
     Position,
     PuzzleReply,
@@ -115,6 +116,8 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
     Raises `Refusal` if the day is invalid or in the future, or if the move is not legal there.
     """
     day = _puzzle_day(request.day, now)
+    if request.own is not None:
+        return _describe_own(request, request.own, day)
     puzzle = puzzle_of(day)
     game = find_game(puzzle.game)
     state = read_start(game, puzzle.position)
@@ -149,6 +152,36 @@ def describe_coming_puzzles(today: datetime.date, days: int) -> dict[str, Any]:
     games = {puzzle.game.name: puzzle.game for puzzle in puzzles}
     told = [msgspec.to_builtins(puzzle) | {"game": puzzle.game.name} for puzzle in puzzles]
     return {"games": msgspec.to_builtins(games), "puzzles": told}
+
+
+def _describe_own(request: PuzzleRequest, own: OwnPuzzle, day: datetime.date) -> PuzzleReply:
+    """Return a mistake of a player's own as a puzzle. Raises `Refusal` if its position cannot be reached."""
+    game = find_game(own.game)
+    state = game.initial if own.start is None else read_start(game, own.start)
+    for move in own.moves:
+        state = game.result(state, move)
+    if game.is_terminal(state):
+        raise Refusal(Code.MATCH_OVER, "the game is over there; there is no move to find")
+    position = describe_position(game, len(own.moves), state, is_over=False)
+    if request.move is not None and request.move not in position.legal:
+        game.result(state, request.move)  # raises the refusal that names the reason
+    is_right = None if request.move is None else request.move in own.better
+    revealed = next((move for move in own.better if move in position.legal), None) if request.reveal else None
+    solution = request.move if is_right else revealed
+    return PuzzleReply(
+        day=day.isoformat(),
+        game=describe_game(game.name),
+        position=position,
+        start=write_position(game, state),
+        kind="own",
+        plies=0,
+        grade=0,
+        move=request.move,
+        right=is_right,
+        solution=solution,
+        text="" if is_right is not False else "That is not it. Try another move.",
+        own=own,
+    )
 
 
 def _not_it(is_win: bool) -> str:

@@ -26,6 +26,7 @@ from ttt_net.messages.types import (
     OfferInfo,
     OfferKind,
     OutcomeInfo,
+    OwnPuzzle,
     Phrase,
     PlayedTournament,
     PlayerInfo,
@@ -447,7 +448,8 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
 
     It is the same for everybody. The win is complete after `plies`, or the loss after any other move. `grade` is the
     difficulty from 1 to 5. `start` is the position in the form that `challenge` accepts. After a `move`, `right` says
-    whether it is the solution. `solution` and the reason in `text` are sent once it was found or revealed.
+    whether it is the solution. `solution` and the reason in `text` are sent once it was found or revealed. Kind `own`
+    is a mistake of the player's own, as requested: any of its better moves is right.
     """
 
     day: str
@@ -462,6 +464,7 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     solution: int | None = None
     text: str = ""
     why: ExplanationInfo | None = None
+    own: OwnPuzzle | None = None
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):

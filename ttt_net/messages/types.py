@@ -14,6 +14,8 @@ MAX_NAME_CELLS = 20
 """The widest name, in cells of a terminal."""
 MAX_POSITION_LENGTH = 500
 """The longest text of a position that a match may begin from."""
+MAX_OWN_MOVES, MAX_BETTER = 400, 60
+"""The moves to a mistake of one's own that is asked as a puzzle, and the better moves, at most."""
 UNSCORED: tuple[float, float] = (0, 0)
 """The score of a new series. One shared object: msgspec omits a tuple only if it *is* the default."""
 
@@ -37,7 +39,7 @@ Room = Literal["players", "watchers"]
 Phrase = Literal["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"]
 ClaimKind = Literal["win", "draw", "adjourn"]
 HintKind = Literal["move", "warning"]
-PuzzleKind = Literal["win", "save"]
+PuzzleKind = Literal["win", "save", "own"]
 DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
 ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
 Opponents = Literal["any", "people", "bots"]
@@ -193,6 +195,15 @@ class Position(Struct, frozen=True, omit_defaults=True):
     takeover: int | None = None
     notes: list[NoteInfo] | None = None
     counters: list[CounterInfo] | None = None
+
+
+class OwnPuzzle(Struct, frozen=True, omit_defaults=True):
+    """A position in which a player made a mistake: the `moves` to it from `start`, and the moves that were `better`."""
+
+    game: GameName
+    better: Annotated[list[MoveNumber], Meta(min_length=1, max_length=MAX_BETTER)]
+    moves: Annotated[list[MoveNumber], Meta(max_length=MAX_OWN_MOVES)] = []
+    start: PositionText | None = None
 
 
 class ClockInfo(Struct, frozen=True):

@@ -454,6 +454,8 @@ class Hub:
                 session.tell(rules)
             case wire.PuzzleRequest():
                 self._meter_inquiry(session)
+                if request.own is not None:
+                    self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
                 puzzle = describe_puzzle(request, day_of(self.services.wall_ms()))
                 session.ok(request.id)
                 session.tell(puzzle)

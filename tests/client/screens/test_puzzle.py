@@ -10,7 +10,7 @@ from ttt_net.client.act import act, command_for
 from ttt_net.client.display import AnyCommand, Command, Display, Open, Overlay, Page, Point, Quick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.remembered import MAX_DAYS, Achievements, load_achievements, save_achievements
+from ttt_net.client.remembered import MAX_DAYS, MAX_MISTAKES, Achievements, load_achievements, save_achievements
 from ttt_net.client.update import update
 from ttt_net.client.words import notice
 from ttt_net.client.world import World
@@ -18,8 +18,11 @@ from ttt_net.errors import Refusal
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
 from ttt_net.matches.description import describe_puzzle
 from ttt_net.messages import (
+    AnalysisReply,
     Ended,
     HintReply,
+    MatchLesson,
+    OwnPuzzle,
     PlayerInfo,
     PuzzleRequest,
     Request,
@@ -197,3 +200,92 @@ def test_the_lobby_has_a_row_for_it_where_the_server_has_one() -> None:
     display = changed(display, achieved=Achievements(("2026-11-21", "2026-11-22")))
     assert "Puzzle of the day  z  2 days in a row up to 2026-11-22" in picture(display)
     assert "Puzzle" not in picture(update(Display(World(address="here")), welcome(), 0))
+
+
+LOST = [8, 0, 5, 1, 3, 2]
+LESSON = MatchLesson(5, 0, ["c3"], "Move 5: you could have won at once with c3. What follows: c3.")
+OWN = OwnPuzzle("tictactoe", [2], [8, 0, 5, 1])
+
+
+def after_a_loss(game: str = "tictactoe", lesson: MatchLesson = LESSON, moves: list[int] = LOST) -> Display:
+    display = update(Display(World(address="here")), welcome(features=["puzzle", "hint"]), 0)
+    display = update(display, snapshot(game, moves=moves), 0)
+    return update(display, AnalysisReply("m1", [], exact=False, lesson=lesson, partial=True), 0)
+
+
+def test_the_mistake_of_a_lesson_is_kept_once_and_that_of_the_other_side_is_not() -> None:
+    display = after_a_loss()
+    assert [(each.puzzle, each.due, each.times) for each in display.achieved.mistakes] == [(OWN, "", 0)]
+    assert display.achieved.mistakes[0].text == "Move 5: you could have won at once with c3."
+    again = update(display, AnalysisReply("m1", [], exact=False, lesson=LESSON, partial=True), 0)
+    assert again.achieved == display.achieved
+    assert after_a_loss(lesson=MatchLesson(4, 1, ["b2"], "Move 4: ...")).achieved.mistakes == ()
+
+
+def test_a_better_column_is_right_wherever_its_mark_lands() -> None:
+    lesson = MatchLesson(3, 0, ["5"], "Move 3: ...")
+    display = after_a_loss("connect4", lesson, [38, 31, 24, 37])
+    (kept,) = display.achieved.mistakes
+    reply = describe_puzzle(PuzzleRequest(0, own=kept.puzzle, move=39), NOW)
+    assert (reply.right, reply.solution) == (True, 39)
+    assert describe_puzzle(PuzzleRequest(0, own=kept.puzzle, reveal=True), NOW).solution == 39
+    assert describe_puzzle(PuzzleRequest(0, own=kept.puzzle, move=40), NOW).right is False
+
+
+def test_a_mistake_is_asked_as_a_puzzle_and_returns_after_1_3_7_and_21_days() -> None:
+    display, _ = done(changed(after_a_loss(), shown=None), Open(Page("puzzle")))
+    display = update(display, TOLD, 0)
+    assert "Tab: 1 mistake of yours to learn from." in picture(display)
+    command = command_for("c-i", display)
+    assert command is not None
+    _, (asked,) = done(display, command)
+    assert asked == PuzzleRequest(0, own=OWN)
+    day, returns = NOW, []
+    for _ in range(5):
+        display = update(display, describe_puzzle(PuzzleRequest(0, own=OWN), day), 0)
+        page = picture(display)
+        assert "A mistake of yours: Tic-tac-toe" in page
+        assert "You are X. Here you went wrong: what is better?" in page
+        _, (answer,) = done(display, Quick(3))
+        assert answer == PuzzleRequest(0, day.isoformat(), 2, own=OWN)
+        display = update(display, describe_puzzle(answer, day), 0)
+        due = [datetime.date.fromisoformat(each.due) for each in display.achieved.mistakes]
+        returns += [(each - day).days for each in due]
+        if due:
+            assert f"It returns on {due[0]}." in picture(display)
+            assert display.achieved.due_mistakes(day.isoformat()) == ()
+            day = due[0]
+    assert returns == [1, 3, 7, 21]
+    assert "Right! You have learned it." in picture(display)
+    assert display.achieved.solved == (), "the puzzle of the day is another one"
+
+
+def test_a_mistake_that_is_made_again_begins_anew_the_next_day() -> None:
+    display, _ = done(changed(after_a_loss(), shown=None), Open(Page("puzzle")))
+    display = update(display, describe_puzzle(PuzzleRequest(0, own=OWN, move=2), NOW), 0)
+    tomorrow = NOW + datetime.timedelta(days=1)
+    display = update(display, describe_puzzle(PuzzleRequest(0, own=OWN, move=4), tomorrow), 0)
+    assert "That is not it. Try another move." in picture(display)
+    display = update(display, describe_puzzle(PuzzleRequest(0, own=OWN, move=2), tomorrow), 0)
+    (kept,) = display.achieved.mistakes
+    assert (kept.times, kept.due) == (0, (tomorrow + datetime.timedelta(days=1)).isoformat())
+
+
+def test_mistakes_are_stored_and_broken_ones_are_left_out(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path))
+    achieved = after_a_loss().achieved
+    save_achievements(achieved)
+    assert load_achievements() == achieved
+    path = identity.home() / "achievements.json"
+    path.write_text('{"solved": ["2026-11-22"], "beaten": {}, "mistakes": [{"puzzle": 3}]}')
+    assert load_achievements() == Achievements(("2026-11-22",))
+    many = Achievements()
+    for number in range(MAX_MISTAKES + 5):
+        many = many.with_mistake(OwnPuzzle("gomoku", [1], [number]), "")
+    assert len(many.mistakes) == MAX_MISTAKES
+
+
+def test_a_mistake_whose_position_cannot_be_reached_is_refused() -> None:
+    for own in (OwnPuzzle("tictactoe", [2], [4, 4]), OwnPuzzle("tictactoe", [8], [0, 3, 1, 4, 2]), OwnPuzzle("x", [1])):
+        with pytest.raises(Refusal):
+            describe_puzzle(PuzzleRequest(0, own=own), NOW)

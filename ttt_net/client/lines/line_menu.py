@@ -122,7 +122,7 @@ class LineMenu:
                     self._write(sentence)
             case "rules" | "learn":
                 self._explain(rest, choices)
-            case "puzzle" | "solve":
+            case "puzzle" | "solve" | "mistakes":
                 self._ask_puzzle(word.lower(), rest.strip())
             case _:
                 return False

@@ -8,9 +8,12 @@ from msgspec import structs
 from ttt_net.client import words
 from ttt_net.client.display import Change, Display
 from ttt_net.client.mailbox import WorldEvent
+from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.offers import free_bots
 from ttt_net.client.screens.screen import Effect, MatchAction
 from ttt_net.messages import (
+    MAX_BETTER,
+    MAX_OWN_MOVES,
     AnalysedMove,
     AnalyseRequest,
     AnalysisReply,
@@ -20,6 +23,7 @@ from ttt_net.messages import (
     HintRequest,
     InviteRequest,
     MatchLesson,
+    OwnPuzzle,
     Played,
     PlayerInfo,
     Request,
@@ -56,6 +60,19 @@ def lesson_of(display: Display, match: Snapshot) -> MatchLesson | None:
 def _is_of(match: Snapshot, lesson: MatchLesson) -> bool:
     whole = len(match.moves)
     return lesson.ply is not None and lesson.side in (0, 1) and 1 <= lesson.ply <= whole
+
+
+def with_own_mistake(achieved: Achievements, match: Snapshot, lesson: MatchLesson) -> Achievements:
+    """Return the achievements with the lesson's mistake, if it was ours and a better move is known."""
+    if not _is_of(match, lesson) or lesson.side != match.you or lesson.ply is None:
+        return achieved
+    # Where marks fall, a column is the name of all its cells; the position allows one of them.
+    better = [move for move, name in enumerate(match.game.move_names) if name in lesson.better]
+    before = list(match.moves[: lesson.ply - 1])
+    if not 0 < len(better) <= MAX_BETTER or len(before) > MAX_OWN_MOVES:
+        return achieved
+    text = clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
+    return achieved.with_mistake(OwnPuzzle(match.game.name, better, before, match.start), text)
 
 
 def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:

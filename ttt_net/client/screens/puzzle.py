@@ -1,4 +1,4 @@
-"""Show the puzzle of the day: a position with a single good move, which the player has to make."""
+"""Show the puzzle of the day, a position with a single good move, and then mistakes of the player's own as puzzles."""
 
 from dataclasses import replace
 from types import MappingProxyType
@@ -56,7 +56,7 @@ def seen_at(display: Display) -> Display:
 def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
     """Return a match at the puzzle's position, including the solution once the puzzle is solved."""
     side = puzzle.position.to_move or 0
-    they = PlayerInfo("The puzzle")
+    they = PlayerInfo("The puzzle" if puzzle.own is None else "Your mistake")
     players = (you, they) if side == 0 else (they, you)
     game, position, last = puzzle.game, puzzle.position, None
     if puzzle.solution is not None and 0 <= puzzle.solution < len(game.move_cells):
@@ -71,6 +71,8 @@ def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
 def question(puzzle: PuzzleReply) -> str:
     """Return the question of a puzzle."""
     mark = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4)
+    if puzzle.own is not None:
+        return f"You are {mark}. Here you went wrong: what is better?"
     if puzzle.kind == "win":
         own = (puzzle.plies + 1) // 2
         how = "at once" if own == 1 else f"in {counted(own, 'move')}"
@@ -80,6 +82,8 @@ def question(puzzle: PuzzleReply) -> str:
 
 def heading(puzzle: PuzzleReply) -> str:
     """Return the heading of the puzzle: its day, game and difficulty."""
+    if puzzle.own is not None:
+        return f"A mistake of yours: {clean(puzzle.game.title, 30)}"
     grade = _GRADES[puzzle.grade] if 0 < puzzle.grade < len(_GRADES) else ""
     return f"Puzzle of {clean(puzzle.day, _MAX_DAY)}: {clean(puzzle.game.title, 30)}{f', {grade}' if grade else ''}"
 
@@ -87,6 +91,10 @@ def heading(puzzle: PuzzleReply) -> str:
 def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
     """Return the result of an answer, and the number of consecutive days with a solved puzzle."""
     text = clean(puzzle.text, _MAX_TEXT)
+    if puzzle.own is not None and (puzzle.right or puzzle.solution is not None):
+        kept = achieved.mistake(puzzle.own)
+        said = "Right!" if puzzle.right else f"It was {clean(puzzle.game.move_names[puzzle.solution or 0], 12)}."
+        return f"{said} {kept.text} It returns on {kept.due}." if kept is not None else f"{said} You have learned it."
     if puzzle.right:
         days = achieved.streak(puzzle.day)
         in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
@@ -102,13 +110,18 @@ def _prompt(display: Display, now_ms: int) -> str:
         return default_prompt(display, now_ms)
     said = default_prompt(display, now_ms) or outcome(puzzle, display.achieved)
     days = display.achieved.streak(puzzle.day)
-    return said or (f"You have solved the puzzles of {counted(days, 'day')} in a row." if days else "")
+    due = len(display.achieved.due_mistakes(puzzle.day)) if puzzle.own is None else 0
+    told = f"Tab: {counted(due, 'mistake')} of yours to learn from." if due else ""
+    in_a_row = f"You have solved the puzzles of {counted(days, 'day')} in a row." if days else ""
+    return said or " ".join(filter(None, (in_a_row, told)))
 
 
 def _command(key: str, display: Display) -> AnyCommand | None:
     seen = seen_at(display)
     if display.typed:
         return Type(key) if len(key) == 1 and key.isprintable() else None
+    if key == "c-i":
+        return _NEXT_MISTAKE
     if seen.match is None or len(key) > 1:
         return _MOVES.get(key)
     names = {name[:1].lower() for name in seen.match.game.move_names}
@@ -116,6 +129,8 @@ def _command(key: str, display: Display) -> AnyCommand | None:
         return Quick(int(key))
     if key == "s" or (key == "S" and "s" in names):
         return _REVEAL
+    if key == "c-i":
+        return _NEXT_MISTAKE
     if key.lower() in _MOVES and (key.isupper() or key not in names):
         return _MOVES[key.lower()]
     return Type(key) if key.lower() in names else None
@@ -127,22 +142,37 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
     if puzzle is None or command in (Command.BACK, Command.LEAVE):
         return None
     if puzzle.solution is not None:
-        return replace(display, typed="", notice=_TOMORROW), ()
+        is_more = bool(display.achieved.due_mistakes(puzzle.day))
+        return replace(display, typed="", notice=_MISTAKES_LEFT if is_more else _TOMORROW), ()
     after, requests = act_in_match(seen_at(display), command, SeekRequest(0))
     display = replace(display, cursor=after.cursor, typed=after.typed, notice=after.notice)
-    answers = [PuzzleRequest(0, puzzle.day, each.move) for each in requests if isinstance(each, PlayRequest)]
+    own = puzzle.own
+    answers = [PuzzleRequest(0, puzzle.day, each.move, own=own) for each in requests if isinstance(each, PlayRequest)]
     return display, tuple(answers[:1])
 
 
 _TOMORROW = "That is all for today; the next puzzle comes tomorrow."
+_MISTAKES_LEFT = "Tab shows a mistake of yours, as a puzzle."
 
 
 def _reveal(display: Display) -> Effect:
     puzzle = _told(display)
-    return display, () if puzzle is None else (PuzzleRequest(0, puzzle.day, reveal=True),)
+    return display, () if puzzle is None else (PuzzleRequest(0, puzzle.day, reveal=True, own=puzzle.own),)
 
 
-_REVEAL = Change(_reveal)
+def _next_mistake(display: Display) -> Effect:
+    """Ask for the mistake of ours that is due next."""
+    puzzle = _told(display)
+    if puzzle is None:
+        return display, ()
+    due = [each for each in display.achieved.due_mistakes(puzzle.day) if each.puzzle != puzzle.own]
+    if not due:
+        return replace(display, notice=_NO_MISTAKES), ()
+    return replace(display, typed="", notice=""), (PuzzleRequest(0, own=due[0].puzzle),)
+
+
+_NO_MISTAKES = "No mistake of yours is due today. They come from the lessons of matches that you lose."
+_REVEAL, _NEXT_MISTAKE = Change(_reveal), Change(_next_mistake)
 
 
 def _hints(display: Display) -> list[KeyHint]:
@@ -151,7 +181,10 @@ def _hints(display: Display) -> list[KeyHint]:
         return [BACK, LEAVE, RULES]
     quick = quick_moves(seen.match)
     found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
-    return [*found, BACK, KeyHint("s", "show the solution", "s"), LEAVE, RULES]
+    puzzle = _told(display)
+    is_due = puzzle is not None and display.achieved.due_mistakes(puzzle.day)
+    mistakes = [KeyHint("Tab", "your mistakes", "c-i")] if is_due else []
+    return [*found, BACK, KeyHint("s", "show the solution", "s"), *mistakes, LEAVE, RULES]
 
 
 def _ask(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
@@ -164,13 +197,22 @@ def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     if puzzle is None:
         return "Type puzzle first."
     if rest.lower() in ("?", "solution"):
-        return Send(PuzzleRequest(0, puzzle.day, reveal=True))
+        return Send(PuzzleRequest(0, puzzle.day, reveal=True, own=puzzle.own))
     names = puzzle.game.move_names
     found = [move for move in puzzle.position.legal if move < len(names) and names[move].lower() == rest.lower()]
     if found:
-        return Send(PuzzleRequest(0, puzzle.day, found[0]))
+        return Send(PuzzleRequest(0, puzzle.day, found[0], own=puzzle.own))
     some = ", ".join(clean(names[move], 12) for move in puzzle.position.legal[:9] if move < len(names))
     return f"Type solve and a move, such as {some}; or solve solution to see it."
+
+
+def _ask_mistake(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    """Return the request for the mistake of ours that is due next."""
+    if _told(display) is None:
+        return "Type puzzle first."
+    _, requests = _next_mistake(display)
+    asked = next((each for each in requests if isinstance(each, PuzzleRequest)), None)
+    return Send(asked) if asked is not None else _NO_MISTAKES
 
 
 def _from_lobby(display: Display) -> AnyCommand:
@@ -194,9 +236,10 @@ PUZZLE = Screen(
         BOARD_HELP,
         KeyHelp("Enter, click", "Play the move."),
         KeyHelp("s", "Show the solution."),
+        KeyHelp("Tab", "Show a mistake of yours as a puzzle."),
         *LEAVING_HELP,
     ],
     entrance=Entrance("z", "puzzle", "Open the puzzle of the day.", _from_lobby),
-    words={"puzzle": _ask, "solve": _answer},
-    usage="puzzle, solve MOVE",
+    words={"puzzle": _ask, "solve": _answer, "mistakes": _ask_mistake},
+    usage="puzzle, solve MOVE, mistakes",
 )

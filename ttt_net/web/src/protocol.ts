@@ -499,6 +499,13 @@ export interface OutcomeInfo {
   fault?: string;
 }
 
+export interface OwnPuzzle {
+  game: string;
+  better: number[];
+  moves?: number[];
+  start?: string;
+}
+
 export interface PieceInfo {
   mark: string;
   name: string;
@@ -612,7 +619,7 @@ export interface PuzzleReply {
   game: GameInfo;
   position: Position;
   start: string;
-  kind: "save" | "win";
+  kind: "own" | "save" | "win";
   plies: number;
   grade: number;
   move?: number;
@@ -620,6 +627,7 @@ export interface PuzzleReply {
   solution?: number;
   text?: string;
   why?: ExplanationInfo;
+  own?: OwnPuzzle;
 }
 
 export interface PuzzleRequest {
@@ -627,6 +635,7 @@ export interface PuzzleRequest {
   day?: string | null;
   move?: number | null;
   reveal?: boolean;
+  own?: OwnPuzzle | null;
 }
 
 export interface Rated {
