@@ -183,7 +183,7 @@ def _hints(display: Display) -> list[KeyHint]:
     found = [KeyHint("arrows Enter", ""), *([KeyHint(f"1-{max(quick)}", "")] if quick else [])]
     puzzle = _told(display)
     is_due = puzzle is not None and display.achieved.due_mistakes(puzzle.day)
-    mistakes = [KeyHint("Tab", "your mistakes", "c-i")] if is_due else []
+    mistakes = [KeyHint("Tab", "mistakes", "c-i")] if is_due else []
     return [*found, BACK, KeyHint("s", "show the solution", "s"), *mistakes, LEAVE, RULES]
 
 
