@@ -51,6 +51,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection
 from ttt_net.tournaments import director, tournament
+from ttt_net.tournaments.king_of_the_table import TableQueue
 from ttt_net.tournaments.tournament import BoardState, Tournament
 
 MOST_SEEDS = 1_000
@@ -262,6 +263,12 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a tournament that is ahead of its journal": (TournamentDesk, "_write", _evolve_at_once),
     "a tournament that is not told anew": (TournamentDesk, "changed", lambda real: _every(3, real)),
     "an early leaver whose results count": (tournament, "without_leavers", lambda _: lambda results, *_: results),
+    "a draw of an arena that counts nothing": (
+        tournament,
+        "arena_points",
+        lambda real: lambda results: real(["loss" if each == "draw" else each for each in results]),
+    ),
+    "a leaver at a table who stays in its queue": (TableQueue, "without_absent", lambda _: lambda queue, gone: queue),
     "a board that is settled before its end": (BoardState, "is_settled", lambda _: property(lambda _: True)),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
     "a mute that is not looked at": (Chat, "_may_say", lambda real: _every(3, real)),
@@ -489,6 +496,8 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
 }
 """The same in whole servers; found in worlds of three of them."""
 _OF_TOURNAMENTS = (
+    "a draw of an arena that counts nothing",
+    "a leaver at a table who stays in its queue",
     "a result that its tournament does not hear of",
     "a leaver who is paired",
     "a rematch that could be avoided",

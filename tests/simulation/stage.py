@@ -429,6 +429,7 @@ class Stage(ABC):
                 peer.link.go_on()
             peer.arrive()
         self.wait(self.settles_s + 4.0)  # what could not be read at the start is read again by then
+        self.live(lambda: not tournaments.lasting(self), 60.0)
         is_quiet = False
         for _ in range((8 if self.swarm.is_strict else 1) * _MOST_LULLS):  # who is too fast asks again, some time
             is_quiet = self.live(self.is_quiet, 120.0)

@@ -1,14 +1,16 @@
 """Tournaments of a simulated world, by laws of its own: read from the tables, and counted in another way.
 
-Nobody has two matches of a round, no round begins over another, each result counts once, nobody is paired who is gone
-or, in a Swiss that could do without, has met the same opponent. A server knows nothing before it is written down, tells
-the scores that follow from the tables, and ends the matches of people who are gone.
+Nobody has two matches at once, no round begins over another, each result counts once, and nobody is paired who is gone.
+In a Swiss nobody meets the same opponent twice if that can be avoided, nor at once again in an arena with others. A
+server knows nothing before it is written down, tells the scores that follow from the tables, and ends the matches of
+people who are gone.
 """
 
 import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, get_args
 
 from ttt_net import messages as wire
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
 _TIMES = (TimeControl(1_000), TimeControl(60_000, 1_000))
-_KINDS: tuple[wire.TournamentKind, ...] = ("swiss", "round_robin", "knockout")
-"""Those with rounds: worlds with an arena come to rest only when its time is up."""
+_KINDS: tuple[wire.TournamentKind, ...] = ("swiss", "round_robin", "knockout", "arena", "king")
 _ACTS: dict[wire.TournamentAct, int] = {
     "start": 6,
     "next": 4,
@@ -46,10 +47,13 @@ def organise(peer: "Peer") -> wire.Request:
         return wire.EnterRequest(0, any_code(peer))
     kind: wire.TournamentKind = rng.choice(_KINDS)
     rounds = rng.choice([1, 2] if kind == "round_robin" else [1, 2, 3])
-    pause_s = rng.choice([0, 0, 1, None])
+    minutes = 1 if kind in wire.WITHOUT_ROUNDS else None  # only when its time is up a world comes to rest
+    pause_s = rng.choice([0, 0, 1, None] if minutes is None else [0, 0, 0, 1])
     full = rng.choice([None, 2, 2, 3, 3])
     time = rng.choice(_TIMES)
-    return wire.OrganiseRequest(0, "Friday", kind, time, "tictactoe", rounds, begin_s=5, pause_s=pause_s, full=full)
+    return wire.OrganiseRequest(
+        0, "Friday", kind, time, "tictactoe", rounds, begin_s=5, pause_s=pause_s, full=full, minutes=minutes
+    )
 
 
 def any_code(peer: "Peer") -> str:
@@ -108,8 +112,34 @@ class Read:
                     here.add(fact["entrant"])
                 case "left":
                     here.discard(fact["entrant"])
-                case "began":
+                case "began" if self.has_rounds:
                     yield from self._faults_of_round(fact, here, met, began)
+                case "began":
+                    yield from self._faults_of_start(fact, here)
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether it has rounds; otherwise matches begin one by one."""
+        return self.terms["kind"] not in wire.WITHOUT_ROUNDS
+
+    def _faults_of_start(self, fact: dict[str, Any], here: set[int]) -> Iterable[str]:
+        """Yield the faults of matches that begin in an arena, or at tables where the winner stays."""
+        before = [board for each in self.facts[: self.facts.index(fact)] for board in each.get("boards", ())]
+        numbers = [board["board"] for board in fact["boards"]]
+        if fact["round"] != 1 or numbers != [*range(len(before) + 1, len(before) + 1 + len(numbers))]:
+            yield f"the boards {numbers} are not the next"
+        playing = [board[side] for board in fact["boards"] for side in ("first", "second")]
+        waiting = fact.get("waiting", [])
+        if len({*playing, *waiting}) < len(playing) + len(waiting):
+            yield f"of {playing} and {waiting} somebody is twice there"
+        if {*playing, *waiting} - here:
+            yield f"of {playing} and {waiting} somebody is gone"
+        if self.terms["kind"] == "arena" and len(fact["boards"]) > 1:  # else nobody else may be connected
+            latest = {one: other for board in before for one, other in permutations((board["first"], board["second"]))}
+            for board in fact["boards"]:
+                one, other = board["first"], board["second"]
+                if latest.get(one) == other or latest.get(other) == one:
+                    yield f"{one} and {other} have just met, and others wait beside them"
 
     def _faults_of_round(
         self, fact: dict[str, Any], here: set[int], met: set[frozenset[int]], began: dict[int, set[int]]
@@ -149,6 +179,40 @@ class Read:
                 last, points, is_played = tries[-1], *found
                 yield last["first"], last.get("second"), corrected.get(key, points), is_played
 
+    def _scores_without_rounds(self) -> dict[int, int]:
+        """Return half points by entrant: of an arena, as lichess has them, and of tables, two for a win."""
+        found = {fact["entrant"]: 0 for fact in self.facts if fact["fact"] == "entered"}
+        wins, was_drawn = Counter[int](), set[int]()
+        for first, second, points, is_early in self._in_order():
+            for entrant, own in ((first, points[0]), (second, points[1])):
+                worth = 2 * own if self.terms["kind"] == "arena" else own if own == 2 else 0
+                if self.terms["kind"] == "arena":
+                    if own == 1 and (is_early or entrant in was_drawn):
+                        worth = 0
+                    worth *= 2 if wins[entrant] >= 2 else 1
+                    wins[entrant] = wins[entrant] + 1 if own == 2 else 0
+                    if own == 1:
+                        was_drawn.add(entrant)
+                    elif own == 2:
+                        was_drawn.discard(entrant)
+                found[entrant] += worth
+        return found
+
+    def _in_order(self) -> Iterable[tuple[int, int, tuple[int, int], bool]]:
+        """Yield the players and half points of each match that counts, and whether they agreed on a draw."""
+        ends = {match: (winner, reason) for match, _, _, _, _, is_over, winner, reason in self.pairings if is_over}
+        corrected = {fact["board"]: tuple(fact["points"]) for fact in self.facts if fact["fact"] == "corrected"}
+        unfinished = {board for fact in self.facts for board in fact.get("unfinished", ())}
+        for board in (board for fact in self.facts for board in fact.get("boards", ())):
+            winner, reason = ends.get(board["match"], (None, "open"))
+            points = corrected.get(board["board"])
+            if points is None and (reason in ("open", "abort") or board["board"] in unfinished):
+                continue
+            is_early = points is None and reason == "agreement"
+            if points is None:
+                points = ((2, 0), (0, 2))[winner] if winner is not None else (0, 0) if reason == "forfeit" else (1, 1)
+            yield board["first"], board["second"], points, is_early
+
     def _result(
         self, tries: list[dict[str, Any]], ends: dict[str, tuple[int | None, str]]
     ) -> tuple[tuple[int, int], bool] | None:
@@ -174,6 +238,8 @@ class Read:
 
     def scores(self) -> dict[int, int]:
         """Return half points by entrant."""
+        if not self.has_rounds:
+            return self._scores_without_rounds()
         found: Counter[int] = Counter()
         here: set[int] = set()
         rounds = 0
@@ -237,6 +303,13 @@ def steps(stage: "Stage") -> int:
     return int(stage.truth.execute(query).fetchone()[0])
 
 
+def lasting(stage: "Stage") -> bool:
+    """Tell whether there is a tournament in which matches begin until its time is up."""
+    rows = stage.truth.execute("SELECT number FROM tournaments WHERE closed_ms IS NULL").fetchall()
+    reads = (Read(stage.truth, number) for (number,) in rows)
+    return any(not read.has_rounds and any(fact["fact"] == "began" for fact in read.facts) for read in reads)
+
+
 def running(stage: "Stage") -> list[str]:
     """Return the tournaments that end within a minute, even if nobody is here: they go on by themselves, and fast."""
     found = []
@@ -247,7 +320,8 @@ def running(stage: "Stage") -> list[str]:
         pauses = [fact["fact"] for fact in read.facts if fact["fact"] in ("paused", "resumed", "wanted")]
         is_paused = pauses[-1:] == ["paused"]
         is_fast = read.terms["time"]["initial_ms"] == _TIMES[0].initial_ms
-        if is_fast and has_begun and not is_paused and read.terms.get("pause_s", 15) is not None:
+        goes_on = read.has_rounds and read.terms.get("pause_s", 15) is not None
+        if is_fast and has_begun and not is_paused and goes_on:
             found.append(code)
     return found
 

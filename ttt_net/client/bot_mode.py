@@ -52,7 +52,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
         patience = (None, None) if is_endless else (FIRST_MS, LATER_MS)
         connection = connection_of(options, mine, mailbox, first_ms=patience[0], later_ms=patience[1])
         engine = EngineProcess(options.bot, options.seed, options.level, games)
-        hint = _HINT if is_endless and options.opponents is None else ""
+        hint = _HINT if is_endless and options.opponents is None and options.join is None else ""
         write = writer_of(options)
         bot = Bot(connection, engine.choose, plan, write, noticed=BotReporter(options.url, write, hint).notice)
         async with engine.started(write):

@@ -235,7 +235,9 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
     told = sheet.tournament
     print(f"{clean(told.name, 40)}: {kind_name(told.kind)}, {told.game}, code {told.tournament}")
     stands = [told.state, f"round {told.round} of {told.rounds}", counted(told.players, "player")]
-    if told.kind in WITHOUT_ROUNDS:
+    if told.state == "open":
+        stands[1:] = [f"{counted(told.players, 'player')}{f' of {told.full}' if told.full is not None else ''}"]
+    elif told.kind in WITHOUT_ROUNDS:
         stands[1] = f"{counted(told.open_boards, 'match', 'matches')} being played"
         stands += [] if told.ends_in_ms is None else [f"{-(-told.ends_in_ms // 60_000)} min left"]
     print(", ".join(stands))

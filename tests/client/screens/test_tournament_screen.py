@@ -29,6 +29,7 @@ from ttt_net.messages import (
     Ok,
     OrganiseRequest,
     OutcomeInfo,
+    PlayerInfo,
     Refused,
     Request,
     SeekRequest,
@@ -100,6 +101,8 @@ def test_an_open_tournament_is_entered_with_one_key() -> None:
 def test_a_countdown_runs_from_the_arrival_of_the_tournament() -> None:
     display = at(replace(OPENED, starts_in_ms=70_000), now_ms=1_000)
     assert "It starts in 1:00." in draw(display, (80, 24), 11_000, BOXES).plain
+    full = at(replace(OPENED, full=8))
+    assert "It starts with 8 players." in drawn(full)
     display = at(replace(RESTS, next_in_ms=12_000), now_ms=1_000)
     assert "Round 3 begins in 0:12." in draw(display, (80, 24), 1_000, BOXES).plain
     assert "Round 3 begins in 0:09." in draw(display, (80, 24), 4_500, BOXES).plain
@@ -269,6 +272,14 @@ def test_a_small_window_shows_state_and_what_matters_to_us(told: TournamentReply
     page = draw(at(told), size, 0, BOXES).plain
     assert all(len(line) <= size[0] for line in page.split("\n"))
     assert ("against Ben" if told is RUNNING else own_state(at(told).world, told).split(".")[0]) in page
+
+
+def test_a_match_of_a_tournament_offers_neither_hints_nor_taking_back() -> None:
+    against_a_bot = replace(snapshot("connect4", opponent=PlayerInfo("Mia", bot="beginner", level=1)), match="m1")
+    for tournament in (None, OURS.tournament):
+        display = lobby(welcome(features=["hint", "tournaments"]), replace(against_a_bot, tournament=tournament))
+        assert ("hint" in drawn(display), "take back" in drawn(display)) == ((tournament is None),) * 2
+    assert pressed(display, "g")[1] == ()
 
 
 def test_a_match_of_a_tournament_is_left_by_resigning_never_by_calling_it_off() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running, until
+from ttt_net.matches.analysis_processes import COACH
 from ttt_net.server.matchmaking import lobby_feed, match_registry, tournament_service
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.setting import Rate
@@ -598,6 +599,17 @@ async def test_only_guests_enter_an_anonymous_tournament_and_they_keep_their_mad
         server.later(1_000)
         await stands(teacher, code, state="over")
         await guests[0].ok("rename", name="Ann")
+
+
+async def test_a_match_of_a_tournament_against_a_bot_has_no_hints(tmp_path: Path) -> None:
+    async with running(tmp_path, coach=COACH) as server:
+        ann, mia = await server.join("Ann"), await server.join("Mia", bot="minimax")
+        code = await organise(ann, rounds=1)
+        for peer in (ann, mia):
+            await peer.ok("enter", tournament=code)
+        await ann.ok("direct", tournament=code, act="start")
+        snapshot = await ann.hear("snapshot")
+        assert await ann.refused("hint", match=snapshot["match"]) == "not_in_tournament"
 
 
 async def test_without_legs_a_pairing_has_two_matches_only_in_uneven_games(tmp_path: Path) -> None:

@@ -182,6 +182,8 @@ def objection(display: Display) -> str:
         return "Hints are for matches against a bot."
     if "hint" not in display.world.features:
         return "This server gives no hints."
+    if match.tournament is not None:
+        return "There are no hints in a tournament."
     return "There are no hints in a rated match." if match.rated else ""
 
 

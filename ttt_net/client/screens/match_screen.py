@@ -198,6 +198,8 @@ def _playing(display: Display, match: Snapshot) -> list[KeyHint]:
         off = " off" * display.has_warnings
         found.append(KeyHint(pressed("w", display), f"warnings{off}", "W"))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
+        if key == "t" and match.tournament is not None:
+            continue
         found.append(KeyHint(pressed(key, display), label, key.upper()))
     return [*found, KeyHint(pressed("q", display), "leave", "Q"), RULES]
 

@@ -187,6 +187,8 @@ def next_step(world: World, told: TournamentReply, now_ms: int) -> str:
     """Return what comes next, with a countdown where there is one; nothing where boards are being played."""
     starts_ms = _left_ms(world, told.starts_in_ms, now_ms)
     if told.state == "open":
+        if starts_ms is None and told.full is not None:
+            return f"It starts with {told.full} players."
         if starts_ms is None:
             return f"It starts when {_organiser(told)} says so."
         return f"It starts in {_countdown(starts_ms)}." if starts_ms else "It starts now."
@@ -291,7 +293,8 @@ def told_in_lines(display: Display) -> str:
         case "over":
             return f"{name} is over. {said}".rstrip()
         case "open":
-            how = "begins by itself" if told.starts_in_ms is not None else f"begins when {_organiser(told)} says so"
+            is_by_itself = told.starts_in_ms is not None or told.full is not None
+            how = "begins by itself" if is_by_itself else f"begins when {_organiser(told)} says so"
             return f"{name}, code {clean(told.tournament, _MAX_CODE)}, {how}. {said}".rstrip()
         case "paused" if not told.open_boards:
             return f"{name}: {number} is over, and the organiser has paused the tournament. {said}".rstrip()

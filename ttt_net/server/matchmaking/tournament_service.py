@@ -984,6 +984,7 @@ class TournamentDesk:
             next_in_ms=self._next_in_ms(),
             ends_in_ms=None if now.is_over else now.left_ms(self._services.wall_ms()),
             waiting=[self.name_of(each) for each in now.tables.waiting[:PAGE_ROWS]] or None,
+            full=None if now.is_begun else terms.full,
         )
 
     @property

@@ -139,6 +139,8 @@ class Coach:
             raise Refusal(Code.NOT_SEATED, f"you do not play match {request.match}; resume it first")
         if session.is_bot or not room.has_bot_beside(session.player):
             raise Refusal(Code.NO_HINTS, "hints are for people who play a bot")
+        if match.tournament is not None:
+            raise Refusal(Code.NOT_IN_TOURNAMENT, "there are no hints in a tournament")
         if match.is_rated:
             raise Refusal(Code.ONLY_CASUAL, "there are no hints in a rated match")
         if match.is_over:

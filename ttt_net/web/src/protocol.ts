@@ -929,6 +929,7 @@ export interface TournamentReply {
   next_in_ms?: number;
   ends_in_ms?: number;
   waiting?: string[];
+  full?: number;
 }
 
 export interface TournamentStanding {

@@ -334,8 +334,8 @@ function settled(match: Match): Match {
 }
 
 /** Whether hints may be requested: in casual matches against bots, if the host allows them. */
-export const mayHint = ({ you, rated, outcome, players }: Match): boolean =>
-  you !== undefined && !outcome && !rated && players[1 - you]!.bot !== undefined && state.features.includes("hint");
+export const mayHint = ({ you, rated, outcome, players, tournament }: Match): boolean =>
+  you !== undefined && !outcome && !rated && !tournament && players[1 - you]!.bot !== undefined && state.features.includes("hint");
 
 /** Whether it is our turn and no move of ours is pending. */
 export const isMyTurn = ({ pending, position, you }: Match): boolean => !pending && you !== undefined && position.to_move === you;

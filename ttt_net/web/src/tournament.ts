@@ -131,7 +131,7 @@ function stateNow(told: TournamentReply): string {
 function nextStep(told: TournamentReply): string {
   const { starts_in_ms: starts, next_in_ms: next, ends_in_ms: ends, round } = told;
   const by = told.organiser ?? t.host;
-  if (told.state === "open") return starts == null ? f(t.startsBy, by) : f(t.startsIn, left(starts));
+  if (told.state === "open") return starts != null ? f(t.startsIn, left(starts)) : told.full ? f(t.startsWith, told.full) : f(t.startsBy, by);
   if (told.state === "running" && ends != null) return f(t.endsIn, left(ends));
   if (told.state !== "running" || told.open_boards || !round || !hasRounds(told)) return "";
   if (next != null) return f(t.nextIn, round + 1, left(next));

@@ -16,6 +16,7 @@ export const told = {
   leaves: "You get no more opponents. A match that has begun goes on.",
   entered: "You are in. When a round begins, your match opens by itself on this page.",
   startsBy: "It starts when {0} says so.",
+  startsWith: "It starts with {0} players.",
   startsIn: "It starts in {0}.",
   nextIn: "Round {0} begins in {1}.",
   nextBy: "Round {0} begins when {1} says so.",

@@ -16,6 +16,7 @@ export const told: Told = {
   leaves: "No tendrás más rivales. Una partida empezada continúa.",
   entered: "Estás dentro. Cuando empiece una ronda, tu partida se abrirá sola en esta página.",
   startsBy: "Empieza cuando lo diga {0}.",
+  startsWith: "Empieza con {0} jugadores.",
   startsIn: "Empieza en {0}.",
   nextIn: "La ronda {0} empieza en {1}.",
   nextBy: "La ronda {0} empieza cuando lo diga {1}.",

@@ -16,6 +16,7 @@ export const told: Told = {
   leaves: "Vous n’aurez plus d’adversaires. Une partie commencée continue.",
   entered: "Vous êtes inscrit. Au début d’une ronde, votre partie s’ouvre d’elle-même sur cette page.",
   startsBy: "Il commence quand {0} le dit.",
+  startsWith: "Il commence avec {0} joueurs.",
   startsIn: "Il commence dans {0}.",
   nextIn: "La ronde {0} commence dans {1}.",
   nextBy: "La ronde {0} commence quand {1} le dit.",

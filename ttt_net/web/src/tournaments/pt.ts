@@ -16,6 +16,7 @@ export const told: Told = {
   leaves: "Você não terá mais adversários. Uma partida começada continua.",
   entered: "Você está dentro. Quando uma rodada começar, a sua partida se abrirá sozinha nesta página.",
   startsBy: "Começa quando {0} disser.",
+  startsWith: "Começa com {0} jogadores.",
   startsIn: "Começa em {0}.",
   nextIn: "A rodada {0} começa em {1}.",
   nextBy: "A rodada {0} começa quando {1} disser.",

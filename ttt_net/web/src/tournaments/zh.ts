@@ -16,6 +16,7 @@ export const told: Told = {
   leaves: "不再为你安排对手。已开始的对局继续进行。",
   entered: "你已报名。每轮开始时，你的对局会在本页自动打开。",
   startsBy: "由{0}宣布开始。",
+  startsWith: "满 {0} 人开始。",
   startsIn: "{0} 后开始。",
   nextIn: "第 {0} 轮将在 {1} 后开始。",
   nextBy: "第 {0} 轮由{1}宣布开始。",
