@@ -1,4 +1,7 @@
-"""Check, build and checksum a release: `make release VERSION=0.2.0`. It publishes nothing, and prints what is left."""
+"""Number, date, check, build and checksum a release: `make release VERSION=0.2.0`.
+
+It makes one commit if version and date are not there yet. It publishes nothing, and prints what is left.
+"""
 
 import hashlib
 import os
@@ -6,25 +9,42 @@ import re
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SUMS = "SHA256SUMS"
+VERSION = r"\d+\.\d+\.\d+(rc\d+)?"
 LEFT = """
 Still to do by a person, once CI has passed for this commit:
 
 1. Sign the checksums, for example: ssh-keygen -Y sign -n file -f KEY dist/{sums}
-2. Tag the commit, signed, and push the tag: git tag --sign v{version} --message "ttt_net {version}" && git push origin v{version}
+2. Push main, tag the commit, signed, and push the tag: git tag --sign v{version} --message "ttt_net {version}" && git push origin v{version}
 3. Approve the environment `release` of the workflow, which builds the archives again and publishes them.
 4. Compare the published checksums with dist/{sums}, and attach it with its signature to the release.
 5. Begin the next version: raise ttt_net.__version__, and add "Unreleased" to CHANGELOG.md.
 """  # noqa: E501 - commands to copy
 
 
+def number(version: str, root: Path, today: str) -> bool:
+    """Write the version into the package and the date into the CHANGELOG; return whether that changed anything."""
+    changed = False
+    for file, pattern, text in (
+        (root / "ttt_net" / "__init__.py", r'^__version__ = ".*"$', f'__version__ = "{version}"'),
+        (root / "CHANGELOG.md", rf"^## \[{re.escape(version)}\] - Unreleased$", f"## [{version}] - {today}"),
+    ):
+        before = file.read_text(encoding="utf-8")
+        after = re.sub(pattern, text, before, flags=re.MULTILINE)
+        if after != before:
+            file.write_text(after, encoding="utf-8")
+            changed = True
+    return changed
+
+
 def objections(version: str, root: Path) -> list[str]:
     """Return the reasons why the files in `root` are not this release."""
     found = []
-    if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
+    if not re.fullmatch(VERSION, version):
         found.append(f"{version!r} is no version; write one as 0.2.0 or 0.2.0rc1")
     package = (root / "ttt_net" / "__init__.py").read_text(encoding="utf-8")
     if f'__version__ = "{version}"' not in package:
@@ -71,8 +91,10 @@ def _git(root: Path, *words: str) -> str:
 
 def main(version: str) -> None:
     """Check and build a release. Exits with the objections, if there are any."""
-    found = objections(version, ROOT) + objections_of_git(version, ROOT)
-    if found:
+    found = objections_of_git(version, ROOT)
+    if not found and re.fullmatch(VERSION, version) and number(version, ROOT, datetime.now(UTC).date().isoformat()):
+        _git(ROOT, "commit", "--all", "--message", f"Release {version}")
+    if found := found + objections(version, ROOT):
         raise SystemExit("\n".join((f"{version or 'this'} cannot be released:", *found)))
     epoch = _git(ROOT, "log", "-1", "--format=%ct")
     folder = ROOT / "dist"

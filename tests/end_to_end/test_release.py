@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
@@ -80,7 +81,12 @@ def test_a_release_is_built_the_same_twice_and_its_files_have_to_agree(
     assert RELEASE.differing(again, {**again, next(iter(again)): "0"}) == [next(iter(again))]
 
     (tmp_path / "ttt_net").mkdir()
-    (tmp_path / "ttt_net" / "__init__.py").write_text('__version__ = "0.3.0"\n')
+    (tmp_path / "ttt_net" / "__init__.py").write_text('__version__ = "0.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text("## [0.3.0] - Unreleased\n")
+    assert len(RELEASE.objections("0.3.0", tmp_path)) == 2
+    assert RELEASE.number("0.3.0", tmp_path, "2026-12-01")
+    assert RELEASE.objections("0.3.0", tmp_path) == []
+    assert not RELEASE.number("0.3.0", tmp_path, "2026-12-02"), "the date stays"
     for heading, faults in (("## [0.3.0] - Unreleased\n", 1), ("## [0.3.0] - 2026-12-01\n", 0)):
         (tmp_path / "CHANGELOG.md").write_text(heading)
         assert len(RELEASE.objections("0.3.0", tmp_path)) == faults
@@ -120,3 +126,26 @@ def test_the_lock_and_the_page_of_licences_name_all_installed_packages() -> None
     assert {"websockets", "numba", "uvloop"} <= wanted
     assert wanted <= locked
     assert {name for name in locked if f"`{name}`" not in licences} == set()
+
+
+def test_the_workflow_calls_what_there_is_and_publishes_only_behind_the_environment() -> None:
+    """Nobody has run it: the forge is not there. So its commands, files and order are held here."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    jobs = workflow["jobs"]
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in jobs.items():
+        needed = [job["needs"]] if isinstance(job.get("needs"), str) else job.get("needs", [])
+        assert set(needed) <= set(jobs), name
+        writes = [what for what, how in job.get("permissions", {}).items() if how == "write" and what != "id-token"]
+        assert not set(writes) - {"attestations"} or "environment" in job, name
+        assert "environment" not in job or job["if"] == "startsWith(github.ref, 'refs/tags/v')", name
+    targets = re.findall(r"^([a-z-]+):.*?## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    made = " ".join(re.findall(r"^make (.+)$", "\n".join(step.get("run", "") for step in steps), re.MULTILINE)).split()
+    assert made == ["lowest", "dist", "sbom", "site"]
+    assert set(made) <= set(targets)
+    (image,) = [step["with"] for step in steps if "build-push-action" in step.get("uses", "")]
+    assert (ROOT / image["file"]).is_file()
+    dockerfile = (ROOT / image["file"]).read_text(encoding="utf-8")
+    assert f"ARG {image['build-args'].partition('=')[0]}=python:3.13-slim\n" in dockerfile
+    assert all(re.search(r"@(v\d+|release/v\d+)$", step["uses"]) for step in steps if "uses" in step)
