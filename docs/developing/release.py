@@ -16,13 +16,14 @@ ROOT = Path(__file__).parents[2]
 SUMS = "SHA256SUMS"
 VERSION = r"\d+\.\d+\.\d+(rc\d+)?"
 LEFT = """
-Still to do by a person, once CI has passed for this commit:
+Still to do by a person:
 
-1. Sign the checksums, for example: ssh-keygen -Y sign -n file -f KEY dist/{sums}
-2. Push main, tag the commit, signed, and push the tag: git tag --sign v{version} --message "ttt_net {version}" && git push origin v{version}
-3. Approve the environment `release` of the workflow, which builds the archives again and publishes them.
-4. Compare the published checksums with dist/{sums}, and attach it with its signature to the release.
-5. Begin the next version: raise ttt_net.__version__, and add "Unreleased" to CHANGELOG.md.
+1. Push main, and wait until CI has passed for this commit.
+2. Sign the checksums, for example: ssh-keygen -Y sign -n file -f KEY dist/{sums}
+3. Tag the commit, signed, and push the tag: git tag --sign v{version} --message "ttt_net {version}" && git push origin v{version}
+4. Approve the environment `release` of the workflow, which builds the archives again and publishes them.
+5. Compare the published checksums with dist/{sums}, and attach it with its signature to the release.
+6. Begin the next version: raise ttt_net.__version__, and add "Unreleased" to CHANGELOG.md.
 """  # noqa: E501 - commands to copy
 
 
