@@ -426,18 +426,18 @@ async def test_older_matches_and_lower_ranks_are_chosen_by_their_number() -> Non
         await link.lets_in()
         await link.grants(HistoryRequest)
         await link.tells(HISTORY)
-        await paper.shows("3. Older ones")
+        await paper.shows("3. Older matches")
         assert (await link.grants(HistoryRequest)).before == "m4"
         await link.tells(replace(HISTORY, matches=HISTORY.matches[:1], before=None))
         await paper.shows("Matches of Ann.")
         await paper.shows("Type a number to choose.")
         await link.grants(LeaderboardRequest)
         await link.tells(LEADERS)
-        await paper.shows("The best at Connect Four, untimed.")
-        await paper.shows("4. Further down (page 1 of 2)")
+        await paper.shows("Leaderboard: Connect Four, untimed.")
+        await paper.shows("4. Next page (2 of 2)")
         assert (await link.grants(LeaderboardRequest)).page == 2
         await link.tells(replace(LEADERS, page=2, leaders=LEADERS.leaders[:1]))
-        await paper.shows("1. rank 1, perfect [bot], 2210, 812 games")
+        await paper.shows("1. rank 1, perfect [bot], 2210, 812 matches")
 
 
 async def test_a_long_list_is_printed_in_pieces() -> None:

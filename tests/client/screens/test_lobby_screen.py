@@ -314,7 +314,7 @@ def test_text_scrolls_where_it_does_not_fit() -> None:
     assert "private match" in " ".join(draw(display, (40, 12), 0, BOXES).plain.split())
     for _ in range(20):
         display, _ = pressed(display, "up")
-    assert "| K | 7 |" in draw(display, (40, 12), 0, BOXES).plain
+    assert "K 7 Q M X 2" in draw(display, (40, 12), 0, BOXES).plain
 
 
 def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:

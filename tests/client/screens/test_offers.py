@@ -246,7 +246,7 @@ def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
     display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
     assert display.page.screen == "invitation"
     page = draw(display, (80, 24), 0, BOXES).plain
-    assert "| K | 7 | Q | M | X | 2 |" in page
+    assert "K 7 Q M X 2 ─" in page
     assert "python client.py 192.168.1.20:8765 --join K7QMX2" in page
     assert pressed(display, "escape")[0].page.screen == "lobby"
 

@@ -86,7 +86,7 @@ def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_b
     display = lobby(snapshot(moves=[4], opponent=BEN))
     display = update(update(pressed(display, "escape", "o")[0], LIVE, 0), mine, 0)
     page = drawn(display)
-    for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "m8", "watch it"):
+    for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "A match", "watch it"):
         assert said in page
     assert keys_of(display)[-3:] == ["own:m1", "live:m9", "live:m8"]
     assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
@@ -111,7 +111,7 @@ def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
     display, requests = pressed(display, "down", "down", "down", "c-m")
     assert requests == (LeaderboardRequest(0, game="connect4", speed="blitz"),)
     display = update(display, LEADERS, 0)
-    assert "The best at Connect Four, blitz" in drawn(display)
+    assert "Leaderboard: Connect Four, blitz" in drawn(display)
     assert "Your rank: 31" in drawn(display)
     assert pressed(display, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
     assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)

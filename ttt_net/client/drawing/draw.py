@@ -438,14 +438,17 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
     screen = screen_of(display)
     match = screen.match(display)
     if screen.has_short_head:
-        status = [*_status(display, width, now_ms, glyphs), Text()] if screen.status(display) else []
-        return [_title(display, width, glyphs), *status]
+        status = _status(display, width, now_ms, glyphs) if screen.status(display) else []
+        return [_title(display, width, glyphs), *status, *[Text()] * (is_roomy or bool(status))]
     lines = []
     if is_roomy:
         lines += [_title(display, width, glyphs), _rule_below(display, width, glyphs)]
     if match is not None:
         lines += seats(display, match, now_ms, width, glyphs, is_roomy=is_roomy)
-    lines += _status(display, width, now_ms, glyphs)
+    status = _status(display, width, now_ms, glyphs)
+    if match is None and is_roomy and not any(line.plain for line in (*lines[1:], *status)):
+        return [lines[0], Text()]  # no empty status between the title and a list
+    lines += status
     return [*lines, Text()] if is_roomy else lines
 
 

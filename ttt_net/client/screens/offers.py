@@ -298,7 +298,8 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
         return [Row(("The invitation has been used, or was taken back.",))]
     wanted = words.terms(invitation.game, invitation.time, is_rated=False)
     return [
-        *(Row((line,)) for line in _large_code(invitation.code)),
+        Row((" ".join(clean(invitation.code, words.MAX_CODE)),), is_heading=True),
+        Row(("",)),
         Row(("A friend types:",)),
         Row((f"  {words.join_command(display, invitation.code)}",)),
         Row((f"or opens {words.join_link(display, invitation.code)}",)),
@@ -306,13 +307,6 @@ def _invitation_rows(display: Display, now_ms: int) -> list[Row]:
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),
     ]
-
-
-def _large_code(code: str) -> list[str]:
-    """Return an invitation code in large letters."""
-    letters = clean(code, words.MAX_CODE)
-    rule = "+---" * len(letters) + "+"
-    return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
 
 
 INVITATION = Screen(

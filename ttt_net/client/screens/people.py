@@ -243,14 +243,14 @@ def _achieved(achieved: Achievements) -> Iterable[str]:
 
 
 def _played_now(display: Display, name: str) -> Row:
-    """Return the row of a running match: back to our own, or to watch; of some only the id is known."""
+    """Return the row of a running match: back to our own, or to watch; of some nothing is known."""
     if display.world.has_seat(name):
         return own_match(display.world.matches[name])
     known = next((match for match in live_of_others(display) if match.match == name), None)
     return (
         live_match(known)
         if known is not None
-        else Row((name, "watch it"), f"live:{name}", Send(WatchRequest(0, match=name)))
+        else Row(("A match", "watch it"), f"live:{name}", Send(WatchRequest(0, match=name)))
     )
 
 
@@ -312,9 +312,9 @@ def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...
 
 def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
     number = words.rating(rating.rating, is_provisional=rating.provisional)
-    games = f"{rating.games} game{'s' * (rating.games != 1)}"
+    matches = counted(rating.games, "match", "matches")
     page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
-    cells = (words.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
+    cells = (words.title_of(rating.game), rating.speed, number, matches, *filter(None, [sparkline(past)]))
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
@@ -346,7 +346,7 @@ def _history_rows(display: Display, now_ms: int) -> list[Row]:
     rows = [_finished(match, told.player.name, display.world.you) for match in told.matches]
     if told.before is not None:
         older = HistoryRequest(0, name=told.player.name, before=told.before)
-        rows.append(Row(("Older ones",), "older", More(Page("history", about=told.player.name), older)))
+        rows.append(Row(("Older matches",), "older", More(Page("history", about=told.player.name), older)))
     return rows or [Row(("No match has ended yet.",))]
 
 
@@ -379,7 +379,7 @@ HISTORY = Screen(
 
 def _leaders_title(display: Display) -> str:
     page = display.page
-    return f"The best at {words.title_of(page.about)}, {SPEEDS[page.time]}"
+    return f"Leaderboard: {words.title_of(page.about)}, {SPEEDS[page.time]}"
 
 
 def _status(display: Display) -> str:
@@ -397,7 +397,7 @@ def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
         further = LeaderboardRequest(0, game=told.game, speed=told.speed, page=told.page + 1)
         rows.append(
             Row(
-                (f"Further down (page {told.page} of {told.pages})",),
+                (f"Next page ({told.page + 1} of {told.pages})",),
                 "further",
                 More(Page("leaders", about=told.game, time=SPEEDS.index(told.speed)), further),
             )
@@ -407,9 +407,9 @@ def _leaders_rows(display: Display, now_ms: int) -> list[Row]:
 
 def _leader(leader: Leader) -> Row:
     player = leader.player
-    games = f"{leader.games} game{'s' * (leader.games != 1)}"
+    matches = counted(leader.games, "match", "matches")
     number = words.rating(player.rating, is_provisional=player.provisional)
-    cells = (f"{leader.rank}.", words.label_of(player), number, games)
+    cells = (f"{leader.rank}.", words.label_of(player), number, matches)
     return Row(cells, f"player:{player.name}", Open(Page("profile", about=player.name)))
 
 
@@ -476,7 +476,7 @@ LEADERS = Screen(
         KeyHelp("g", "Show another game."),
         *LEAVING_HELP,
     ],
-    entrance=Entrance("l", "leaders", "Open the leaderboard.", _from_lobby),
+    entrance=Entrance("l", "leaderboard", "Open the leaderboard.", _from_lobby),
     words={"top": _top},
     usage="top GAME",
     heading=lambda display: [f"{_leaders_title(display)}.", *([f"{_status(display)}."] if _status(display) else [])],
