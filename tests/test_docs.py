@@ -236,6 +236,13 @@ def sources() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
+def test_the_installation_tells_what_it_installs_and_how_to_install_less() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\n.venv/installed:")[2].partition("\n\n")[0]
+    told = [line for line in recipe.splitlines() if line.startswith("\t@echo")]
+    assert "compiled engine" in told[0]
+    assert "make install-player" in told[1]
+
+
 def test_every_refusal_code_is_given_somewhere() -> None:
     text = sources()
     assert [code for code in Code if f"Code.{code.name}" not in text] == []
