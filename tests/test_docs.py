@@ -218,6 +218,15 @@ def test_the_architecture_names_every_verb() -> None:
     assert [verb for verb in VERBS if not re.search(rf"\b{verb}\b", told)] == []
 
 
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *(each for some in project["optional-dependencies"].values() for each in some)]
+    names = {re.split(r"[^\w-]", each)[0] for each in wanted} - {"ttt_net"}
+    page = (ROOT / "docs" / "developing" / "architecture.md").read_text(encoding="utf-8")
+    reasons = page.partition("## Dependencies, and why")[2]
+    assert {name for name in names if f"`{name}`" not in reasons and f"`{name}[" not in reasons} == set()
+
+
 def test_each_test_and_option_of_the_table_of_threats_exists() -> None:
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| \d", line)]

@@ -149,12 +149,10 @@ _DIGITS = {
     ".": (" ", " ", " ", " ", "█"),
 }
 """The pixels of each character of a clock."""
-DIGIT_ROWS = 3
-"""The rows of large digits in half blocks."""
 
 
 def large_clock(face: str) -> list[str]:
-    """Return the time on a clock in large digits, as `DIGIT_ROWS` lines."""
+    """Return the time on a clock in large digits, as three lines of half blocks."""
     pixels = [" ".join(_DIGITS[character][row] for character in face) for row in range(5)]
     pixels.append(" " * len(pixels[0]))
     halves = {("█", "█"): _BOTH, ("█", " "): _UPPER, (" ", "█"): _LOWER}
