@@ -26,7 +26,7 @@ from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.world import (
     BOTS,
@@ -88,10 +88,17 @@ class NoSocket:
         """Do nothing."""
 
 
+class Hearer(Protocol):
+    """The end of a wire."""
+
+    def hear(self, data: bytes) -> None:
+        """Take in what the server sends."""
+
+
 class Wire(asyncio.Transport):
     """A stand-in for the transport of a connection."""
 
-    def __init__(self, client: "Client", address: str) -> None:
+    def __init__(self, client: Hearer, address: str) -> None:
         super().__init__({"socket": NoSocket(), "peername": (address, 1)})
         self._client = client
 

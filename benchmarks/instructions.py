@@ -1,0 +1,263 @@
+"""Count the instructions of a move, a handshake and a `hello`: figures that the load of the machine does not change.
+
+`python -m benchmarks.instructions` takes about a minute and needs valgrind, whose tool callgrind counts instructions in
+user mode. One thread feeds bytes to the connections of a hub whose journal is in memory. Repeated runs agree to within
+half a per cent. Compare versions by running it in both trees with the same interpreter.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.load import SCRIPTS
+from benchmarks.requests import HANDSHAKE, Message, Wire, framed, messages
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal
+from ttt_net.server.journal.ledger import MemoryLedger
+from ttt_net.server.services import build_services
+from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.setting import Rate
+from ttt_net.server.wire.connection import Connection
+
+ROOT = Path(__file__).parent.parent
+MATCHES = 32
+FIRST_PLY, LAST_PLY = 4, 30
+"""The counted plies of each match; no script is shorter."""
+NEWCOMERS, WARM_UP = 60, 5
+"""Players whose `hello` is counted, and those before, for whom modules are loaded; two of five have Cyrillic names."""
+LOCAL, METERED = "127.0.0.{}", "192.0.2.{}"
+"""Addresses without limits, and with."""
+CLOCK = {"initial_ms": 300_000, "increment_ms": 2_000}
+STEP_S = 0.000_02
+"""Each look at the clock of costs adds this, since the time under valgrind would make every address a heavy one."""
+_MARK = "getsid"
+"""A function of libc that the server never calls: each time, callgrind writes its counts and begins anew."""
+_UNLIMITED = Rate(999_999_999)
+_BROWSER = HANDSHAKE.removesuffix(b"\r\n") + (
+    b"Origin: http://127.0.0.1\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0\r\n"
+    b"Accept-Encoding: gzip, deflate\r\nAccept-Language: en-US,en;q=0.9\r\nCache-Control: no-cache\r\n"
+    b"Pragma: no-cache\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
+)
+
+
+Case = Callable[[Callable[[], None]], int]
+"""Does something, marks its begin and its end, and returns how often it was done."""
+
+
+class Peer:
+    """A client's end of a connection that is only bytes."""
+
+    def __init__(self, stage: "Stage", address: str, handshake: bytes = HANDSHAKE) -> None:
+        self.raw: list[bytes] = []
+        self._buffer = stage.hub.services.read_buffer
+        self._connection = Connection(stage.hub, asyncio.get_running_loop(), self._buffer)
+        self._connection.connection_made(Wire(self, address))
+        self.feed(handshake)
+        self.raw.clear()
+
+    def hear(self, data: bytes) -> None:
+        """Keep what the server sends."""
+        self.raw.append(data)
+
+    def send(self, **request: object) -> None:
+        """Send a request."""
+        self.feed(framed(json.dumps({"id": 9} | request, separators=(",", ":")).encode()))
+
+    def feed(self, data: bytes) -> None:
+        """Hand bytes to the connection as the event loop does."""
+        self._buffer.view[: len(data)] = data
+        self._connection.buffer_updated(len(data))
+
+    def told(self, type_: str) -> Message:
+        """Return the newest message of a type."""
+        return [each for each in messages(b"".join(self.raw)) if each["type"] == type_][-1]
+
+
+class CostClock:
+    """A clock of CPU time that costs what the real one does, and does not depend on the machine."""
+
+    def __init__(self) -> None:
+        self._now_s = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds so far."""
+        time.thread_time()
+        self._now_s += STEP_S
+        return self._now_s
+
+
+class Stage:
+    """A hub with its ledger; nothing is committed before `deliver`."""
+
+    def __init__(self) -> None:
+        self.ledger = MemoryLedger()
+        limits = Limits(
+            messages=_UNLIMITED,
+            writes=_UNLIMITED,
+            registrations=_UNLIMITED,
+            matches=_UNLIMITED,
+            openings=_UNLIMITED,
+            work=_UNLIMITED,
+            max_per_address=9_999,
+        )
+        services = build_services(
+            Configuration(name="count", limits=limits),
+            Journal(self.ledger),
+            asyncio.get_running_loop(),
+            lambda: time.monotonic_ns() // 1_000_000,
+            random.Random(1),
+            wall_ms=lambda: time.time_ns() // 1_000_000,
+            cost_s=CostClock(),
+        )
+        self.hub = Hub(services)
+
+    def welcome(self, address: str, name: str) -> Peer:
+        """Return a new player."""
+        peer = Peer(self, address)
+        peer.send(type="hello", protocols=[1], name=name)
+        self.ledger.deliver()
+        return peer
+
+    def match(self, number: int, address: str, clock: Message | None) -> list[Peer]:
+        """Let two new players begin a match; return them by side."""
+        players = [self.welcome(address.format(number + 1), f"Player{2 * number + side}") for side in (0, 1)]
+        for player in players:
+            player.send(type="seek", games=["connect4"], opponents="people", time=clock)
+        self.ledger.deliver()
+        return sorted(players, key=lambda player: int(player.told("snapshot")["you"]))
+
+    def play(self, address: str, clock: Message | None, to_a_commit: int, mark: Callable[[], None]) -> int:
+        """Play matches in step, `to_a_commit` moves in each commit; return the number of counted moves."""
+        matches = [self.match(number, address, clock) for number in range(MATCHES)]
+        frames = [
+            [
+                framed(b'{"id":9,"type":"play","match":"%s","ply":%d,"move":%d}' % (match, ply, move))
+                for ply, move in enumerate(SCRIPTS[number % len(SCRIPTS)][0][:LAST_PLY])
+            ]
+            for number, players in enumerate(matches)
+            for match in [str(players[0].told("snapshot")["match"]).encode()]
+        ]
+        for ply in range(LAST_PLY):
+            if ply == FIRST_PLY:
+                mark()
+            for number, players in enumerate(matches):
+                players[ply % 2].feed(frames[number][ply])
+                if (number + 1) % to_a_commit == 0:
+                    self.ledger.deliver()
+        mark()
+        assert all(players[1].told("played")["ply"] == LAST_PLY for players in matches)
+        return MATCHES * (LAST_PLY - FIRST_PLY)
+
+
+def _move(address: str, clock: Message | None, to_a_commit: int) -> Case:
+    return lambda mark: Stage().play(address, clock, to_a_commit, mark)
+
+
+def _handshake(request: bytes) -> Case:
+    def count(mark: Callable[[], None]) -> int:
+        stage = Stage()
+        kept = [Peer(stage, LOCAL.format(1), request)]
+        mark()
+        kept += [Peer(stage, LOCAL.format(1), request) for _ in range(NEWCOMERS)]
+        mark()
+        return NEWCOMERS
+
+    return count
+
+
+def _hello(*, is_known: bool) -> Case:
+    def count(mark: Callable[[], None]) -> int:
+        stage = Stage()
+        names = [f"{('Robert', 'Надежда')[number % 5 // 3]} {number}" for number in range(WARM_UP + NEWCOMERS)]
+        peers = [Peer(stage, LOCAL.format(1)) for _ in names]
+        hellos: list[Message] = [{"type": "hello", "protocols": [1], "name": name} for name in names]
+        if is_known:
+            known = [stage.welcome(LOCAL.format(1), name) for name in names]
+            hellos = [{"type": "hello", "protocols": [1], "token": peer.told("welcome")["token"]} for peer in known]
+        for number, (peer, hello) in enumerate(zip(peers, hellos, strict=True)):
+            if number == WARM_UP:
+                mark()
+            peer.send(**hello)
+            stage.ledger.deliver()
+        mark()
+        assert all(peer.told("welcome") for peer in peers)
+        return NEWCOMERS
+
+    return count
+
+
+CASES: tuple[tuple[str, Case], ...] = (
+    ("a move without a clock, 32 to a commit", _move(LOCAL, None, 32)),
+    ("the same, each in a commit of its own", _move(LOCAL, None, 1)),
+    ("the same, 32 to a commit, metered addresses", _move(METERED, None, 32)),
+    ("a move with a clock, 32 to a commit", _move(LOCAL, CLOCK, 32)),
+    ("the same, each in a commit of its own", _move(LOCAL, CLOCK, 1)),
+    ("the same, 32 to a commit, metered addresses", _move(METERED, CLOCK, 32)),
+    ("an opening handshake", _handshake(HANDSHAKE)),
+    ("the same, with the headers of a browser", _handshake(_BROWSER)),
+    ("`hello` of a new player, with its commit", _hello(is_known=False)),
+    ("`hello` with a token", _hello(is_known=True)),
+)
+
+
+async def carry_out(mark: Callable[[], None]) -> list[int]:
+    """Carry out every case, each between two marks; return how often each did what is counted."""
+    return [case(mark) for _, case in CASES]
+
+
+def mark() -> None:
+    """Call `_MARK`."""
+    os.getsid(0)
+
+
+def count() -> list[int]:
+    """Carry out the cases under valgrind; return the instructions of each. Raises `RuntimeError` if that fails."""
+    with tempfile.TemporaryDirectory(prefix="ttt_net-instructions-") as folder:
+        dumps = f"--callgrind-out-file={folder}/count"
+        command = ["valgrind", "-q", "--tool=callgrind", f"--dump-before={_MARK}", dumps]
+        done = subprocess.run(
+            [*command, sys.executable, "-m", "benchmarks.instructions", "--counted"],
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONHASHSEED": "0"},
+            cwd=ROOT,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"valgrind ended with {done.returncode}")
+        spent = [total_of(Path(f"{folder}/count.{2 * number}")) for number in range(1, len(CASES) + 1)]
+        return [total // times for total, times in zip(spent, json.loads(done.stdout), strict=True)]
+
+
+def total_of(dump: Path) -> int:
+    """Return the instructions since the dump before."""
+    with dump.open(errors="replace") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("totals:"))
+
+
+def main() -> int:
+    """Measure and print; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.instructions", description=__doc__.split("\n")[0])
+    parser.add_argument("--counted", action="store_true", help=argparse.SUPPRESS)
+    if parser.parse_args().counted:
+        print(json.dumps(asyncio.run(carry_out(mark))))
+        return 0
+    if shutil.which("valgrind") is None:
+        print("benchmarks.instructions: needs valgrind; on Debian: apt install valgrind", file=sys.stderr)
+        return 2
+    print("| instructions | each |\n|---|--:|")
+    for (name, _), each in zip(CASES, count(), strict=True):
+        print(f"| {name} | {each:,} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
