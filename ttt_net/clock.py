@@ -93,8 +93,10 @@ class Clock(Struct, frozen=True):
 
     def left_ms(self, side: int, now_ms: int) -> int:
         """Return the time left to `side` at `now_ms`; never below 0."""
-        spent = max(0, now_ms - self.since_ms) if side == self.running else 0
-        return max(0, self.remaining_ms[side] - spent)
+        left = self.remaining_ms[side]
+        if side == self.running and now_ms > self.since_ms:  # called four times for a move, so without `max`
+            left -= now_ms - self.since_ms
+        return left if left > 0 else 0
 
     def read(self, now_ms: int) -> tuple[int, int]:
         """Return the time left to each side at `now_ms`."""
@@ -124,9 +126,17 @@ class Clock(Struct, frozen=True):
         left = self.left_ms(side, now_ms) + refund_ms + self.time.increment_ms
         if self.time.per_move:
             left = self.time.initial_ms
-        quota = min(LAG_QUOTA_MAX_MS, self.lag_quota_ms[side] - refund_ms + LAG_QUOTA_GAIN_MS)
-        quotas_ms = _with(self.lag_quota_ms, side, quota)
-        return Clock(self.time, _with(self.remaining_ms, side, left), None, now_ms, quotas_ms)
+        return self.moved(side, refund_ms, _with(self.remaining_ms, side, left), None, now_ms)
+
+    def moved(
+        self, side: int, refund_ms: int, remaining_ms: tuple[int, int], running: int | None, now_ms: int
+    ) -> "Clock":
+        """Return the clock after a move of `side` that left these times, with the quota of network time settled."""
+        quotas_ms = self.lag_quota_ms
+        if side == self.running:
+            quota = quotas_ms[side] - refund_ms + LAG_QUOTA_GAIN_MS
+            quotas_ms = _with(quotas_ms, side, quota if quota < LAG_QUOTA_MAX_MS else LAG_QUOTA_MAX_MS)
+        return Clock(self.time, remaining_ms, running, now_ms, quotas_ms)
 
     def flag_at_ms(self) -> int | None:
         """Return when the running side's time runs out, or None if no clock runs."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest import mock
 
 import pytest
 import websockets
@@ -27,6 +28,9 @@ from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
 OURS = tuple(str(Path(package.__file__).parent) for package in (ttt_net, websockets) if package.__file__)
+LOCAL, METERED = "127.0.0.1", "192.0.2.7"
+"""An address without limits, and one with."""
+CLOCK = {"initial_ms": 180_000, "increment_ms": 2_000}
 MOVES = [38, 37, 31, 30, 39, 40, 32, 33, 35, 36, 28, 29]
 """Cells of Connect Four, in which nobody gets a line."""
 
@@ -66,8 +70,8 @@ class Bytecodes:
         return self._step
 
 
-async def hello(hub: Hub, name: str) -> Client:
-    client = Client(hub)
+async def hello(hub: Hub, name: str, address: str = "127.0.0.1") -> Client:
+    client = Client(hub, address)
     await client.ok("hello", protocols=[1], name=name)
     return client
 
@@ -83,12 +87,10 @@ async def test_a_new_player_costs_few_bytecodes() -> None:
         assert spent.count < most
 
 
-@pytest.mark.parametrize(
-    ("time", "most"), [(None, 2_730), ({"initial_ms": 180_000, "increment_ms": 2_000}, 2_980)], ids=["untimed", "timed"]
-)
-async def test_a_move_costs_few_bytecodes(time: dict[str, int] | None, most: int) -> None:
+async def bytecodes_of_a_move(time: dict[str, int] | None, address: str) -> float:
+    """Return the mean of the moves of a match after the opening, in which clocks do not run."""
     hub = new_hub()
-    first, second = await hello(hub, "Ann"), await hello(hub, "Bob")
+    first, second = await hello(hub, "Ann", address), await hello(hub, "Bob", address)
     for client in (first, second):
         await client.ok("seek", games=["connect4"], opponents="people", time=time)
     snapshot = await second.told("snapshot")
@@ -102,7 +104,25 @@ async def test_a_move_costs_few_bytecodes(time: dict[str, int] | None, most: int
             continue
         with spent.counting():
             await client.ok("play", match=snapshot["match"], ply=ply, move=move)
-    assert spent.count < most * (len(MOVES) - 2)
+    return spent.count / (len(MOVES) - 2)
+
+
+@pytest.mark.parametrize(
+    ("time", "address", "most"),
+    [(None, LOCAL, 1_980), (CLOCK, LOCAL, 2_890), (None, METERED, 2_540), (CLOCK, METERED, 3_450)],
+    ids=["untimed", "timed", "untimed, metered", "timed, metered"],
+)
+async def test_a_move_costs_few_bytecodes(time: dict[str, int] | None, address: str, most: int) -> None:
+    await bytecodes_of_a_move(time, address)  # the first makes tables of the game
+    assert await bytecodes_of_a_move(time, address) < most
+
+
+async def test_moves_share_the_timer_of_a_flag() -> None:
+    loop = asyncio.get_running_loop()
+    with mock.patch.object(loop, "call_later", wraps=loop.call_later) as call_later:
+        await bytecodes_of_a_move(CLOCK, LOCAL)
+    flags = [call for call in call_later.call_args_list if call.args[0] > CLOCK["initial_ms"] / 2_000]
+    assert len(flags) == 1
 
 
 async def test_an_idle_connection_does_not_keep_its_request() -> None:

@@ -148,15 +148,17 @@ class Match:
                 self._before.append(self.state)
                 self.state = after
                 self.moves.append((event.side, event.move))
-                if self.clock:
-                    self.clock = self.clock.pressed(event.side, event.at_ms, event.refunded_ms)
-                self._moved_on(event)
+                if self.clock and event.clock:
+                    remaining_ms, running = event.clock.remaining_ms, event.clock.running
+                    self.clock = self.clock.moved(event.side, event.refunded_ms, remaining_ms, running, event.at_ms)
+                self._moved_on()
             case wire.Tookback():
                 self.state = self._before[event.ply]
                 del self._before[event.ply :], self.moves[event.ply :]
                 self._drawn = -2, ""
                 self.takebacks += 1
-                self._moved_on(event)
+                self._set_clock(event.clock, event.at_ms)
+                self._moved_on()
             case wire.Adjourned():
                 self.is_adjourned = True
                 self._set_clock(event.clock, event.at_ms)
@@ -185,10 +187,8 @@ class Match:
             self._foreseen = move, self.game.advance(self.state, move)
         return self._foreseen[1]
 
-    def _moved_on(self, event: _MOVING) -> None:
+    def _moved_on(self) -> None:
         self._foreseen = None
-        if event.clock:
-            self._set_clock(event.clock, event.at_ms)
         self.is_adjourned = False
         self.offers.clear()
         self.turned_down.clear()

@@ -218,7 +218,9 @@ class Hub:
 
     def meter(self, connection: Connection) -> None:
         """Count one frame against its connection and its address."""
-        limiter, wait_ms = self.services.rate_limiter, connection.meter()
+        wait_ms, limiter = connection.meter(), self.services.rate_limiter
+        if connection.metered_as is None and not wait_ms:
+            return
         try:
             if wait_ms:
                 limiter.check_share("messages", connection.metered_as)

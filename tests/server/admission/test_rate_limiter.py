@@ -50,6 +50,15 @@ def test_no_more_is_allowed_than_the_burst_and_the_refill(rate: Rate, pauses_ms:
     assert let <= rate.count + now_ms / 1000 * rate.per_s
 
 
+@given(RATES, PAUSES_MS)
+def test_a_bucket_has_a_token_exactly_if_nobody_has_to_wait_for_one(rate: Rate, pauses_ms: list[int]) -> None:
+    bucket, now_ms = Bucket(rate, 0), 0
+    for pause_ms in pauses_ms:
+        now_ms += pause_ms
+        assert bucket.has_one(now_ms) == (bucket.wait_ms(now_ms) == 0)
+        bucket.take(now_ms)
+
+
 @given(RATES, st.integers(1, 5_000))
 def test_a_flood_is_seen_and_forgiven_after_a_while(rate: Rate, count: int) -> None:
     bucket = Bucket(rate, 0)

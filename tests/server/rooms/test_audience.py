@@ -305,6 +305,16 @@ def test_a_server_that_stalls_frees_the_seat_of_a_bot_all_the_same() -> None:
     assert end_of(world, match) == ("abandon", None)
 
 
+def test_a_flag_falls_at_the_end_of_the_time_that_later_moves_added() -> None:
+    world, person, bot = person_and_bot()
+    match = begin(world, person, bot, time=TimeControl(10_000, 3_000))
+    play(world, match, 12, person, bot)  # a second each, so the five moves after the first gain two seconds each
+    world.wait(18.0)
+    assert end_of(world, match) is None
+    world.wait(2.0)
+    assert end_of(world, match) == ("time", 1)
+
+
 def test_a_bot_keeps_its_seat_for_a_person_who_returns_in_time() -> None:
     world, person, bot = person_and_bot()
     match = begin(world, person, bot)

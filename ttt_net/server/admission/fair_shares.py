@@ -71,17 +71,14 @@ class Account:
         self.owed_ms = 0.0
         """The total cost of its connections that is not charged yet."""
 
-    def owe(self, ms: float) -> bool:
-        """Add to the debt; return whether it is large enough to be charged.
+    def owe_together(self, ms: float) -> bool:
+        """Add to the debt of the widest network; return whether it is large enough to be charged.
 
         The addresses of one IPv6 network share their debt, so they take turns as early as a single address would.
         """
-        self.owed_ms += ms
-        if len(self.shares) == 1:
-            return self.owed_ms > SETTLED_MS
         widest = self.shares[-1]
         widest.owed_ms += ms
-        return widest.owed_ms > SETTLED_MS or self.owed_ms > SETTLED_MS
+        return widest.owed_ms > SETTLED_MS
 
     @property
     def is_heavy(self) -> bool:
@@ -147,7 +144,9 @@ class FairShares:
         account = payer.account
         if account is not None:
             payer.owed_ms += ms
-            if account.owe(ms) or payer.owed_ms > SETTLED_MS:
+            account.owed_ms += ms
+            is_due = account.owed_ms > SETTLED_MS or payer.owed_ms > SETTLED_MS
+            if (account.wider and account.owe_together(ms)) or is_due:
                 self.settle(payer)
 
     def settle(self, payer: Payer) -> None:

@@ -57,6 +57,11 @@ class Bucket:
         missing = tokens - self._tokens_at(now_ms)
         return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
 
+    def has_one(self, now_ms: int) -> bool:
+        """Tell whether a token is available, without the arithmetic of `wait_ms`."""
+        rate = self._rate
+        return self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s >= 1.0
+
     def used(self, now_ms: int) -> float:
         """Return how many tokens a full bucket has more; with a debt, this exceeds its capacity."""
         return self._rate.count - self._tokens_at(now_ms)
@@ -157,17 +162,23 @@ class RateLimiter:
 
     def write(self, address: str | None, events: int) -> None:
         """Count the journal bytes of an address's events. Raises `Refusal` if they exceed its limit."""
-        if address is not None:
+        if address is None:
+            return
+        kept, now_ms = self._bucket("bytes", address), self._now_ms()
+        if not kept.has_one(now_ms):
             self.may_write(address)
-            self.share("writes", address)
-            self.wrote(address, EVENT_BYTES * events)
+        self._take("writes", address, "for one address")
+        self._count_bytes(kept, address, EVENT_BYTES * events, now_ms)
 
     def wrote(self, address: str | None, count: int) -> None:
         """Count journal bytes of an address; once over its limit, the next are rejected."""
         if address is not None:
-            self._bucket("bytes", address).take(self._now_ms(), count)
-            if self.untold is not None:
-                self.untold["bytes", address] += count
+            self._count_bytes(self._bucket("bytes", address), address, count, self._now_ms())
+
+    def _count_bytes(self, kept: Bucket, address: str, count: int, now_ms: int) -> None:
+        kept.take(now_ms, count)
+        if self.untold is not None:
+            self.untold["bytes", address] += count
 
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
         """Count one attempt at a code. Raises `Refusal` if the code is wrong or the attempts are used up."""

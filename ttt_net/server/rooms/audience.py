@@ -193,6 +193,8 @@ class Seats:
         self._services = services
         self._audience = audience
         self._timer: asyncio.TimerHandle | None = None
+        self._due_ms: int | None = None
+        """The time of play that the timer waits for; None if it only waits before the match is read again."""
 
     def taken(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
         """Seat the players of a match that was begun or read; the grace of an absent player begins."""
@@ -281,7 +283,6 @@ class Seats:
 
     def set_clock(self, match: Match, now_ms: int, look: Callable[[], None]) -> None:
         """Run the clock while a player is present, and call `look` when a time or a grace runs out."""
-        self.stop_timer()
         if any(self.present()) or match.first_moves is not None:
             match.run_clock(now_ms)
         else:
@@ -291,8 +292,12 @@ class Seats:
             self._services.feed.changed("live", slightly=True)
         looks_ms = () if match.is_over else self._looks_ms(match, now_ms)
         next_ms = min((at_ms for at_ms in looks_ms if at_ms is not None), default=None)
-        if next_ms is not None:
-            self._timer = self._services.loop.call_later(max(0, next_ms - now_ms) / 1000, look)
+        if next_ms is None:
+            self.stop_timer()
+        elif self._timer is None or self._due_ms is None or self._due_ms > next_ms:
+            self._wait((next_ms - now_ms) / 1000, look)
+            self._due_ms = next_ms
+        # otherwise an earlier timer is set, after which `look` sets the next: cheaper than a new one for each move
 
     def _looks_ms(self, match: Match, now_ms: int) -> Iterator[int | None]:
         """Yield the times at which an event may be due without a request; None: never."""
@@ -304,10 +309,11 @@ class Seats:
             yield min(timed_ms)
         elif timed_ms and self._is_arriving(self.players[mover]):
             yield now_ms + _ARRIVES_MS
-        if match.absences and not self.is_abandoned:
-            yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
-        if self.frees_seat(match):
-            yield referee.forsaken_at_ms(match)
+        if match.absences:
+            if not self.is_abandoned:
+                yield from (absence.claim_at_ms for side in SIDES if (absence := match.absences.of(side)) is not None)
+            if self.frees_seat(match):
+                yield referee.forsaken_at_ms(match)
 
     def frees_seat(self, match: Match) -> bool:
         """Tell whether this node ends a match whose player left a bot waiting: the node where the bot is connected."""
@@ -327,11 +333,19 @@ class Seats:
 
     def look_later(self, look: Callable[[], None]) -> None:
         """Check the match again later, because players who wait for a flag to fall send nothing."""
+        self._wait(_RETRY_S, look)
+
+    def _wait(self, delay_s: float, look: Callable[[], None]) -> None:
         self.stop_timer()
-        self._timer = self._services.loop.call_later(_RETRY_S, look)
+        self._timer = self._services.loop.call_later(max(0, delay_s), self._fire, look)
+
+    def _fire(self, look: Callable[[], None]) -> None:
+        self._timer = None
+        look()
 
     def stop_timer(self) -> None:
         """Cancel the timer."""
+        self._due_ms = None
         if self._timer:
             self._timer.cancel()
             self._timer = None

@@ -273,22 +273,24 @@ class MatchRoom:
             session.refuse(request.id, refusal)
 
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
-        at_ms = match.next_at_ms(self._services.wall_ms())
-        flag = referee.flag_fall(match, came_ms, at_ms)
-        if flag and self.seats.lets_flag_fall(match):
-            self._waiting.appendleft((session, command, came_ms))
-            self._commit(match, flag, None)
-            return
+        services, connection = self._services, session.connection
+        at_ms = match.next_at_ms(services.wall_ms())
+        if match.clock is not None:
+            flag = referee.flag_fall(match, came_ms, at_ms)
+            if flag and self.seats.lets_flag_fall(match):
+                self._waiting.appendleft((session, command, came_ms))
+                self._commit(match, flag, None)
+                return
         side = self.seats.side_of(session.player)
-        events = referee.decide(match, side, command, came_ms, session.connection.lag_ms, at_ms)
-        if events and type(events[-1]) is Rematched:
-            self._hooks.may_rematch(self)
-        if events:
-            self._services.disk.may_write()
-            self._services.rate_limiter.write(session.connection.metered_as, len(events))
-            self._commit(match, events, (session, command, came_ms))
-        else:
+        events = referee.decide(match, side, command, came_ms, connection.lag_ms, at_ms)
+        if not events:
             session.ok(command.id)
+            return
+        if type(events[-1]) is Rematched:
+            self._hooks.may_rematch(self)
+        services.disk.may_write()
+        services.rate_limiter.write(connection.metered_as, len(events))
+        self._commit(match, events, (session, command, came_ms))
 
     # Events.
 
