@@ -1,19 +1,27 @@
-"""`backup`, `restore` and `cluster`: copy a journal, restore a copy, and restart a lost log of a cluster.
+"""`backup`, `restore` and `cluster`: copy a journal, restore a copy, check the log of a cluster, restart a lost one.
 
 A backup can be made while the server runs. It is checked before it is restored.
 """
 
 import argparse
 import asyncio
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ttt_net.commands.recorded_matches import add_data
 from ttt_net.errors import ConfigurationError
+from ttt_net.server.check import FINE, RISKY, WRONG
 from ttt_net.server.cluster.log import Batch, Log, Position, encode_batch
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.journal.backups import back_up, restore, verify
 from ttt_net.server.settings.configuration import check_log
+
+if TYPE_CHECKING:
+    from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
 
 
 def add_backup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,18 +66,25 @@ This begins the log anew from the tables in {journal}.
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("what", choices=("reseed",), help="reseed: restart a lost log from this node's tables")
+    parser.add_argument(
+        "what",
+        choices=("check", "reseed"),
+        help="check: ask the servers of the log about themselves; reseed: restart a lost log from this node's tables",
+    )
     parser.add_argument("--ledger", required=True, help="servers of NATS: nats://a:4222,nats://b:4222")
     parser.add_argument("--stream", default="ttt_net", help="what the log is called there (default: ttt_net)")
     parser.add_argument("--replicas", type=int, default=3, help="how many of the servers keep it (default: 3)")
     parser.add_argument("--credentials", type=Path, help="file of NATS credentials")
     parser.add_argument("--authority", type=Path, help="certificates that vouch for the servers")
-    parser.add_argument("--yes", action="store_true", help="do it; without this, only explain the effect")
+    parser.add_argument("--yes", action="store_true", help="reseed: do it; without this, only explain the effect")
     add_data(parser)
 
 
 def run_cluster(args: argparse.Namespace) -> int:
-    """Explain the effect, and reseed the log if confirmed."""
+    """Check the log, or explain the effect of reseeding it, and do so if confirmed."""
+    address = _address_of(args)
+    if args.what == "check":
+        return asyncio.run(_check(address, args.data))
     journal = args.data / JOURNAL_FILE
     if not journal.exists():
         raise ConfigurationError(f"there is no {journal}")
@@ -81,16 +96,15 @@ def run_cluster(args: argparse.Namespace) -> int:
         if not args.yes:
             print("Nothing was done; add --yes to do it.")
             return 0
-        asyncio.run(_reseed(args, replica))
+        asyncio.run(_reseed(address, replica))
     finally:
         replica.close()
     print("The log restarts. Start this node first.")
     return 0
 
 
-async def _reseed(args: argparse.Namespace, replica: Replica) -> None:
-    from ttt_net.server.cluster.jetstream import open_log  # the extra `cluster`
-    from ttt_net.server.cluster.jetstream_connection import JetStreamAddress
+def _address_of(args: argparse.Namespace) -> "JetStreamAddress":
+    from ttt_net.server.cluster.jetstream_connection import JetStreamAddress  # the extra `cluster`
 
     servers = tuple(word.strip() for word in args.ledger.split(",") if word.strip())
     for server in servers:
@@ -98,7 +112,38 @@ async def _reseed(args: argparse.Namespace, replica: Replica) -> None:
             check_log(server)
         except ValueError as error:
             raise ConfigurationError(str(error)) from None
-    address = JetStreamAddress(servers, args.stream, args.replicas, args.credentials, args.authority)
+    return JetStreamAddress(servers, args.stream, args.replicas, args.credentials, args.authority)
+
+
+async def _check(address: "JetStreamAddress", data: Path) -> int:
+    """Print the answers of the servers of the log, faults and risks; return the exit code."""
+    from ttt_net.server.cluster.jetstream_check import describe, findings, inspect
+
+    found = await inspect(address)
+    for line in describe(found, address.stream):
+        print(line)
+    problems = [*findings(found, address, datetime.now(UTC)), *_room_for_copies(data)]
+    for weight, line in problems:
+        print(f"{weight}: {line}")
+    if any(weight == "wrong" for weight, _ in problems):
+        return WRONG
+    if not problems:
+        print("fine: nothing wrong and nothing risky was found")
+    print("see for yourself: `sync_interval: always` in the configuration of each server, which none of them tells")
+    return RISKY if problems else FINE
+
+
+def _room_for_copies(data: Path) -> Iterator[tuple[str, str]]:
+    """Yield a risk if a snapshot of this node's journal would fill its disk."""
+    journal = data / JOURNAL_FILE
+    if journal.exists() and (free := shutil.disk_usage(data).free) < journal.stat().st_size:
+        size = journal.stat().st_size // 1_000_000
+        yield "risky", f"{free // 1_000_000:,} MB are free beside {journal}, and a snapshot takes another {size:,}"
+
+
+async def _reseed(address: "JetStreamAddress", replica: Replica) -> None:
+    from ttt_net.server.cluster.jetstream import open_log  # the extra `cluster`
+
     async with open_log(address, "reseed") as stream:
         await reseed(stream, replica)
 

@@ -9,10 +9,10 @@ import base64
 import logging
 import secrets
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import ParseResult
 
 import msgspec
@@ -112,6 +112,11 @@ class DisposableTransport(TcpTransport):
         if self._is_open:
             await super().drain()  # type: ignore[no-untyped-call]
 
+    def certificate(self) -> dict[str, Any] | None:
+        """Return the fields of the server's certificate; None without encryption."""
+        found: dict[str, Any] | None = None if self._io_writer is None else self._io_writer.get_extra_info("peercert")
+        return found
+
     def close(self) -> None:
         """Drop the connection and all unsent data."""
         self._is_open = False
@@ -134,6 +139,15 @@ class LogClient(Client):
     def __init__(self) -> None:
         super().__init__()
         self._transport: DisposableTransport = DisposableTransport()
+
+    def certificate(self) -> dict[str, Any] | None:
+        """Return the fields of the server's certificate; None without encryption."""
+        return self._transport.certificate()
+
+    @property
+    def has_jetstream(self) -> bool:
+        """Whether the server keeps streams."""
+        return bool(self._server_info.get("jetstream"))
 
     async def discard(self) -> None:
         """Drop the connection, and end all its work. Waits for no server."""
@@ -177,8 +191,14 @@ def without_complaints() -> Iterator[None]:
         complaining.removeFilter(is_news)
 
 
-async def connect(client: LogClient, address: JetStreamAddress, node: str) -> None:
-    """Connect to one of the servers, and to another whenever that one is gone."""
+def _warn(error: Exception) -> None:
+    log.warning("the log: %s", str(error) or type(error).__name__)
+
+
+async def connect(
+    client: LogClient, address: JetStreamAddress, node: str, failed: Callable[[Exception], None] = _warn
+) -> None:
+    """Connect to one of the servers, and to another whenever that one is gone; call `failed` with each failure."""
     tls = None
     if address.authority is not None or any(server.startswith("tls://") for server in address.servers):
         tls = ssl.create_default_context()
@@ -186,7 +206,7 @@ async def connect(client: LogClient, address: JetStreamAddress, node: str) -> No
             tls.load_verify_locations(address.authority)
 
     async def note(error: Exception) -> None:
-        log.warning("the log: %s", str(error) or type(error).__name__)
+        failed(error)
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # the library may have swallowed that, and would connect for ever
             raise asyncio.CancelledError
