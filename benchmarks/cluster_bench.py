@@ -1,7 +1,8 @@
 """Cost of a cluster beside one process: CPU per move, latency, moves per second, idle connections.
 
 One process, one node on three servers of NATS, and three nodes on them, all on this machine, with the load generator of
-the other benchmarks; in a cluster the players of a match sit at different nodes. Prints a table for docs/cluster.md.
+the other benchmarks; in a cluster the players of a match sit at different nodes. Prints a table for
+docs/developing/cluster.md, and the moves per second that more machines would reach, with one log and with partitions.
 """
 
 import argparse
@@ -43,6 +44,60 @@ class Row(NamedTuple):
     p99_ms: float
     most: float
     """Moves per second, each answered at once."""
+    full_us: float
+    """CPU of all nodes per move, at that load."""
+    full_nats_us: float
+    """CPU of the servers of NATS per move, at that load."""
+
+
+class Pieces(NamedTuple):
+    """CPU per move under full load, in microseconds of one core."""
+
+    author_us: float
+    """Of the node where the move is made."""
+    follower_us: float
+    """Of each other node, which applies it."""
+    nats_us: float
+    """Of each of three servers of NATS."""
+
+
+def pieces_of(one: Row, three: Row) -> Pieces:
+    """Return what a move costs each part: with three nodes, two follow."""
+    return Pieces(one.full_us, (three.full_us - one.full_us) / 2, three.full_nats_us / 3)
+
+
+SHARED_PER_MOVE = 2 / 30
+"""The entries per move that partitions would share: the start of a match and its end, every 30 moves."""
+NODES_OF_A_PARTITION = 3
+
+
+def ceiling(pieces: Pieces, nodes: int) -> float:
+    """Return the moves per second of so many nodes of one core each that follow one log."""
+    return 1e6 / (pieces.follower_us + (pieces.author_us - pieces.follower_us) / nodes)
+
+
+def ceiling_of_partitions(pieces: Pieces, machines: int) -> float:
+    """Return the same where three nodes each have a log of their own, and all follow the log of starts and ends."""
+    if machines <= NODES_OF_A_PARTITION:
+        return ceiling(pieces, machines)
+    partitions, own_us = machines / NODES_OF_A_PARTITION, 1e6 / ceiling(pieces, NODES_OF_A_PARTITION)
+    return 1e6 / (own_us / partitions + SHARED_PER_MOVE * pieces.follower_us)
+
+
+def ceilings(pieces: Pieces) -> str:
+    """Return a table of what more machines would reach, as Markdown."""
+    lines = [
+        f"author {pieces.author_us:,.0f}, follower {pieces.follower_us:,.0f}, each server of NATS {pieces.nats_us:,.0f}"
+        f" us of CPU per move; one core for the node and one for NATS on each machine",
+        "| machines | one log: moves/s | its servers of NATS could | partitions: moves/s |",
+        "|--:|--:|--:|--:|",
+    ]
+    lines += [
+        f"| {machines} | {ceiling(pieces, machines):,.0f} | {1e6 / pieces.nats_us:,.0f} "
+        f"| {ceiling_of_partitions(pieces, machines):,.0f} |"
+        for machines in (1, 3, 10, 100)
+    ]
+    return "\n".join(lines)
 
 
 async def load(cluster: Cluster, what: str, *options: object) -> tuple[Report, Cost]:
@@ -72,7 +127,7 @@ async def measure(name: str, options: argparse.Namespace) -> Row:
                 cluster, "pace", "--connections", options.players, "--rate", options.rate, "--warm-up", 2,
                 "--seconds", seconds,
             )  # fmt: skip
-            most, _ = await load(
+            most, most_nats = await load(
                 cluster, "saturate", "--connections", options.players, "--warm-up", 2, "--seconds", seconds
             )
     moves = paced.moves * (seconds + 2) / seconds  # of NATS the whole run is counted
@@ -80,6 +135,8 @@ async def measure(name: str, options: argparse.Namespace) -> Row:
         name, idle.server.cpu_ns / 1e3 / options.idle / idle.seconds, nats_idle.cpu_ns / 1e6 / idle.seconds,
         idle.connection_bytes / 1024, paced.server.cpu_ns / 1e3 / paced.moves, nats.cpu_ns / 1e3 / moves,
         paced.p50_us / 1e3, paced.p99_us / 1e3, most.moves / most.seconds,
+        most.server.cpu_ns / 1e3 / most.moves,
+        most_nats.cpu_ns / 1e3 / (most.moves * (seconds + 2) / seconds),
     )  # fmt: skip
 
 
@@ -115,6 +172,7 @@ def main() -> int:
         rows.append(asyncio.run(measure(name, options)))
         print(rows[-1], flush=True)
     print(table(rows, options))
+    print(ceilings(pieces_of(*rows[1:])))
     print(f"load at the end {os.getloadavg()[0]:.1f}")
     return 0
 
