@@ -7,6 +7,8 @@ FUZZ_S ?= 60
 LOCK := docs/hosting/requirements.lock
 SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto --dist loadfile --no-loadscope-reorder)
 SEEDS ?= 1000
+BENCHMARKS := server instructions restart backup 'soak --seconds 120' 'flood --rounds 3 --seconds 3' 'flood --cpu' \
+    'flood --past' lobby standings games search coach page cluster_bench
 CUTS ?= 500
 
 .PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants lowest audit dist release lock sbom clean
@@ -68,15 +70,11 @@ ttt_net/web/node_modules: ttt_net/web/package-lock.json
 	npm ci --prefix ttt_net/web --no-audit --no-fund
 	@touch $@
 
-bench: install ## run the benchmarks and print tables
-	$(BIN)/python -m benchmarks.server
-	$(BIN)/python -m benchmarks.lobby
-	$(BIN)/python -m benchmarks.games
-	$(BIN)/python -m benchmarks.restart
-	$(BIN)/python -m benchmarks.backup
-	$(BIN)/python -m benchmarks.page
-	$(BIN)/python -m benchmarks.flood
-	$(BIN)/python -m benchmarks.soak --seconds 120
+bench: install ## measure everything in docs/developing/performance.md; an hour or so, each table with load and versions
+	@for command in $(BENCHMARKS); do \
+	    echo; $(BIN)/python -m benchmarks.meter "$$command" && $(BIN)/python -m benchmarks.$$command \
+	        || failed="$$failed, $$command"; \
+	done; test -z "$$failed" || { echo "not measured$$failed"; exit 1; }
 
 fuzz: install ## fuzz the parsers of foreign bytes, FUZZ_S seconds per target
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
