@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import random
+import resource
 import signal
 import sys
 import tempfile
@@ -39,7 +40,9 @@ _PATIENCE_S = 60.0
 _PLAY_S = 1.0
 """How long they play between two restarts."""
 EVERY = 100
-"""Of so many matches one is played on."""
+"""By default, one of so many matches is played on."""
+AT_ONCE = 200
+"""How many return at the same time: this process alone takes longer than a handshake may for thousands."""
 
 
 def _script() -> Iterator[int]:
@@ -103,9 +106,12 @@ def unheard(_: object) -> None:
     """Do nothing with an answer of the journal: what is missing shows in the figures."""
 
 
-async def play_on(port: int, match: int, ply: int) -> float:
+async def play_on(port: int, match: int, ply: int, places: asyncio.Semaphore) -> float:
     """Come back to a match, make its next move, and return when it was acknowledged."""
-    async with connect(f"ws://127.0.0.1:{port}/", proxy=None, compression=None) as socket:
+    async with (
+        places,
+        connect(f"ws://127.0.0.1:{port}/", proxy=None, compression=None, open_timeout=_PATIENCE_S) as socket,
+    ):
         name = f"m{match:07}"
         for request in (
             {"type": "hello", "protocols": [1], "token": token_of(match, ply % 2)},
@@ -118,12 +124,13 @@ async def play_on(port: int, match: int, ply: int) -> float:
         return time.perf_counter()
 
 
-async def crash(data: Path, matches: int, ply: int) -> Round:
-    """Start a server on the journal, play on in some matches, and kill it."""
+async def crash(data: Path, matches: int, every: int, ply: int) -> Round:
+    """Start a server on the journal, play on in one of `every` so many matches, all at once, and kill it."""
     started_s = time.perf_counter()
     async with serving(data) as (process, port):
         listening_s = time.perf_counter()
-        moved_s = await asyncio.gather(*(play_on(port, match, ply) for match in range(0, matches, EVERY)))
+        places = asyncio.Semaphore(AT_ONCE)
+        moved_s = await asyncio.gather(*(play_on(port, match, ply, places) for match in range(0, matches, every)))
         process.send_signal(signal.SIGKILL)
     return Round(listening_s - started_s, min(moved_s) - started_s, max(moved_s) - started_s)
 
@@ -176,16 +183,16 @@ async def _bot(number: int, port: int, listener: Listener) -> None:
     await Bot(connection, thinking(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
 
 
-async def run(matches: int, rounds: int, pairs: int, restarts: int) -> None:
+async def run(matches: int, every: int, rounds: int, pairs: int, restarts: int) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory(prefix="ttt_net-restart-") as folder:
         data = Path(folder) / "data"
         events = await build(data / JOURNAL_FILE, matches, plies=12)
         size = (data / JOURNAL_FILE).stat().st_size
-        measured = [await crash(data, matches, 12 + number) for number in range(rounds)]
+        measured = [await crash(data, matches, every, 12 + number) for number in range(rounds)]
         gaps_s = await blink(Path(folder) / "other", pairs, restarts)
     print(f"{matches:,} unfinished matches, {events:,} events, {size / events:.0f} bytes an event; medians of {rounds}")
-    print("| after a crash: listening | first move | a move in 1 % of the matches |")
+    print(f"| after a crash: listening | first move | a move of {len(range(0, matches, every)):,} who return at once |")
     print("|-------------------------:|-----------:|-----------------------------:|")
     print(f"| {' | '.join(f'{median(times):.2f} s' for times in zip(*measured, strict=True))} |")
     print(
@@ -200,11 +207,14 @@ def main() -> int:
     """Run as the command line says; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.restart", description=__doc__.split("\n")[0])
     parser.add_argument("--matches", type=int, default=10_000)
+    parser.add_argument("--every", type=int, default=EVERY, help="one of so many matches is played on")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--restarts", type=int, default=5)
     arguments = parser.parse_args()
-    asyncio.run(run(arguments.matches, arguments.rounds, arguments.pairs, arguments.restarts))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    asyncio.run(run(arguments.matches, arguments.every, arguments.rounds, arguments.pairs, arguments.restarts))
     return 0
 
 
