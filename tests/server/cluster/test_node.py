@@ -12,6 +12,8 @@ from ttt_net.errors import Refusal
 from ttt_net.pairing.lobby import Pairing
 from ttt_net.server.admin import exposition, protocol
 from ttt_net.server.admin.moderation import Admin
+from ttt_net.server.cluster.node import CUT_OFF_S
+from ttt_net.server.cluster.peers import STALE_S
 from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S
 from ttt_net.server.settings.setting import Rate
 
@@ -113,6 +115,17 @@ def test_a_node_that_is_cut_off_is_not_ready_until_it_is_back() -> None:
     c.log.deliver()
     evening.go(3.0)
     assert c.hub.unready is None
+
+
+def test_a_node_that_is_cut_off_keeps_its_players_through_an_election_and_not_for_longer() -> None:
+    evening = Evening("a", "c")
+    c = evening.node("c")
+    evening.world.places[1] = "a"
+    c.log.is_cut_off = True
+    evening.go(6.4)
+    assert len(c.hub.services.connections) == 1
+    evening.go(STALE_S + CUT_OFF_S - 6.4 + 0.2)
+    assert not c.hub.services.connections
 
 
 FULL = "the server's disk is almost full"
