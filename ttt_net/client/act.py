@@ -174,17 +174,10 @@ _LONGEST = {
 
 def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Return the display after the action, and the requests to send; `seek` is the request of `Command.NEW`."""
-    if display.overlay is Overlay.LEAVE and command not in _ACT_LEAVING:
-        return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False, is_serving_on=False), ()
-    if display.overlay is Overlay.DRAW and command not in (Command.DRAW, Command.PLACE):
-        return replace(display, overlay=Overlay.NONE, notice=""), ()
-    if display.overlay is Overlay.HOSTING:
-        return _left_to_guests(display, command, seek)
+    if (effect := _in_overlay(display, command, seek)) is not None:
+        return effect
     if command is Command.LEAVE and display.world.guests and display.overlay is not Overlay.LEAVE:
         return replace(display, overlay=Overlay.HOSTING, typed="", notice="", is_serving_on=False), ()
-    if display.overlay is Overlay.HELP and isinstance(command, Step):
-        place = min(display.help_place + command.rows, 2 * len(screen_of(display).help(display)))
-        return replace(display, help_place=max(0, place)), ()
     display = replace(display, notice="")
     if display.entry is Entry.FILTER and isinstance(command, Pick | Step | Command) and command not in _OF_TYPING:
         display = _filtered(display)
@@ -234,6 +227,22 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
             return act_in_match(display, command, seek)
         case _:
             return _act_on_list(display, command, seek)
+
+
+def _in_overlay(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect | None:
+    """Return the effect of a command on an open question or the help, or None if it has its usual meaning."""
+    match display.overlay:
+        case Overlay.LEAVE if command not in _ACT_LEAVING:
+            return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False, is_serving_on=False), ()
+        case Overlay.DRAW if command not in (Command.DRAW, Command.PLACE):
+            return replace(display, overlay=Overlay.NONE, notice=""), ()
+        case Overlay.HOSTING:
+            return _left_to_guests(display, command, seek)
+        case Overlay.HELP if isinstance(command, Step):
+            place = min(display.help_place + command.rows, 2 * len(screen_of(display).help(display)))
+            return replace(display, help_place=max(0, place)), ()
+        case _:
+            return None
 
 
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:

@@ -458,29 +458,28 @@ def _cell(value: object) -> object:
 
 
 def _write_parquet(file: BinaryIO, matches: Iterable[Exported]) -> int:
-    import pyarrow as pa
-    from pyarrow import parquet
+    import pyarrow.parquet
 
-    moment, numbers = pa.timestamp("ms", "UTC"), pa.list_(pa.int64())
-    kinds = dict.fromkeys(COLUMNS, pa.string()) | {
+    moment, numbers = pyarrow.timestamp("ms", "UTC"), pyarrow.list_(pyarrow.int64())
+    kinds = dict.fromkeys(COLUMNS, pyarrow.string()) | {
         **dict.fromkeys(("started", "ended"), moment),
-        **dict.fromkeys(("first_rating", "second_rating", "winner"), pa.int32()),
+        **dict.fromkeys(("first_rating", "second_rating", "winner"), pyarrow.int32()),
         **dict.fromkeys(("moves", "times_ms", "clocks_ms"), numbers),
-        "rated": pa.bool_(),
-        "written": pa.list_(pa.string()),
+        "rated": pyarrow.bool_(),
+        "written": pyarrow.list_(pyarrow.string()),
     }
-    schema = pa.schema(kinds.items())
+    schema = pyarrow.schema(kinds.items())
     count = 0
     rows: list[tuple[Any, ...]] = []
 
-    with parquet.ParquetWriter(file, schema) as writer:
+    with pyarrow.parquet.ParquetWriter(file, schema) as writer:
         for count, match in enumerate(matches, 1):  # noqa: B007 - returned
             rows.append(_row(_with_times(match)))
             if len(rows) == BATCH:
-                writer.write_table(_table(pa, schema, rows))
+                writer.write_table(_table(pyarrow, schema, rows))
                 rows.clear()
         if rows:
-            writer.write_table(_table(pa, schema, rows))
+            writer.write_table(_table(pyarrow, schema, rows))
     return count
 
 
