@@ -70,7 +70,7 @@ CHARACTERS = (
     Character("Tom", "casual player", 3, "sees their own lines, often yours"),
     Character("Nora", "club player", 5, "blocks in time, waits for a slip"),
     Character("Viktor", "expert", 6, "makes two threats if you let it"),
-    Character("Sophia", "master", 8, "plays as well as this machine can"),
+    Character("Sophia", "master", 8, "plays as well as it can"),
 )
 
 
