@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changesWhile, document, textOf } from "./document.js";
+import { GAME, position } from "./matches.js";
+import { board, type Look } from "../../../ttt_net/web/src/board.js";
 import { h, patch } from "../../../ttt_net/web/src/dom.js";
 import { bring } from "../../../ttt_net/web/src/i18n.js";
 import { lobbyScreen } from "../../../ttt_net/web/src/lobby.js";
@@ -12,6 +14,8 @@ import { hear, set, state } from "../../../ttt_net/web/src/store.js";
 import { enMore } from "../../../ttt_net/web/src/words/en-more.js";
 
 bring(enMore);
+const CELLS = Array.from({ length: 225 }, (_, cell) => cell);
+const GOMOKU = { ...GAME, name: "gomoku", shape: [15, 15], move_cells: CELLS, move_names: CELLS.map((cell) => `${"abcdefghijklmno"[cell % 15]}${15 - Math.floor(cell / 15)}`) };
 const place = (): Element => document.body.appendChild(document.createElement("div"));
 const items = (names: string[]) => [h("ul", names.map((name) => h("li", { key: name }, name)))];
 
@@ -117,4 +121,21 @@ test("players who wait are listed once, with those who play behind the free", ()
   const all = textOf("section[aria-label='People here'] li");
   assert.equal(all.filter((line) => line.includes("Player 150")).length, 0);
   assert.equal(all.length, 199);
+});
+
+test("a move on a large board describes again only the cells that look different, and their taps are those of now", () => {
+  const root = place();
+  const said: string[] = [];
+  const drawBoard = (cells: string, more: Partial<Look>, name: string) => {
+    const look = { game: GOMOKU, position: position(cells), last: -1, canMove: true, ghost: -1, ghostMark: "X", isPending: false, focus: 0, fading: -1, hints: "", alarms: "", isLoss: false, isFlat: false, ...more } as Look;
+    patch(root, [board(look, { choose: (cell) => said.push(`${name} ${cell}`), hover: () => {}, focus: () => {} })]);
+  };
+  const empty = ".".repeat(225);
+  drawBoard(empty, {}, "first");
+  const before = new Map([...root.querySelectorAll<HTMLElement>(".cell")].map((each) => [each.id, each.onclick]));
+  drawBoard("." + "X" + ".".repeat(223), { last: 1 }, "second");
+  const changed = [...root.querySelectorAll<HTMLElement>(".cell")].filter((each) => each.onclick !== before.get(each.id)).map((each) => each.id);
+  assert.deepEqual(changed, ["cell-1"], "others are the trees from before");
+  root.querySelector<HTMLElement>("#cell-7")!.onclick!({} as PointerEvent);
+  assert.deepEqual(said, ["second 7"]);
 });

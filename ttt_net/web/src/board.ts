@@ -4,7 +4,7 @@
  * Each layer is a grid of buttons. Tab reaches one of them, and arrow keys move the focus from there.
  */
 
-import { type Child, h, type Tree } from "./dom.js";
+import { type Child, h, joined, type Tree } from "./dom.js";
 import { f, listed, w } from "./i18n.js";
 import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
 import { type Game, movesAt, type Position } from "./store.js";
@@ -86,8 +86,10 @@ export const isStones = ({ shape, gravity, block, geometry }: Game): boolean =>
   geometry ? geometry.cell === "point" : shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
 
 export function board(look: Look, on: On): Tree {
-  const { game, position } = look;
+  const { game, position, prefix = "" } = look;
   const [layers, height, width] = sizes(game);
+  acts.set(prefix, on);
+  if (!squares.has(prefix)) squares.set(prefix, []);
   const legal = new Set(position.legal.map((move) => game.move_cells[move] ?? -1));
   const isStack = layers > 1 && !look.isFlat;
   const kind = [
@@ -111,15 +113,16 @@ export function board(look: Look, on: On): Tree {
       onkeydown: (event: KeyboardEvent) => travel(event, look, on),
       onpointerleave: () => on.hover(-1),
     },
-    range(layers, (z) => layer(look, on, legal, z)),
+    range(layers, (z) => layer(look, legal, z)),
     isStack && position.line.length > 1 && h("svg.strike", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, strike(position.line.map((cell) => stacked(game, cell)))),
     isStack && better(look) !== null && h("svg.better", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, arrow(stacked(game, look.last), stacked(game, better(look)!))),
   );
 }
 
-function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
+function layer(look: Look, legal: Set<number>, z: number): Tree {
   const { game, position } = look;
   const [layers, height, width] = sizes(game);
+  const [hints, alarms] = [look.hints.split(","), look.alarms.split(",")];
   const box = { viewBox: `0 0 ${width} ${height}`, hidden: true };
   const line = layers > 1 ? [] : game.block ? middles(game, position.line) : position.line.map((cell) => centre(game, cell));
   return h(
@@ -137,7 +140,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
         "div.grid",
         { role: "grid", label: layers > 1 ? f(w.layer, z + 1) : w.board },
         range(height, (y) =>
-          h("div", { role: "row" }, range(width, (x) => square(look, on, legal, (z * height + y) * width + x))),
+          h("div", { role: "row" }, range(width, (x) => square(look, legal, hints, alarms, (z * height + y) * width + x))),
         ),
       ),
       game.block && h("svg.above", box, blocks(look, legal)),
@@ -167,48 +170,65 @@ const hasWonBy = ({ line, notes }: Position, cell: number): boolean => line.incl
 /** The indentation of the row of a cell, in cells. */
 const shiftOf = (game: Game, cell: number): number => (game.geometry?.runs[placeOf(game, cell)[1]]?.[2] ?? 0) / 2;
 
-function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
-  const { game, position } = look;
+/** What is drawn of the cells of a board, by its prefix: cells that look as before are the same trees, and cost nothing. */
+const squares = new Map<string, { shown: string; made: Tree }[]>();
+/** What a tap does on a board, by its prefix; it changes more often than cells do. */
+const acts = new Map<string, On>();
+
+function square(look: Look, legal: Set<number>, hints: string[], alarms: string[], cell: number): Tree {
+  const { game, position, prefix = "" } = look;
   const mark = position.board[cell] ?? ".";
   const isGhost = cell === look.ghost && mark === ".";
   const isWon = hasWonBy(position, cell);
   const isLast = cell === look.last;
   const isFading = cell === look.fading && mark !== ".";
-  const words = [
+  const isSpent = game.block && "XO".includes(position.blocks?.[blockOf(game, cell)] ?? " ");
+  const label = listed([
     placeName(game, cell),
     mark !== "." ? mark : isGhost && look.isPending ? f(w.onTheWay, look.ghostMark) : w.empty,
     game.block && mark === "." && look.canMove && !legal.has(cell) && w.notInPlay,
     isLast && w.lastMove,
     isWon && (look.isLoss ? w.losingLine : w.winningLine),
     isFading && w.vanishesNext,
-  ];
-  const isSpent = game.block && "XO".includes(position.blocks?.[blockOf(game, cell)] ?? " ");
-  const classes = [
-    isLast && "last",
-    isWon && "won",
-    legal.has(cell) && "free",
-    isGhost && (look.isPending ? "pending" : "ghost"),
-    isSpent && "spent",
-    isFading && "fading",
-    mark === "." && look.hints.split(",").includes(`${cell}`) && "hint",
-    look.alarms.split(",").includes(`${cell}`) && "alarm",
-  ];
+  ]);
+  const name = joined(
+    [
+      isLast && "last",
+      isWon && "won",
+      legal.has(cell) && "free",
+      isGhost && (look.isPending ? "pending" : "ghost"),
+      isSpent && "spent",
+      isFading && "fading",
+      mark === "." && hints.includes(`${cell}`) && "hint",
+      alarms.includes(`${cell}`) && "alarm",
+    ],
+    " ",
+  );
+  const place = position.line.indexOf(cell);
+  const shown = joined([game.name, game.shape, look.isFlat, label, name, isGhost && look.ghostMark, cell === look.focus, place], "|");
+  const known = squares.get(prefix)!;
+  if (known[cell]?.shown !== shown) known[cell] = { shown, made: drawn(look, cell, name, label, place, isGhost ? look.ghostMark : mark) };
+  return known[cell]!.made;
+}
+
+function drawn({ game, prefix = "", focus, isFlat }: Look, cell: number, name: string, label: string, place: number, mark: string): Tree {
+  const on = (): On => acts.get(prefix)!;
   return h(
     "button.cell",
     {
       key: cell + 1,
-      id: `${look.prefix ?? ""}cell-${cell}`,
+      id: `${prefix}cell-${cell}`,
       role: "gridcell",
       type: "button",
-      class: classes,
-      tabindex: cell === look.focus ? 0 : -1,
-      label: listed(words),
-      style: { "--row": placeOf(game, cell)[1], "--n": position.line.indexOf(cell), "--shift": shiftOf(game, cell) },
-      onclick: (event: Event) => on.choose(cell, event),
-      onfocus: () => on.focus(cell),
-      onpointerenter: (event: PointerEvent) => event.pointerType === "mouse" && on.hover(cell),
+      class: name,
+      tabindex: cell === focus ? 0 : -1,
+      label,
+      style: { "--row": placeOf(game, cell)[1], "--n": place, "--shift": shiftOf(game, cell) },
+      onclick: (event: Event) => on().choose(cell, event),
+      onfocus: () => on().focus(cell),
+      onpointerenter: (event: PointerEvent) => event.pointerType === "mouse" && on().hover(cell),
     },
-    (mark !== "." || isGhost) && token(game, isGhost ? look.ghostMark : mark, game.shape.length === 3 && !look.isFlat),
+    mark !== "." && token(game, mark, game.shape.length === 3 && !isFlat),
   );
 }
 
