@@ -13,6 +13,7 @@ from rich.text import Text
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
 from tests.client.pressing import SEEK, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
+from ttt_net.client import words
 from ttt_net.client.act import act, command_for
 from ttt_net.client.display import Begin, Choose, Command, Display, Entry, Overlay, Point, Send, Type
 from ttt_net.client.drawing.board import target_at, without_targets
@@ -24,7 +25,7 @@ from ttt_net.client.mailbox import Key
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.notation import labels_of
-from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
+from ttt_net.messages import AwayInfo, Chatted, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 from ttt_net.sdk.received import Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -219,8 +220,7 @@ def test_in_a_large_window_both_clocks_have_large_digits_and_ours_is_below() -> 
     first = next(number for number, line in enumerate(lines) if line.endswith(theirs[0].strip()))
     for large, start in ((theirs, first), (ours, first + 5)):
         assert [row.strip() in line for row, line in zip(large, lines[start : start + 3], strict=True)] == [True] * 3
-    for few in (ROOMY, COMPACT):
-        assert theirs[1].strip() not in draw(display, few, 0, BOXES).plain
+    assert theirs[1].strip() not in draw(display, COMPACT, 0, BOXES).plain
     assert draw(display, LARGE, 0, ASCII).plain.count("2:55") == 1, "in ASCII the small one is enough"
 
 
@@ -408,3 +408,15 @@ def test_a_text_that_is_too_long_is_cut_at_its_semicolon() -> None:
     assert cut(about, 40, BOXES).rstrip() == "blocks in time, waits for a slip"
     assert cut(about, 20, BOXES) == "blocks in time, wai…"
     assert cut(about, 60, BOXES).rstrip() == about
+
+
+@pytest.mark.parametrize("game", ["connect4", "tictactoe", "tictactoe3d", "ultimate"])
+def test_clocks_are_large_in_a_window_of_80_by_24_and_leave_room_for_the_newest_move_and_message(game: str) -> None:
+    match = snapshot(game, [38] if game == "connect4" else [0], opponent=BEN, clock=ClockInfo((175_000, 179_000), 0))
+    display = update(seen(match), Chatted("m1", "players", BEN, "Good luck!", "good_luck"), 0)
+    page = draw(display, ROOMY, 0, BOXES).plain
+    for face in ("2:55", "2:59"):
+        assert all(line.rstrip() in page for line in large_clock(face)), face
+    assert "Good luck!" in page
+    newest = words.move_name(match, match.moves[-1])
+    assert f"1. {newest}" in page

@@ -164,8 +164,8 @@ PANEL_WIDTH = 24
 """The columns of the panel beside a board."""
 _PANEL_HEAD = 2
 """The lines above each part of the panel."""
-_ROWS_WITH_CLOCKS = 18
-"""The minimal number of rows for large clocks."""
+_ROWS_WITH_CLOCKS, _ROWS_BELOW_CLOCKS = 15, 6
+"""The minimal number of rows for large clocks, and how many of these remain for moves and chat."""
 _DRAW_MATCH_GAP = 3
 _NO_LIMIT = 1000
 _SHORT_NAME = 5
@@ -255,6 +255,8 @@ def beside(display: Display, match: Snapshot, size: tuple[int, int], now_ms: int
     margin = max(0, (width - across) // 2)
     # The board stays centred as long as the panel fits beside it.
     margin = min(margin, width - across - _DRAW_MATCH_GAP - PANEL_WIDTH)
+    if match.clock is not None and len(board) < _ROWS_WITH_CLOCKS <= height:
+        board += [Text(" " * across)] * (_ROWS_WITH_CLOCKS - len(board))
     lines = panel(display, match, len(board), now_ms, glyphs)
     drawn = []
     for row, line in enumerate(board):
@@ -267,9 +269,11 @@ def panel(display: Display, match: Snapshot, height: int, now_ms: int, glyphs: G
     """Return at most `height` lines of at most `PANEL_WIDTH` columns; the newest moves and messages stay."""
     facts = [line for fact in words.facts(display, match) for line in wrapped(fact, PANEL_WIDTH)]
     clocks = _panel_clocks(display, match, now_ms, glyphs) if height >= _ROWS_WITH_CLOCKS else []
+    if clocks:
+        facts = facts[: max(0, height - len(clocks) - 1 - _ROWS_BELOW_CLOCKS)]
     parts = [clocks, [Text(line, style="dim") for line in facts]]
     chat, moves = _panel_chat(display), _panel_moves(match, glyphs)
-    left = height - sum(map(len, parts))
+    left = height - sum(map(len, parts)) - bool(clocks and facts)
     for_chat = min(len(chat), max(0, left // 2 - _PANEL_HEAD)) if moves else max(0, left - _PANEL_HEAD)
     for_moves = left - (for_chat + _PANEL_HEAD if for_chat else 0) - _PANEL_HEAD
     if moves and for_moves > 0:
