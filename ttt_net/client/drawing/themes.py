@@ -8,7 +8,7 @@ tests/client/drawing/test_themes.py computes them.
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
 from functools import lru_cache
 from itertools import product
@@ -325,7 +325,9 @@ def theme_for(name: str | None, depth: Depth, *, is_on_light: bool = False) -> T
             return Theme(theme.name, is_light=theme.is_light, is_smooth=False, **_SIXTEEN[theme.is_light])
         case Depth.MANY:
             chosen = {name: nearest_of_256(getattr(theme, name)) for name in COLOURED}
-            return replace(theme, is_smooth=False, **{**chosen, **_MANY.get(theme.name, {})})
+            return Theme(
+                theme.name, is_light=theme.is_light, is_smooth=False, **{**chosen, **_MANY.get(theme.name, {})}
+            )
         case Depth.TRUE:
             return theme
 
