@@ -15,7 +15,7 @@ POSITION = {"to_move": 1, "legal": [0], "ply": 0}
 SNAPSHOT = {"type": "snapshot", "match": "m1", "seq": 1, "you": 0, "moves": [], "position": POSITION}
 
 
-async def test_a_match_that_ended_unheard_is_asked_for_and_not_waited_for() -> None:
+async def test_a_match_that_ended_unnoticed_is_requested_and_not_awaited() -> None:
     comings = 0
 
     async def node(connection: ServerConnection) -> None:
@@ -46,7 +46,7 @@ async def test_a_match_that_ended_unheard_is_asked_for_and_not_waited_for() -> N
     assert (account.open, account.ended, account.unheard) == (set(), set(), {"m1"})
 
 
-async def test_a_player_who_waits_at_a_node_that_says_nothing_any_more_goes_to_the_next() -> None:
+async def test_a_player_at_a_silent_node_goes_to_the_next() -> None:
     heard: list[list[str]] = []
     is_elsewhere = asyncio.Event()
 

@@ -24,7 +24,7 @@ def test_a_quick_run_prints_a_row_for_each_number_of_players() -> None:
     assert "times the cost; log n: 1.23 times" in run.stdout
 
 
-def test_in_a_rush_everybody_is_paired_and_with_somebody_of_their_strength() -> None:
+def test_in_a_rush_everybody_is_paired_with_somebody_of_similar_strength() -> None:
     p99_s, longest_s, apart, _ = rush(500)
     assert p99_s <= 1
     assert longest_s <= 8

@@ -103,7 +103,7 @@ def test_servers_as_printed_gossip_names_and_announce_no_addresses_to_nodes(by_n
     assert [announced_by(url) for url in by_name.urls] == [[], [], []]
 
 
-def test_without_what_is_printed_servers_announce_addresses_that_no_certificate_names(by_name: NatsServers) -> None:
+def test_without_the_printed_options_servers_announce_addresses_that_no_certificate_names(by_name: NatsServers) -> None:
     for file in by_name.folder.glob("n*.conf"):
         file.write_text(ADVERTISED.sub("", file.read_text()))
     by_name.start()

@@ -30,7 +30,7 @@ def test_every_request_that_is_measured_has_its_row_and_names_its_limit() -> Non
         assert limit == LIMITED_BY.get(name, ""), "the table was not written anew"
 
 
-def test_the_tables_of_costs_are_replaced_where_they_stand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_tables_of_costs_are_replaced_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     old = "a\n\n| request | old |\n|---|---|\n\nb\n\n| by itself | old |\n|---|---|\n| x |\n"
     page.write_text(old, encoding="utf-8")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 MATCHES = 500
 
 
-async def test_from_the_start_to_a_move_no_table_is_read_from_end_to_end(tmp_path: Path) -> None:
+async def test_no_table_is_scanned_between_the_start_and_the_first_move(tmp_path: Path) -> None:
     """So it is the same with ten unfinished matches as with ten thousand, or a million."""
     assert await build(tmp_path / JOURNAL_FILE, MATCHES, plies=4) == 5 * MATCHES
     seen: set[str] = set()

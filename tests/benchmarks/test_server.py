@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(("moves", "winner"), SCRIPTS)
-def test_a_script_ends_with_its_last_move_and_as_it_says(moves: tuple[int, ...], winner: int | None) -> None:
+def test_a_script_ends_with_its_last_move_and_its_stated_result(moves: tuple[int, ...], winner: int | None) -> None:
     game = find_game(GAME)
     state = game.initial
     for move in moves:

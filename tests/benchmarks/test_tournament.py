@@ -22,6 +22,6 @@ def test_a_cluster_whose_stewards_are_killed_in_mid_round_loses_no_result(tmp_pa
 
 
 @pytest.mark.long
-def test_a_late_comer_and_a_leaver_are_in_the_rounds_that_they_are_here_for(tmp_path: Path) -> None:
+def test_a_late_comer_and_a_leaver_play_the_rounds_of_their_presence(tmp_path: Path) -> None:
     verdict = asyncio.run(play(Course(players=8, rounds=4, kills=1, thought_s=0.05, late=1, leave=1), tmp_path))
     assert verdict == (16, 0, 0, [])

@@ -162,7 +162,7 @@ CASES = [(client, name) for client in CLIENTS for name, (_, steps) in SCENARIOS.
 
 
 @pytest.mark.parametrize(("client", "name"), CASES)
-async def test_every_client_stands_every_scenario_that_it_can_act_in(client: str, name: str, tmp_path: Path) -> None:
+async def test_every_client_passes_every_scenario_that_it_can_play(client: str, name: str, tmp_path: Path) -> None:
     async with fake_server() as server, CLIENTS[client](server.url, tmp_path) as player:
         await Script(server, player).run(SCENARIOS[name][1])
 
@@ -211,7 +211,7 @@ async def begun(server: Server) -> tuple[Peer, Peer, str, list[dict[str, Any]]]:
         await bob.hear("ended")
 
 
-async def test_the_match_that_begins_the_page_is_as_a_server_plays_it(tmp_path: Path) -> None:
+async def test_the_first_match_of_the_page_is_as_a_server_plays_it(tmp_path: Path) -> None:
     lines = printed_match()
     async with running(tmp_path) as server:
         ann, bob, match, heard = await begun(server)

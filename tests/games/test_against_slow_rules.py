@@ -40,7 +40,7 @@ def ordered(names: list[str], game: Game[Any], legal: Sequence[int]) -> list[str
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_position_of_random_plays_is_as_the_slow_rules_have_it(name: str) -> None:
+def test_every_position_of_random_play_agrees_with_the_slow_rules(name: str) -> None:
     game, rng = find_game(name), random.Random(name)
     for _ in range(PLAYS.get(name, 20)):
         state, slow = game.initial, slow_play(name)
@@ -74,7 +74,7 @@ def slow_perft(slow: Slow | SlowUltimate, depth: int, counts: Callable[[int, str
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ("gomoku", "qubic")])
-def test_paths_and_boards_by_ply_are_as_many_as_the_slow_rules_count(name: str) -> None:
+def test_the_numbers_of_paths_and_boards_by_ply_agree_with_the_slow_rules(name: str) -> None:
     depth = DEPTHS.get(name, 3)
     paths: Counter[int] = Counter()
     boards: dict[int, set[str]] = {}

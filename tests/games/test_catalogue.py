@@ -66,7 +66,7 @@ def test_a_size_out_of_range_is_refused_with_the_range(name: str) -> None:
         "chess+swap", "+swap", "qubic+swap+swap", "swap", "x" * 100_000,
     ],
 )  # fmt: skip
-def test_an_unknown_name_is_refused_with_the_names_that_there_are(name: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_names(name: str) -> None:
     with pytest.raises(Refusal, match=re.escape("there are: tictactoe, misere, wild")) as refused:
         find_game(name)
     assert refused.value.code is Code.UNKNOWN_GAME
@@ -130,7 +130,7 @@ def test_a_client_that_knows_no_game_can_draw_it_and_enter_moves(name: str) -> N
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_an_illegal_move_is_refused_and_names_what_is_legal(name: str) -> None:
+def test_an_illegal_move_is_refused_with_the_legal_ones(name: str) -> None:
     game, rng = find_game(name), random.Random(name)
     state = game.initial
     while True:
@@ -179,7 +179,7 @@ def test_caches_of_strangers_requests_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("name", ["mnk:5x4,4", "gomoku", "mnk:17x15,5", "mnk:16x16,5", "mnk:19x19,5"])
-def test_a_cell_list_is_right_whatever_was_asked_before(name: str) -> None:
+def test_a_cell_list_does_not_depend_on_earlier_calls(name: str) -> None:
     game, rng = find_game(name), random.Random(5)
     assert isinstance(game, LineGame)
     states = [game.initial]

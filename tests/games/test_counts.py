@@ -46,7 +46,7 @@ def test_tictactoe_has_765_positions_up_to_symmetry() -> None:
     assert len(boards) == 765
 
 
-def test_the_games_of_tictactoe_end_as_often_as_they_should() -> None:
+def test_the_games_of_tictactoe_end_in_their_known_numbers() -> None:
     game = find_game("tictactoe")
     ends: Counter[tuple[int, int | None]] = Counter()
     for ply, level in enumerate(levels(game, 9)):
@@ -104,7 +104,7 @@ def test_connect_four_on_4x4_has_the_161029_positions_of_tromp() -> None:
         ("ultimate", 8), ("wild", 8), ("vanishing", 8), ("mnk:1x1,1", 1), ("mnk:1x4,4", 1), ("qubic+swap", 76),
     ],
 )  # fmt: skip
-def test_winning_lines_are_as_many_as_they_should_be(name: str, lines: int) -> None:
+def test_the_numbers_of_winning_lines_are_right(name: str, lines: int) -> None:
     assert find_game(name).line_count == lines
 
 

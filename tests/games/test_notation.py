@@ -28,7 +28,7 @@ GameAndState = tuple[Game[Any], Any]
 
 
 @given(positions())
-def test_a_move_that_is_written_reads_as_the_same_move(found: GameAndState) -> None:
+def test_a_written_move_reads_as_the_same_move(found: GameAndState) -> None:
     game, state = found
     for move in game.actions(state):
         assert read_move(game, state, write_move(game, move)) == move
@@ -36,7 +36,7 @@ def test_a_move_that_is_written_reads_as_the_same_move(found: GameAndState) -> N
 
 
 @given(positions())
-def test_a_position_that_is_written_reads_as_the_same_position(found: GameAndState) -> None:
+def test_a_written_position_reads_as_the_same_position(found: GameAndState) -> None:
     game, state = found
     text = write_position(game, state)
     assert "\n" not in text
@@ -106,7 +106,7 @@ def test_a_move_that_cannot_be_read_is_refused_with_the_reason(name: str, text: 
         ("gomoku", "a1", "a1", "and 212 more"),
     ],
 )
-def test_a_move_that_is_not_legal_any_more_is_refused_with_the_reason(
+def test_a_move_that_is_no_longer_legal_is_refused_with_the_reason(
     name: str, moves: str, text: str, reason: str
 ) -> None:
     game = find_game(name)
@@ -191,7 +191,7 @@ NINE = "." * 9
         ("ultimate", "/".join(["XX.......", *[NINE] * 8]), "2 X and 0 O"),
     ],
 )  # fmt: skip
-def test_a_position_that_cannot_be_is_refused_with_the_reason(name: str, text: str, reason: str) -> None:
+def test_an_impossible_position_is_refused_with_the_reason(name: str, text: str, reason: str) -> None:
     with pytest.raises(Refusal, match=re.escape(reason)) as refused:
         read_position(find_game(name), text)
     assert refused.value.code is Code.BAD_NOTATION

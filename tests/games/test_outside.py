@@ -189,7 +189,7 @@ FAULTS: dict[str, tuple[str, Callable[[Game[Any], Any], Any]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_the_rules_ends_its_match_and_nothing_else(
+def test_an_error_in_the_rules_ends_its_match_and_nothing_else(
     fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     part, answer = FAULTS[fault]
@@ -224,7 +224,7 @@ def test_a_fault_of_the_rules_ends_its_match_and_nothing_else(
         ({"board": raises}, "division by zero"),
     ],
 )
-def test_a_package_whose_game_is_out_of_bounds_is_left_out(
+def test_a_package_with_a_game_out_of_bounds_is_ignored(
     parts: dict[str, Any],
     sentence: str,
     install: Callable[..., None],
@@ -243,7 +243,7 @@ def test_a_package_whose_game_is_out_of_bounds_is_left_out(
     assert sentence in caplog.text
 
 
-def test_a_package_that_cannot_be_imported_keeps_no_game_from_being_found(
+def test_a_broken_package_does_not_hide_other_games(
     install: Callable[..., None], caplog: pytest.LogCaptureFixture
 ) -> None:
     install(EntryPoint("broken", "no_such_module:games", outside.GROUP), *ENTRIES)
@@ -270,7 +270,7 @@ def test_a_game_that_blocks_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> N
     assert refused.value.code is Code.GAME_FAULT
 
 
-def test_a_game_that_is_slow_again_and_again_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeatedly_slow_game_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     game = OutsideGame(faulty())
     monkeypatch.setattr(outside, "SLOW_S", -1.0)
     state = game.advance(game.advance(game.initial, 0), 1)

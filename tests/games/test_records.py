@@ -81,7 +81,7 @@ def records(draw: st.DrawFn) -> Record:
 
 
 @given(records())
-def test_a_record_that_is_written_reads_as_the_same_record(record: Record) -> None:
+def test_a_written_record_reads_as_the_same_record(record: Record) -> None:
     text = write_record(record)
     assert read_record(text) == record
     assert read_record(text.replace("\n", "\r\n")) == record
@@ -122,7 +122,7 @@ def test_loose_notation_reads_as_the_same_record() -> None:
     assert record.outcome is None
 
 
-def test_a_record_without_a_result_has_the_one_that_its_moves_lead_to() -> None:
+def test_a_record_without_a_result_gets_it_from_its_moves() -> None:
     text = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\nb2 b3 a1 c3 a2 c1 c2"
     assert read_record(text).outcome == Outcome(0, Reason.LINE)
 

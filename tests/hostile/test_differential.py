@@ -11,7 +11,7 @@ from ttt_net.server.wire.frames import short_text
 STREAMS = 1_500
 
 
-def test_a_connection_reads_and_ends_exactly_as_websockets_does() -> None:
+def test_a_connection_reads_and_closes_exactly_as_websockets_does() -> None:
     differences = [found for found in map(difference, range(STREAMS)) if found]
     assert not differences, "\n".join(differences[:3])
 

@@ -230,7 +230,7 @@ def test_a_move_waits_for_one_slice_of_an_attackers_work_from_the_first_moment_o
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_in_any_time_an_attacker_uses_a_twentieth_of_it_and_one_burst(attacked: World, neighbours: str) -> None:
+def test_an_attacker_uses_a_twentieth_of_any_time_and_one_burst(attacked: World, neighbours: str) -> None:
     _, shares = NEIGHBOURS[neighbours]
     work = LIMITS.work
     surplus = least = most = 0.0

@@ -139,7 +139,7 @@ async def test_reads_of_the_disk_are_metered_for_every_request(tmp_path: Path) -
         await eve.ok("watch", match=live)
 
 
-async def test_a_match_that_is_heard_is_not_told_again_as_fast_as_messages_come(tmp_path: Path) -> None:
+async def test_repeated_requests_for_a_whole_match_are_metered(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         server.clock.stand_still()
         ann, _, match = await server.pair()
@@ -165,7 +165,7 @@ async def test_a_returning_player_gets_all_their_live_matches_immediately(tmp_pa
             await until(lambda: not server.rooms)
 
 
-async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> None:
+async def test_requests_that_build_boards_are_metered(tmp_path: Path) -> None:
     """A board of 19 by 19 costs milliseconds to make, and there are thousands of them."""
     async with running(tmp_path) as server:
         server.clock.stand_still()
@@ -177,7 +177,7 @@ async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> N
         assert {answer["code"] for answer in answers[most:]} == {"too_fast"}
 
 
-async def test_names_that_may_not_be_taken_are_metered_by_address_before_they_are_looked_at(tmp_path: Path) -> None:
+async def test_rejected_names_are_metered_by_address_before_they_are_checked(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(unmetered=(), mistakes=Rate(4, 3_600.0))) as server:
         eve, other = await server.join("Eve"), await server.connect()
         assert await eve.refused("rename", name="admin") == "bad_name"
@@ -211,7 +211,7 @@ async def test_requests_over_their_rate_are_refused_before_their_text_is_checked
     [client_frame(TEXT, b"1") * 1_000, client_frame(PING) * 1_000, client_frame(TEXT, fin=False) + EMPTY * 1_000],
     ids=["one-byte messages", "pings", "empty fragments"],
 )
-async def test_a_crowd_that_floods_together_is_closed_before_it_has_said_much(
+async def test_a_crowd_that_floods_together_is_closed_after_few_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flood: bytes
 ) -> None:
     """Each of 200 connections of one address had its 200 messages, and 200 refusals more, before it was closed."""
@@ -287,7 +287,7 @@ async def test_the_finished_matches_followed_per_address_are_bounded(
         await readers[2].ok("watch", match=finished[4])
 
 
-async def test_matches_do_not_begin_as_fast_as_messages_come(tmp_path: Path) -> None:
+async def test_starts_of_matches_are_metered(tmp_path: Path) -> None:
     """Each is a commit and perhaps a board to make, which costs a thousand times as much as a ping."""
     async with running(tmp_path, Limits(matches=Rate(3, 60.0))) as server:
         server.clock.stand_still()
@@ -401,7 +401,7 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
             await opponent.ok("abort", match=match)
 
 
-async def test_readers_who_stop_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+async def test_stalled_readers_do_not_delay_the_end_of_the_server(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
         for number in range(20):
             peer = await server.stalled(f"Mallory-{number}")

@@ -142,7 +142,7 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("bomb", "end"), [row[1:] for row in BOMBS], ids=[row[0] for row in BOMBS])
-async def test_a_hundred_bombs_cost_those_who_throw_them_and_nobody_else(
+async def test_a_hundred_bombs_cost_their_senders_and_nobody_else(
     tmp_path: Path, authority: Authority | None, bomb: bytes, end: int | str
 ) -> None:
     async with running(tmp_path, FAST, authority=authority) as server:
@@ -190,9 +190,7 @@ async def test_a_message_that_never_ends_is_held_in_4_kib(tmp_path: Path, author
         assert connection.fragment_bytes == 4_000
 
 
-async def test_the_same_bytes_end_the_same_way_however_they_are_cut(
-    tmp_path: Path, authority: Authority | None
-) -> None:
+async def test_the_same_bytes_end_the_same_way_at_any_split(tmp_path: Path, authority: Authority | None) -> None:
     """A frame may come in any number of segments, or of TLS's records; so may a broken one."""
     async with running(tmp_path, FAST, authority=authority) as server:
         for _, sent, code in FRAMES:

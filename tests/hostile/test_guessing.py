@@ -42,7 +42,7 @@ def guess(rng: random.Random, code: str) -> str:
     return tried if tried != code else "BBBBBB"
 
 
-async def test_nobody_gets_a_name_that_looks_like_one_that_is_taken(tmp_path: Path) -> None:
+async def test_nobody_gets_a_name_that_looks_like_a_taken_one(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         await server.join("Magnus")
         taken = looks("Magnus")
@@ -54,7 +54,7 @@ async def test_nobody_gets_a_name_that_looks_like_one_that_is_taken(tmp_path: Pa
         assert taken
 
 
-async def test_nobody_is_called_like_those_who_run_the_place(tmp_path: Path) -> None:
+async def test_nobody_gets_a_name_like_those_of_hosts(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for name in ("admin", "Admin", "ADM1N", "аdmin", "server", "moderator", "system"):
             peer = await server.connect()
@@ -62,7 +62,7 @@ async def test_nobody_is_called_like_those_who_run_the_place(tmp_path: Path) -> 
             await peer.close()
 
 
-async def test_no_bot_is_labelled_like_those_who_run_the_place(tmp_path: Path) -> None:
+async def test_no_bot_gets_a_label_like_those_of_hosts(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         labels = (
             "MODERATOR",

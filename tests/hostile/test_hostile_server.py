@@ -327,7 +327,7 @@ BAD_SERVERS = {
 
 
 @pytest.mark.parametrize("behaviour", BAD_SERVERS.values(), ids=BAD_SERVERS.keys())
-async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour) -> None:
+async def test_a_server_with_another_protocol_ends_the_client_with_one_sentence(behaviour: Behaviour) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await behaviour(reader, writer)
@@ -349,7 +349,7 @@ async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour
         server.close()
 
 
-async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounded() -> None:
+async def test_a_flood_of_events_of_unknown_matches_is_bounded() -> None:
     """The client stores a bounded part of matches, whatever a server sends."""
     dialogue = ClientSession("Ann", None)
     dialogue.opened()
@@ -380,7 +380,7 @@ async def test_the_reason_of_a_refusal_is_cleaned() -> None:
         check_text(farewell.sentence)
 
 
-async def test_nonsense_by_the_thousand_is_said_and_the_client_goes_on() -> None:
+async def test_a_thousand_invalid_messages_are_reported_and_the_client_continues() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -405,7 +405,7 @@ async def nonsense(link: FakeLink, number: int) -> None:
     await link.sends(told[number % len(told)])
 
 
-def test_a_terminal_obeys_nothing_of_what_a_server_says(open_terminal: Open) -> None:
+def test_no_text_of_a_server_controls_the_terminal(open_terminal: Open) -> None:
     evil = PlayerInfo(EVIL, bot=EVIL)
 
     async def serve(opened: asyncio.Future[int]) -> None:

@@ -95,7 +95,7 @@ async def test_ten_thousand_pages_are_as_cheap_as_their_number_allows(tmp_path: 
         assert statuses == [200] * 60 + [429] * 12
 
 
-async def test_readers_of_the_stream_who_stop_hold_little_and_are_dropped(
+async def test_stalled_readers_of_the_stream_hold_little_and_are_dropped(
     tmp_path: Path, authority: Authority | None
 ) -> None:
     async with running(tmp_path, authority=authority) as server:
@@ -136,7 +136,7 @@ async def test_an_address_has_so_many_streams(tmp_path: Path) -> None:
         assert await again.status() == 200
 
 
-async def test_the_question_of_a_reader_who_has_gone_is_dropped(tmp_path: Path) -> None:
+async def test_the_question_of_a_departed_reader_is_dropped(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         archive = server.hub.services.archive
         with server.busy_reader():
@@ -183,7 +183,7 @@ async def test_streams_do_not_keep_the_server_from_ending(tmp_path: Path) -> Non
         await until(lambda: server.hub.api.streams == 0)
 
 
-async def test_an_answer_to_a_reader_who_has_just_gone_is_no_fault(tmp_path: Path) -> None:
+async def test_an_answer_to_a_reader_who_has_just_left_is_no_error(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.raw()
         with server.busy_reader():

@@ -96,7 +96,7 @@ def check_log(text: str, form: str) -> None:
             assert line.startswith(("20", "    ")), line
 
 
-async def test_no_token_is_in_the_figures_and_no_name_is_a_label(tmp_path: Path) -> None:
+async def test_metrics_contain_no_token_and_no_name_as_a_label(tmp_path: Path) -> None:
     pytest.importorskip("prometheus_client")
     async with attended(tmp_path) as each:
         first, second, match = await each.server.pair("Ann", "Bob")
@@ -206,7 +206,7 @@ async def test_nobody_moves_for_another(tmp_path: Path) -> None:
         assert (await first.resume(match))["moves"] == [4, 0]
 
 
-async def test_two_who_have_one_token_take_turns_and_harm_only_themselves(tmp_path: Path) -> None:
+async def test_two_clients_with_one_token_take_turns_and_harm_only_themselves(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
         first, second, match = await server.pair()
         token, last = first.token, first

@@ -60,7 +60,7 @@ def test_the_same_seed_plays_the_same_arena(tictactoe: Game[Any]) -> None:
     assert results() == results()
 
 
-def test_a_game_goes_on_from_its_opening_and_the_time_of_each_move_is_kept(tictactoe: Game[Any]) -> None:
+def test_a_game_continues_from_its_opening_and_stores_the_time_of_each_move(tictactoe: Game[Any]) -> None:
     winner, loser = entrants("table", "rules")
     utility, moves, is_forfeited = play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6))
     assert (utility, len(moves), moves[:5], is_forfeited) == (1, 7, (4, 1, 0, 8, 6), False)
@@ -225,7 +225,7 @@ def test_an_arena_stops_when_its_test_is_decided(capsys: pytest.CaptureFixture[s
     assert "SPRT +0 or +200: +200 Elo accepted after " in capsys.readouterr().out
 
 
-def test_games_are_kept_and_an_arena_goes_on_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_games_are_stored_and_an_arena_continues_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "games.jsonl"
     asked = ["arena", "table", "rules", "--opening", "2", "--results", str(file)]
     assert main([*asked, "--rounds", "1"]) == 0

@@ -446,7 +446,7 @@ class Server:
 
 
 @pytest.mark.parametrize("first", range(0, 60, 10))
-def test_a_bot_says_what_it_should_and_nothing_else(first: int) -> None:
+def test_a_bot_sends_the_expected_requests_and_no_others(first: int) -> None:
     for seed in range(first, first + 10):
         server = Server(seed)
         for _ in range(60):
@@ -545,7 +545,7 @@ def test_a_bot_of_a_tournament_enters_it_seeks_nobody_and_ends_with_it() -> None
     assert desk.task.done()
 
 
-def test_a_bot_that_a_tournament_does_not_take_ends() -> None:
+def test_a_bot_ends_if_its_tournament_refuses_it() -> None:
     desk = Desk()
     desk.after(Answered(EnterRequest(0, "abc"), Refused(0, Code.NOT_SEATED, "for guests only")))
     assert desk.task.done()

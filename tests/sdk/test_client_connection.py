@@ -24,7 +24,7 @@ from ttt_net.sdk.client_connection import DELAYS_MS, LIVE_DELAY_MS, MAX_NODES, R
 from ttt_net.sdk.received import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
 
 
-async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:
+async def test_hello_comes_first_and_the_token_is_stored_and_not_shown() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         hello = await link.lets_in(token="secret")
@@ -33,7 +33,7 @@ async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:
         assert client.tokens == ["secret"]
 
 
-async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> None:
+async def test_requests_are_answered_one_by_one_and_events_come_in_order() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -88,7 +88,7 @@ async def test_a_dropped_connection_reconnects_resumes_and_repeats_unanswered_re
         assert await client.comes_to(Answered) == Answered(play, Ok(play.id))
 
 
-async def test_a_server_that_is_killed_and_comes_back_finds_its_clients_again() -> None:
+async def test_clients_reconnect_to_a_killed_server_that_comes_back() -> None:
     with reserved() as port:
         async with fake_server() as server, client_of(server) as client:
             async with fake_server(port) as first:
@@ -104,7 +104,7 @@ async def test_a_server_that_is_killed_and_comes_back_finds_its_clients_again() 
                 await client.comes_to(Back)
 
 
-async def test_where_a_node_is_gone_its_clients_go_to_the_next_and_come_back_round() -> None:
+async def test_clients_of_a_lost_node_go_to_the_next_and_come_round_again() -> None:
     async with fake_server() as one, fake_server() as other, client_of(one) as client:
         link = await one.accepts()
         await link.lets_in(token="secret", nodes=[one.url, other.url])
@@ -119,7 +119,7 @@ async def test_where_a_node_is_gone_its_clients_go_to_the_next_and_come_back_rou
         assert await client.comes_to(Back) == Back(one.url)
 
 
-def test_nobody_goes_from_an_encrypted_node_to_one_in_clear_or_to_nonsense() -> None:
+def test_clients_never_go_from_an_encrypted_node_to_an_unencrypted_or_invalid_one() -> None:
     nodes = ["wss://b", "ws://c", "http://d", "wss://[", "wss://", "wss://b", "wss://a:443", "wss://a"]
     assert addresses("wss://a", nodes) == ["wss://a", "wss://b", "wss://a:443"]
     assert addresses("ws://a", ["wss://b", "ws://c"]) == ["ws://a", "wss://b", "ws://c"]
@@ -166,7 +166,7 @@ async def test_a_refused_hello_ends_it_with_the_refusal() -> None:
         assert farewell == Farewell(Parting.REJECTED, "the name Ann[2J is taken", Code.NAME_TAKEN)
 
 
-async def test_an_unknown_token_is_dropped_on_the_same_link() -> None:
+async def test_an_unknown_token_is_dropped_on_the_same_connection() -> None:
     async with fake_server() as server, client_of(server, token="old") as client:
         link = await server.accepts()
         first = await link.hears(HelloRequest)
@@ -203,12 +203,12 @@ async def gives_up(url: str, reason: str) -> None:
         assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, reason)
 
 
-async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
+async def test_an_unreachable_server_is_given_up_after_a_while() -> None:
     with reserved() as port:
         await gives_up(f"ws://127.0.0.1:{port}", "nothing listens there")
 
 
-async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> None:
+async def test_a_connection_cut_in_the_first_handshake_is_tried_again() -> None:
     async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()
         writer.close()
@@ -234,7 +234,7 @@ async def test_foreign_servers_are_given_up_immediately() -> None:
         assert farewell == Farewell(Parting.UNREACHABLE, "what answers there is not a ttt_net server")
 
 
-async def test_nonsense_is_left_out_and_said_and_unknown_messages_are_left_out_in_silence() -> None:
+async def test_invalid_messages_are_reported_and_unknown_ones_silently_ignored() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -248,7 +248,7 @@ async def test_nonsense_is_left_out_and_said_and_unknown_messages_are_left_out_i
         assert await client.hears(Snapshot) == snapshot()
 
 
-async def test_a_frame_that_is_too_big_breaks_the_link_and_not_the_client() -> None:
+async def test_an_oversized_frame_breaks_the_connection_and_not_the_client() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()
@@ -259,7 +259,7 @@ async def test_a_frame_that_is_too_big_breaks_the_link_and_not_the_client() -> N
         await client.comes_to(Back)
 
 
-async def test_a_server_that_floods_is_read_no_faster_than_its_facts_are_taken() -> None:
+async def test_a_flooding_server_is_read_no_faster_than_its_events_are_consumed() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
         await link.lets_in()

@@ -117,7 +117,7 @@ def test_a_message_in_fragments_is_one_message() -> None:
     assert wire.told(Snapshot) == [snapshot()]
 
 
-def test_a_server_that_does_not_answer_is_left_in_time() -> None:
+def test_a_server_that_does_not_answer_is_dropped_in_time() -> None:
     silent = Wire()
     silent.client.data_to_send()
     assert silent.client.next_tick_ms == OPEN_TIMEOUT_MS
@@ -138,7 +138,7 @@ def test_a_server_that_does_not_answer_is_left_in_time() -> None:
     assert mute.closed_with == Closing.DONE
 
 
-def test_pings_measure_the_way_and_find_a_dead_server() -> None:
+def test_pings_measure_the_round_trip_and_find_a_dead_server() -> None:
     wire = Wire().welcomed()
     wire.client.tick(PING_INTERVAL_MS)
     assert not wire.heard()
@@ -169,7 +169,7 @@ def asked_on_a_way_of(ms: int) -> tuple[Wire, int]:
     return wire, asked_ms
 
 
-def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_goes_on() -> None:
+def test_during_a_match_a_silent_node_is_left_sooner_if_there_is_another() -> None:
     wire, asked_ms = asked_on_a_way_of(40)
     wire.client.tick(asked_ms + HURRIED.pong_ms - 1)
     assert wire.client.disconnect is None
@@ -177,7 +177,7 @@ def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_g
     assert wire.client.disconnect is BROKEN
 
 
-def test_on_a_slow_way_a_node_has_its_time_though_there_is_another() -> None:
+def test_on_a_slow_link_a_node_has_its_time_even_if_there_is_another() -> None:
     wire, asked_ms = asked_on_a_way_of(800)
     wire.client.tick(asked_ms + PONG_TIMEOUT_MS - 1)
     assert wire.client.disconnect is None
@@ -231,7 +231,7 @@ def test_why_a_connection_failed_is_said_in_words(
     assert (found.reason, found.advice, found.is_foreign) == (reason, advice, is_foreign)
 
 
-def test_a_link_that_ends_in_the_opening_handshake_is_a_broken_one() -> None:
+def test_a_connection_that_ends_in_the_opening_handshake_has_dropped() -> None:
     error = InvalidMessage("did not receive a valid HTTP response")
     error.__cause__ = EOFError()
     assert unreachable(error) is BROKEN

@@ -92,7 +92,7 @@ class Talk:
         self.hear(ok(self.said[0].id), welcome(*matches, token=token))
 
 
-def test_a_new_player_says_their_name_and_gets_a_token_that_nobody_is_told() -> None:
+def test_a_new_player_sends_their_name_and_gets_a_token_that_stays_secret() -> None:
     talk = Talk()
     hello = talk.said[0]
     assert isinstance(hello, HelloRequest)
@@ -107,7 +107,7 @@ def test_a_new_player_says_their_name_and_gets_a_token_that_nobody_is_told() -> 
     assert (again.name, again.token) == (None, "secret")
 
 
-def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() -> None:
+def test_an_unknown_token_is_dropped_and_the_name_is_sent() -> None:
     talk = Talk(token="old")
     talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_TOKEN, "who?"))
     hello = talk.said[0]
@@ -117,7 +117,7 @@ def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() ->
     assert talk.told == []
 
 
-def test_a_new_player_whose_first_welcome_is_lost_says_the_same_again() -> None:
+def test_a_new_player_whose_first_welcome_is_lost_repeats_the_hello() -> None:
     talk = Talk()
     first = talk.said[0]
     assert isinstance(first, HelloRequest)
@@ -136,7 +136,7 @@ def test_a_taken_name_ends_the_talk() -> None:
     assert talk.session.heard(refused).rejected == refused
 
 
-def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() -> None:
+def test_a_server_that_admits_nobody_is_asked_again_after_the_announced_time() -> None:
     talk = Talk()
     talk.hear(Refused(talk.said[0].id, Code.STORAGE, "the disk is full", retry_after_ms=700))
     (wait_ms, hello) = talk.later[0]
@@ -199,7 +199,7 @@ def test_a_refusal_with_a_long_wait_is_reported_immediately() -> None:
     assert talk.later == [(MAX_RETRY_MS, replace(rename, id=rename.id + 1))]
 
 
-def test_a_request_that_is_refused_again_and_again_is_repeated_so_often_and_then_told() -> None:
+def test_a_repeatedly_refused_request_is_reported_after_some_tries() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(RenameRequest(0, "Anna"))
@@ -225,7 +225,7 @@ def test_a_request_that_is_refused_again_and_again_is_repeated_so_often_and_then
     ],
 )
 @pytest.mark.parametrize("is_late", [True, False])
-def test_a_request_that_was_put_off_and_then_cancelled_is_not_sent_again(
+def test_a_delayed_request_that_was_cancelled_is_not_sent_again(
     asked: Request, cancel: Request, code: Code, *, is_late: bool
 ) -> None:
     talk = Talk()
@@ -248,7 +248,7 @@ def test_a_request_that_was_put_off_and_then_cancelled_is_not_sent_again(
         assert (talk.told, talk.later) == ([Answered(request, refused)], [])
 
 
-def test_a_request_that_must_not_be_sent_twice_is_answered_when_its_answer_is_lost() -> None:
+def test_a_lost_answer_to_an_unrepeatable_request_is_reported() -> None:
     talk = Talk()
     talk.let_in()
     requests: list[Request] = []
@@ -263,7 +263,7 @@ def test_a_request_that_must_not_be_sent_twice_is_answered_when_its_answer_is_lo
     assert talk.said == []
 
 
-def test_a_question_whose_answer_was_lost_is_asked_again() -> None:
+def test_a_question_whose_answer_was_lost_is_sent_again() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(ProfileRequest(0))
@@ -278,7 +278,7 @@ def test_a_question_whose_answer_was_lost_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize("is_restart", [True, False])
-def test_a_request_that_is_not_taken_without_a_link_or_before_a_restart_is_refused_aloud(*, is_restart: bool) -> None:
+def test_a_request_without_a_connection_or_before_a_restart_is_reported_as_refused(*, is_restart: bool) -> None:
     talk = Talk()
     talk.let_in()
     for request in (ChallengeRequest(0, "Ben"), InviteRequest(0), AcceptRequest(0, 7)):
@@ -332,7 +332,7 @@ def test_a_search_that_was_refused_for_a_restart_is_sent_again_when_that_is_call
     assert [type(answered.answer) for answered in talk.answers()] == [Refused], "the older one has been replaced"
 
 
-def test_every_wish_of_a_lost_link_is_answered_on_the_next_one() -> None:
+def test_every_request_of_a_dropped_connection_is_answered_on_the_next_one() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(TICTACTOE)
@@ -394,7 +394,7 @@ def test_a_gap_is_closed_before_later_events_are_delivered() -> None:
     assert talk.told[1:] == [first, second, third, snapshot(moves=[4, 0, 8])]
 
 
-def test_after_a_lost_link_unfinished_matches_are_resumed_where_they_were() -> None:
+def test_after_a_dropped_connection_unfinished_matches_are_resumed_where_they_were() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot(), played("tictactoe", [4]))
@@ -474,7 +474,7 @@ def test_a_server_that_restarts_gets_the_refused_move_on_the_next_link() -> None
     assert talk.said == [play]
 
 
-def test_a_seek_that_stood_is_sought_again_and_one_that_led_to_a_match_is_not() -> None:
+def test_a_standing_seek_is_sent_again_and_one_that_led_to_a_match_is_not() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(TICTACTOE)
@@ -490,7 +490,7 @@ def test_a_seek_that_stood_is_sought_again_and_one_that_led_to_a_match_is_not() 
     assert [type(said) for said in talk.said] == [ResumeRequest]
 
 
-def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earlier_run_is_taken_back() -> None:
+def test_a_seek_kept_by_the_server_is_not_sent_again_and_one_of_an_earlier_run_is_withdrawn() -> None:
     kept = SeekInfo(7, ANN, ["tictactoe"])
     talk = Talk()
     talk.let_in()
@@ -517,7 +517,7 @@ def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earli
         ((False, True), (False, False), False),
     ],
 )
-def test_a_seek_for_rated_or_casual_is_sought_again_where_another_kind_stands(
+def test_a_seek_for_rated_or_casual_is_sent_again_where_another_kind_stands(
     asked: tuple[bool, bool], standing: tuple[bool, bool], is_said: bool
 ) -> None:
     talk = Talk()
@@ -530,7 +530,7 @@ def test_a_seek_for_rated_or_casual_is_sought_again_where_another_kind_stands(
     assert [type(request) for request in talk.said] == ([SeekRequest] if is_said else [])
 
 
-def test_a_seek_that_stands_while_another_is_refused_is_sought_again_and_not_taken_back() -> None:
+def test_a_seek_that_stands_while_another_is_refused_is_sent_again_and_not_withdrawn() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(TICTACTOE)
@@ -551,7 +551,7 @@ def test_a_seek_that_stands_while_another_is_refused_is_sought_again_and_not_tak
     assert talk.said == []
 
 
-def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:
+def test_a_seek_that_led_to_a_match_while_disconnected_is_not_sent_again() -> None:
     talk = Talk()
     talk.let_in()
     talk.say(TICTACTOE)
@@ -577,7 +577,7 @@ def test_a_seek_taken_back_or_refused_is_forgotten(end: Request | None) -> None:
 
 
 @pytest.mark.parametrize("is_shown", [True, False])
-def test_a_match_that_is_no_longer_watched_is_not_asked_for_again(*, is_shown: bool) -> None:
+def test_a_match_that_is_no_longer_watched_is_not_requested_again(*, is_shown: bool) -> None:
     talk = Talk()
     talk.let_in()
     talk.say(WatchRequest(0, match="m7"))
@@ -626,7 +626,7 @@ def test_offers_are_facts_like_any_other() -> None:
     assert [type(said) for said in talk.said] == [OfferRequest]
 
 
-def test_facts_of_a_match_that_was_never_shown_are_left_out() -> None:
+def test_events_of_an_unknown_match_are_ignored() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(played("tictactoe", [4]))
@@ -669,7 +669,7 @@ def test_inconsistent_messages_are_dropped_and_reported() -> None:
     assert [type(event) for event in talk.told] == [type(whole), Garbled]
 
 
-def test_more_matches_than_anyone_can_play_are_left_out() -> None:
+def test_matches_beyond_the_limit_are_ignored() -> None:
     talk = Talk()
     talk.let_in(*(f"a{n}" for n in range(500)))
     assert len(talk.said) == MAX_MATCHES
@@ -691,7 +691,7 @@ def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
     assert PlayerInfo("alphabeta", "alphabeta") == BOT
 
 
-def test_a_match_of_ours_stays_ours_though_we_ask_to_watch_it() -> None:
+def test_our_match_stays_ours_even_if_we_watch_it() -> None:
     """Found by the simulation: what was told of it was left out from then on, its end too."""
     talk = Talk("token")
     talk.let_in("m1")
@@ -706,7 +706,7 @@ def test_a_match_of_ours_stays_ours_though_we_ask_to_watch_it() -> None:
     assert talk.told == [Ended("m1", 2, 0, None, "abort")]
 
 
-def test_a_player_who_was_forgotten_comes_back_as_another_without_the_old_matches() -> None:
+def test_a_deleted_player_returns_as_a_new_one_without_the_old_matches() -> None:
     """Found by the simulation: the matches of the player of before were resumed, which is refused for ever."""
     talk = Talk("token")
     talk.let_in("m1")

@@ -41,7 +41,7 @@ def test_a_token_is_kept_for_a_server_and_a_name() -> None:
     again.release()
 
 
-def test_a_server_of_our_own_is_known_by_its_journal_whatever_its_port() -> None:
+def test_our_own_server_is_identified_by_its_journal_at_any_port() -> None:
     def hosted(server: str, journal: str = "/data") -> identity.Identity:
         mine = identity.take(server, "Ann", journal)
         assert mine is not None
@@ -169,7 +169,7 @@ def test_numbered_names_are_names(home: Path) -> None:
     assert not home.exists()
 
 
-def test_without_a_writable_folder_one_plays_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_writable_folder_playing_still_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path / "file"))
     mine = taken("Ann")

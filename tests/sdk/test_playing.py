@@ -197,7 +197,7 @@ def test_a_url_without_a_host_or_of_another_kind_is_refused(url: str) -> None:
         sdk.play(by_number, url, is_insecure=True)
 
 
-def test_a_story_has_a_line_for_each_piece_of_news_and_none_for_the_rest() -> None:
+def test_a_story_has_a_line_for_each_important_event_and_no_other() -> None:
     lines: list[str] = []
     story = Story(lines.append)
     story.url = "ws://x"

@@ -98,7 +98,7 @@ RUN = (0, 0, 0, 9)
         ({"geometry": GeometryInfo([(MAX_CELLS + 1, 0, 0, 9)], step=1)}, "a geometry of another board"),
     ],
 )
-def test_a_game_whose_numbers_do_not_fit_is_refused(lie: dict[str, Any], reason: str) -> None:
+def test_a_game_with_inconsistent_numbers_is_rejected(lie: dict[str, Any], reason: str) -> None:
     with pytest.raises(Refusal, match=reason):
         check_snapshot(replace(SOUND["misere"], game=replace(GAME, **lie)))
 
@@ -131,7 +131,7 @@ def test_a_game_whose_numbers_just_fit_is_sound(truth: dict[str, Any]) -> None:
         ({"clock": ClockInfo((0, 0), 2)}, "a clock that runs for nobody"),
     ],
 )
-def test_a_match_whose_numbers_do_not_fit_is_refused(lie: dict[str, Any], reason: str) -> None:
+def test_a_match_with_inconsistent_numbers_is_rejected(lie: dict[str, Any], reason: str) -> None:
     with pytest.raises(Refusal, match=reason):
         check_snapshot(replace(SOUND["vanishing"], **lie))
 

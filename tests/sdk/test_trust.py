@@ -44,7 +44,7 @@ def test_the_local_network_is_local(address: str) -> None:
     assert is_local(address)
 
 
-def test_an_address_that_this_machine_has_itself_is_local_whatever_its_kind() -> None:
+def test_an_address_of_this_machine_is_local_of_any_kind() -> None:
     host, _, _ = shareable("localhost:8765").rpartition(":")
     assert is_local(host), "the server prints this one for friends, and who runs it tries it first"
 
@@ -103,7 +103,7 @@ async def farewell(server: FakeServer, trust: Trust | None = None) -> Farewell:
     return ending
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused_and_a_fingerprint_helps(tmp_path: Path) -> None:
+async def test_an_untrusted_certificate_is_refused_and_a_fingerprint_helps(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     async with fake_server(tls=authority.certificate.context) as server:
         ending = await farewell(server)
@@ -139,7 +139,7 @@ async def test_an_expired_certificate_is_refused(tmp_path: Path, monkeypatch: py
         assert "certificate has expired" in (await farewell(server)).sentence
 
 
-async def test_a_certificate_that_the_system_trusts_needs_no_word(
+async def test_a_certificate_that_the_system_trusts_needs_no_confirmation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path)
@@ -148,7 +148,7 @@ async def test_a_certificate_that_the_system_trusts_needs_no_word(
         assert (await (await server.accepts()).lets_in()).token == "secret"
 
 
-async def test_a_name_that_leads_beyond_the_local_network_is_not_told_the_token_in_clear(
+async def test_no_token_is_sent_in_clear_to_a_name_beyond_the_local_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(trusts, "is_local", lambda address: False)
@@ -219,7 +219,7 @@ def test_a_spoilt_file_pins_nothing(home: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "is_good"), [("yes", True), (" Y ", True), ("", False), ("no", False), ("a", False)]
 )
-def test_only_a_yes_takes_the_certificate_that_is_shown(answer: str, *, is_good: bool) -> None:
+def test_only_a_yes_accepts_the_shown_certificate(answer: str, *, is_good: bool) -> None:
     written: list[str] = []
     assert is_accepted("wss://h", "it is bad", HEX, lambda question: answer, written.append) is is_good
     assert HEX in "".join(written).replace(" ", "")

@@ -32,7 +32,7 @@ def test_everything_that_must_hold_does(first: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_second_world_is_checked_after_each_of_its_steps(seed: int) -> None:
+def test_every_second_world_is_checked_after_each_step(seed: int) -> None:
     world, checked = World(seed), Counter[int]()
     check = world.check
 
@@ -106,7 +106,7 @@ def test_a_failure_names_its_seed_and_how_to_replay_it(
     assert said.splitlines()[-1].startswith("2 seeds, ")
 
 
-def test_hot_worlds_are_lived_through_and_a_failure_says_that_it_was_of_one(
+def test_hot_worlds_hold_and_a_failure_names_its_kind_of_world(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = []
