@@ -40,7 +40,7 @@ from ttt_net.server.cluster.log import (
 from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.backups import back_up
 from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.entries import AppendEvents, AppendTournament, BeginBoards, Erasing
+from ttt_net.server.journal.entries import ERASING, AppendEvents, AppendTournament, BeginBoards
 from ttt_net.server.journal.queries import AnyQuery, answer, blocks_of, ratings_of, unfinished_of
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.players import Player, PlayerId
@@ -356,7 +356,7 @@ class Replica:
             raise StorageError(str(error) or type(error).__name__) from None
         self.position, self.state = applied[-1].position, applied[-1].state
         written = (entry for each in applied if each.batch is not None for entry in each.batch.entries)
-        self.database.has_traces |= any(isinstance(entry, Erasing) for entry in written)
+        self.database.has_traces |= not ERASING.isdisjoint(map(type, written))
         self.database.erase_traces()
         return applied
 

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.apply import append_event, append_events, apply
-from ttt_net.server.journal.entries import AnyEntry, AppendEvents, Erasing, JournalEntry, Probe
+from ttt_net.server.journal.entries import ERASING, AnyEntry, AppendEvents, JournalEntry, Probe
 from ttt_net.server.journal.queries import AnyQuery, answer
 from ttt_net.server.journal.schema import OLDEST, SCHEMA_VERSION, migrate
 
@@ -105,7 +105,7 @@ class Database:
             if len(jobs) > 1:
                 return [done for job in jobs for done in self.commit([job])]
             return [partial(jobs[0].failed, self._refusal_of(error))]
-        if connection.total_changes != before and any(isinstance(job.asked, Erasing) for job in jobs):
+        if not ERASING.isdisjoint(map(_kind, jobs)) and connection.total_changes != before:
             self.has_traces = True
         if self.is_failing:
             is_written = connection.total_changes != before or any(isinstance(job.asked, Probe) for job in jobs)
