@@ -204,6 +204,18 @@ def test_in_the_lobby_of_a_phone_the_chosen_game_and_the_bot_that_may_be_played_
     assert play["width"] < name["width"]
 
 
+def test_in_the_lobby_of_a_small_phone_own_matches_come_first_and_strengths_stand_in_one_row(site: Place) -> None:
+    stage = Stage(site.visitor(**SMALL_PHONE).prefer("connect4"), Scene("connect4", (38,)).snapshot(), PEOPLE)
+    ann = stage.open("/m/connect4")
+    ann.press("‹ Lobby")
+    play_on = box(ann, "button:text('Play on')")
+    assert bottom(play_on) <= SMALL_PHONE["viewport"]["height"]
+    assert play_on["y"] < box(ann, "button:text('Find an opponent')")["y"]
+    ann.page.locator(".levels .option").first.wait_for()
+    rows = "new Set([...document.querySelectorAll('.levels .option')].map(each => each.offsetTop)).size"
+    assert ann.page.evaluate(rows) == 1
+
+
 def test_the_last_move_of_a_long_list_is_in_sight_and_so_is_the_one_that_is_looked_at(site: Place) -> None:
     cells = (35, 36, 37, 38, 39, 40, 41, 28, 29, 30, 31, 32, 33, 34)
     scene = Scene("connect4", cells)

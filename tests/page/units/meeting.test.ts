@@ -47,6 +47,62 @@ test("bots have a face and say what they are like, in the list and as a match be
   assert.equal(document.querySelector(".deck .voice"), null);
 });
 
+test("the lobby has live boards: it watches the first matches, draws the cells that change, and leaves with them", async () => {
+  const page = await ann();
+  const row = (match: string) => ({ match, game: "tictactoe", players: [{ name: "Ben" }, { name: "Cleo" }], ply: 1, watchers: 0 });
+  const live = (...matches: string[]) => ({ type: "live", count: matches.length, matches: matches.map(row) });
+  await page.says(live("a", "b", "c"));
+  assert.deepEqual(fields(page.of("watch"), "match"), [["a"], ["b"]]);
+  const watched = snapshot({ match: "a", you: undefined, players: [{ name: "Ben" }, { name: "Cleo" }], seq: 2, moves: [4], last: 4, position: after([4]) });
+  await page.says(watched);
+  await page.until(".living figcaption", "Ben – Cleo");
+  const cells = () => new Map([...document.querySelectorAll<HTMLElement>(".living .cell")].map((each) => [each.id, each.onclick]));
+  const before = cells();
+  await page.says({ type: "played", match: "a", seq: 3, at_ms: 0, side: 1, ply: 2, move: 0, position: after([4, 0]) });
+  assert.deepEqual([...cells()].filter(([id, act]) => before.get(id) !== act).map(([id]) => id), ["a-cell-0", "a-cell-4"], "the new mark, and the last one before it");
+  assert.equal(document.querySelectorAll(".living .cell .mark").length, 2);
+  assert.equal(document.querySelector(".living .cell")!.closest("[inert]")?.getAttribute("aria-hidden"), "true", "the list has a button for it");
+  await page.says(live("b", "c"));
+  assert.deepEqual(fields(page.of("unwatch"), "match"), [["a"]]);
+  assert.equal(document.querySelector(".living"), null);
+  await page.says(live("b", "c", "d"), { ...watched, match: "b" });
+  document.querySelector<HTMLElement>(".living figure")!.onclick!({} as PointerEvent);
+  await page.says();
+  assert.equal(location.pathname, "/m/b");
+});
+
+test("installing is offered after the second match, once, where the browser can or says how", async () => {
+  const events = new Map<string, (event: object) => void>();
+  const { addEventListener } = globalThis;
+  const page = await ann();
+  globalThis.addEventListener = ((name: string, act: (event: object) => void) => void events.set(name, act)) as never;
+  try {
+    page.player.awaitOffer();
+    let opened = 0;
+    const offer = { preventDefault: () => {}, prompt: async () => void opened++ };
+    events.get("beforeinstallprompt")!(offer);
+    const offered = () => [...document.querySelectorAll(".panel")].some((each) => each.getAttribute("aria-label") === "Install");
+    for (const [match, says] of [["m1", false], ["m2", true]] as const) {
+      await page.says(snapshot({ match }));
+      await page.says({ ...ended(0, "resign"), match });
+      await page.until(".deck", "You won");
+      await page.press("‹ Lobby");
+      assert.equal(offered(), says, `after ${match}`);
+    }
+    await page.press("Install");
+    assert.deepEqual([opened, offered()], [1, false]);
+    page.close();
+    const install = localStorage.getItem("ttt_net.install")!;
+    const again = await ann({ install });
+    again.player.awaitOffer();
+    events.get("beforeinstallprompt")!(offer);
+    await again.says();
+    assert.ok(!offered(), "it was answered");
+  } finally {
+    globalThis.addEventListener = addEventListener;
+  }
+});
+
 test("a typed code starts a match, which the lobby lists afterwards", async () => {
   const page = await ann();
   await page.submit("Invitation code", " abc123 ");

@@ -1,14 +1,16 @@
 /** The lobby: own unfinished matches, a game to choose, seeks, players and live matches. */
 
-import { challengeBot, nearestBot, plays, seek, site, unseek, wantBot } from "./actions.js";
+import { challengeBot, link, nearestBot, plays, say, seek, site, unseek, wantBot } from "./actions.js";
 import { bar, linkWord, shelf } from "./bar.js";
-import { token } from "./board.js";
+import { around, extent, isHexes } from "./added.js";
+import { board, token } from "./board.js";
 import { CATALOGUE } from "./catalogue.js";
 import { listedTournaments } from "./cups.js";
 import { button, check, type Child, choices, form, h, joined, line, panel, screen, type Tree } from "./dom.js";
 import { face, voice } from "./faces.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { f, many, w } from "./i18n.js";
+import { installing } from "./install.js";
 import { forgetInvitation } from "./invitation.js";
 import { once, part, select } from "./parts.js";
 import { emblem, icon, picture, pulse } from "./pieces.js";
@@ -21,6 +23,11 @@ import { choose, isMyTurn, KINDS, know, type Match, ownLive, redraw, set, state,
 
 /** The number of entries of a list to show at first; lists with more than twice as many have a filter. */
 const FEW = 12;
+/** The same of our matches, which stand above everything else. */
+const FEWEST = 3;
+/** How many boards of live matches there are, and after which time one is requested again. */
+const BOARDS = 2;
+const AGAIN_MS = 5000;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /** A screen with a bar that leads back to the lobby. */
@@ -36,16 +43,17 @@ export function lobbyScreen(): Tree {
     h("header.bar", h("h1", emblem(), server), linkWord(), you && button([face(you), h("bdi", you.name)], () => go("/#player"), "plain me", "", { key: "me" }), gear()),
     h(
       "div.start",
+      list(w.yourMatches, ownLive(), unfinished, null, FEWEST),
       invitation ? invited() : seeking ? part("alone", [w, seeking, players, you, chosen], alone) : part("play", [w, chosen, features], play),
     ),
     h(
       "div.news",
       part("tiles", [w, features], tiles),
+      installing(),
       listedTournaments(),
-      list(w.yourMatches, ownLive(), unfinished),
       part("waiting", [w, seeks, live, you, hash, ui.all], waiting),
       part("bots", [w, players, you, chosen, !seeking, ui.all], bots),
-      part("live", [w, live, you, hash, ui.all], played),
+      part("live", [w, live, you, hash, ui.all, ...followed().map(({ position }) => position)], played),
       part("people", [w, players, seeks, you, hash, ui.all], people),
       part("code", [w], codeForm),
     ),
@@ -87,7 +95,42 @@ function bots(): Child {
 }
 
 const played = (): Child =>
-  list(w.beingPlayed, sifted(liveOfOthers(), ({ players, game, time }) => ({ players, games: [game], time })), (each) => liveEntry(each, w));
+  list(w.beingPlayed, sifted(liveOfOthers(), ({ players, game, time }) => ({ players, games: [game], time })), (each) => liveEntry(each, w), living());
+
+/** When matches were requested for their boards. */
+const asked = new Map<string, number>();
+
+/** The matches whose boards are live in the lobby; they are watched as long as they are listed, and the first ones join them. */
+function followed(): Match[] {
+  const listed = liveOfOthers().map(({ match }) => match);
+  const known = listed.filter((match) => state.matches.has(match));
+  const nowMs = performance.now();
+  for (const match of listed.slice(0, BOARDS)) {
+    if (known.length >= BOARDS || state.matches.has(match) || !link.isUp() || document.hidden || nowMs - (asked.get(match) ?? -AGAIN_MS) < AGAIN_MS) continue;
+    asked.set(match, nowMs);
+    say({ type: "watch", match });
+  }
+  for (const { match, you } of state.matches.values()) if (you === undefined && !listed.includes(match)) leave(match);
+  return known.flatMap((match) => state.matches.get(match) ?? []);
+}
+
+function leave(match: string): void {
+  asked.delete(match);
+  state.matches.delete(match);
+  say({ type: "unwatch", match });
+}
+
+/** The boards of live matches; a tap on one watches it, as its button in the list does. */
+function living(): Tree | false {
+  const still = { canMove: false, ghost: -1, ghostMark: "", isPending: false, focus: -1, fading: -1, hints: "", alarms: "", isLoss: false, isFlat: false }; // small cubes need less room as a stack
+  const none = { choose: () => {}, hover: () => {}, focus: () => {} };
+  const boards = followed().map(({ match, game, position, moves, players }) => {
+    const last = game.move_cells[moves[moves.length - 1] ?? -1] ?? -1;
+    const look = { game, position: { ...position, legal: [] }, last, ...still, prefix: `${match}-`, ...(isHexes(game) && { extent: extent(game), around: around(game) }) };
+    return h("figure", { key: match, onclick: () => go(`/m/${match}`) }, h("div", { inert: "yes", hidden: true }, board(look, none)), h("figcaption.quiet", { hidden: true }, players.map(({ name }) => name).join(" – ")));
+  });
+  return boards.length > 0 && h("div.living", boards);
+}
 
 const codeForm = (): Tree =>
   form(
@@ -101,9 +144,9 @@ const codeForm = (): Tree =>
  * A list below its title. A long list shows only its beginning until the player expands it, and then scrolls
  * separately.
  */
-function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: Child = null): Tree | false {
+function list<T>(title: string, values: T[], entry: (value: T) => Tree, filter: Child = null, few = FEW): Tree | false {
   const isWhole = ui.all === title;
-  const shown = isWhole ? values : values.slice(0, FEW);
+  const shown = isWhole ? values : values.slice(0, few);
   const rest = values.length - shown.length;
   return (
     (values.length > 0 || !!filter) &&

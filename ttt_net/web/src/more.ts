@@ -16,8 +16,10 @@ export { heardOfShown, offerDeclined, stepped } from "./news.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 
+import { awaitOffer } from "./install.js";
 import { keepPage } from "./offline.js";
 import { enMore } from "./words/en-more.js";
 
 bring(enMore);
+awaitOffer();
 keepPage();

@@ -5,6 +5,7 @@ import { noteOf } from "./analysis.js";
 import { coachedWords } from "./deck.js";
 import { felt } from "./feel.js";
 import { f, w } from "./i18n.js";
+import { finishedMatch } from "./install.js";
 import type { Heard } from "./link.js";
 import { shown } from "./place.js";
 import type { Declined, MatchLesson, Played } from "./protocol.js";
@@ -16,6 +17,7 @@ import { type Match, ui } from "./store.js";
 /** Show and announce what happened in the match on screen. */
 export function heardOfShown(match: Match, message: Heard, hasEnded: boolean, lesson: MatchLesson | undefined): void {
   if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
+  if (hasEnded && match.you !== undefined) finishedMatch();
   if (message.type === "played") heardMove(match, message);
   else if (hasEnded) announce(stateOf(match));
   // A quick lesson arrives first; the search may find a better one.
