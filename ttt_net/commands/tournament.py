@@ -260,21 +260,26 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
 
 
 def _boards(sheet: protocol.TournamentSheet) -> list[list[str]]:
-    return [["board", "first", "second", "result"], *(_row(board) for board in sheet.tournament.boards)]
+    told = sheet.tournament
+    return [["board", "first", "second", "result"], *(_row(board, told.kind) for board in told.boards)]
 
 
 def _results(sheet: protocol.TournamentSheet) -> list[list[str]]:
-    rows = [[str(number), *_row(board)] for number, boards in enumerate(sheet.rounds, 1) for board in boards]
+    kind = sheet.tournament.kind
+    rows = [[str(number), *_row(board, kind)] for number, boards in enumerate(sheet.rounds, 1) for board in boards]
     return [["round", "board", "first", "second", "result"], *rows]
 
 
-def _row(board: TournamentBoard) -> list[str]:
+def _row(board: TournamentBoard, kind: str) -> list[str]:
     result = "bye" if board.second is None else board.result or ""
     remark = (
         " corrected" if board.corrected else " forfeit" if board.forfeit else " does not count" if board.void else ""
     )
     legs = "" if board.legs is None else f" ({board.legs[0] / 2:g}-{board.legs[1] / 2:g} in matches)"
-    return [str(board.board), clean(board.first, 20), clean(board.second or "", 20), f"{result}{legs}{remark}".strip()]
+    second = clean(board.second or "", 20)
+    if kind == "knockout" and board.result in ("1/2-1/2", "0-0"):
+        remark += f", {second} goes through"
+    return [str(board.board), clean(board.first, 20), second, f"{result}{legs}{remark}".strip()]
 
 
 def _standings(sheet: protocol.TournamentSheet) -> list[list[str]]:

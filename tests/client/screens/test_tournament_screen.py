@@ -152,6 +152,14 @@ def test_our_part_in_a_round_is_one_sentence(told: TournamentReply, sentence: st
     assert own_state(at(told).world, told) == sentence
 
 
+def test_a_drawn_board_of_a_knockout_says_who_goes_through() -> None:
+    boards = [TournamentBoard(1, "Gus", "Eva", "m1", "1/2-1/2"), TournamentBoard(2, "Finn", "Hal", "m2", "1-0")]
+    told = replace(RESTS, kind="knockout", boards=boards)
+    assert "draw, Eva goes through" in drawn(at(told), (80, 40))
+    assert "Finn won, " not in drawn(at(told), (80, 40))
+    assert "goes through" not in drawn(at(replace(told, kind="swiss")), (80, 40))
+
+
 def test_between_rounds_it_says_whom_one_waits_for() -> None:
     page = drawn(at(DONE))
     assert "Not finished: Cleo and Dan." in page or "Not finished: 1" in page

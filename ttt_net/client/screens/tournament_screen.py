@@ -207,7 +207,7 @@ def _organiser(told: TournamentReply) -> str:
     return "the host" if told.organiser is None else _name(told.organiser)
 
 
-def result_of(board: TournamentBoard) -> str:
+def result_of(board: TournamentBoard, kind: TournamentKind) -> str:
     """Return how a board ended, or that it is being played."""
     if board.void:
         return "does not count"
@@ -216,6 +216,8 @@ def result_of(board: TournamentBoard) -> str:
         return "no opponent"
     if board.legs is not None:
         how = f" {board.legs[0] / 2:g}-{board.legs[1] / 2:g}{how}"
+    if kind == "knockout" and board.result in ("1/2-1/2", "0-0"):
+        how += f", {_name(board.second)} goes through"
     winners = {"1-0": board.first, "0-1": board.second}
     match board.result:
         case None:
@@ -403,7 +405,11 @@ def _queue(world: World, told: TournamentReply) -> Iterable[Row]:
 def _board(world: World, told: TournamentReply, board: TournamentBoard) -> Row:
     ours = _our_name(world)
     first, second = (f"{_name(each)}{' (you)' if each == ours else ''}" for each in (board.first, board.second))
-    cells = (f"board {board.board}", f"{first} - {second}" if board.second is not None else first, result_of(board))
+    cells = (
+        f"board {board.board}",
+        f"{first} - {second}" if board.second is not None else first,
+        result_of(board, told.kind),
+    )
     return Row(cells, f"board:{board.board}", _look(told, board, is_ours=ours in (board.first, board.second)))
 
 
@@ -683,11 +689,12 @@ def _correct_rows(display: Display, now_ms: int) -> list[Row]:
             for each, page in zip(boards, pages, strict=True)
         ]
         return rows or [Row(("No match of this round has ended yet.",))]
-    said = f"Board {chosen.board}, {_name(chosen.first)} - {_name(chosen.second)}: {result_of(chosen)}. Make it:"
+    result = result_of(chosen, told.kind)
+    said = f"Board {chosen.board}, {_name(chosen.first)} - {_name(chosen.second)}: {result}. Make it:"
     requests = [
-        (said, DirectRequest(0, code, "correct", None, max(1, told.round), chosen.board, result))
-        for result, said in _results_of(chosen)
-        if result != chosen.result
+        (name, DirectRequest(0, code, "correct", None, max(1, told.round), chosen.board, each))
+        for each, name in _results_of(chosen)
+        if each != chosen.result
     ]
     return [
         Row((said,)),

@@ -162,11 +162,12 @@ function ownTurn({ waiting }: TournamentReply): string {
 /** The points of both players from the finished matches of a pairing of two; empty for a single match. */
 const scoreOf = ({ legs }: TournamentBoard): string => (legs ? legs.map((half) => half / 2).join("–") : "");
 
-function resultOf(each: TournamentBoard): string {
+function resultOf(each: TournamentBoard, { kind }: TournamentReply): string {
   const { first, second, result, corrected, forfeit, void: isVoid } = each;
   if (isVoid) return t.notCounted;
   if (!second) return t.noOpponent;
-  return joined([!result ? t.playing : outcomeOf(first, second, result, corrected, forfeit), scoreOf(each)]);
+  const goesOn = kind === "knockout" && (result === "1/2-1/2" || result === "0-0") && f(t.goesThrough, second);
+  return joined([!result ? t.playing : outcomeOf(first, second, result, corrected, forfeit), scoreOf(each), goesOn]);
 }
 
 function outcomeOf(first: string, second: string, result: string, corrected?: boolean, forfeit?: boolean): string {
@@ -275,7 +276,7 @@ function boardEntry(each: TournamentBoard, told: TournamentReply): Tree {
     "li.entry",
     { key: number, class: isOurs(each) && "own" },
     h("span.number", number),
-    h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each))),
+    h("span.what", h("span", h("bdi", first), second && [" – ", h("bdi", second)]), h("span.quiet", resultOf(each, told))),
     isOrganiser(told) && !!result && !!second && told.state !== "over" && button(t.correct, () => set({ all: correcting === number ? "" : `board ${number}` }), "", `${t.correct}: ${number}`),
     !!match && button(w.watch, () => go(`/m/${match}${told.private ? `#${told.tournament}` : ""}`), "", f(w.watchThem, [first, second].join(" – "))),
     correcting === number && correction(each, told),
@@ -450,7 +451,7 @@ export function wallScreen(): Tree | null {
       next && h("p.next", next),
       !!told.waiting?.length && h("p.next", `${t.nextAtTable}: `, h("bdi", listed(told.waiting.slice(0, BOARDS)))),
       playing.slice(0, BOARDS).map(small),
-      !playing.length && told.round > 0 && h("ul.entries", told.boards.slice(0, ROWS).map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each)}`)))),
+      !playing.length && told.round > 0 && h("ul.entries", told.boards.slice(0, ROWS).map((each) => h("li", { key: each.board }, h("bdi", each.first), each.second && [" – ", h("bdi", each.second)], h("span.quiet", ` ${resultOf(each, told)}`)))),
     ),
     playing.length > 0 && h("footer", h("strong", `${t.notFinished}: `), playing.map(({ first, second }) => h("span.pair", h("bdi", first), " – ", h("bdi", second!)))),
     !link.isUp() && h("p.banner", w.silent),

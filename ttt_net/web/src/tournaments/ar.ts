@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "فاز {0}",
   draw: "تعادل",
   noPoints: "بلا نقاط",
+  goesThrough: "يتأهل {0}",
   noOpponent: "بلا خصم",
   byForfeit: "{0}، بالغياب",
   corrected: "{0}، بعد التصحيح",

@@ -39,6 +39,7 @@ export const told = {
   winner: "{0} won",
   draw: "draw",
   noPoints: "no points",
+  goesThrough: "{0} goes through",
   noOpponent: "no opponent",
   byForfeit: "{0}, by forfeit",
   corrected: "{0}, corrected",

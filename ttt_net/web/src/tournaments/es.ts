@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "ganó {0}",
   draw: "empate",
   noPoints: "sin puntos",
+  goesThrough: "pasa {0}",
   noOpponent: "sin rival",
   byForfeit: "{0}, por incomparecencia",
   corrected: "{0}, corregido",

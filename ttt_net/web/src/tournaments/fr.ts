@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "{0} a gagné",
   draw: "nul",
   noPoints: "aucun point",
+  goesThrough: "{0} se qualifie",
   noOpponent: "sans adversaire",
   byForfeit: "{0}, par forfait",
   corrected: "{0}, corrigé",

@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "{0} venceu",
   draw: "empate",
   noPoints: "sem pontos",
+  goesThrough: "passa {0}",
   noOpponent: "sem adversário",
   byForfeit: "{0}, por ausência",
   corrected: "{0}, corrigido",

@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "победа: {0}",
   draw: "ничья",
   noPoints: "без очков",
+  goesThrough: "дальше проходит {0}",
   noOpponent: "без соперника",
   byForfeit: "{0}, неявка",
   corrected: "{0}, исправлено",

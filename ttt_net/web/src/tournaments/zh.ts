@@ -39,6 +39,7 @@ export const told: Told = {
   winner: "{0}胜",
   draw: "平局",
   noPoints: "均不得分",
+  goesThrough: "{0} 晋级",
   noOpponent: "轮空",
   byForfeit: "{0}（弃权）",
   corrected: "{0}（已更正）",
