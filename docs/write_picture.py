@@ -1,4 +1,4 @@
-"""Draw client.svg, lobby.svg and tournament.svg of docs/ with the client's own code: `make docs`. A test compares them.
+"""Draw client, lobby, tournament and king.svg of docs/ with the client's own code: `make docs`. A test compares them.
 
 `python docs/write_picture.py --sheets FOLDER` draws contact sheets instead: every game in every theme and capability
 of a terminal, at 80x24 and 120x40, as SVG pictures for people to look at.
@@ -12,6 +12,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+from msgspec import structs
 from rich.cells import cell_len
 from rich.color import Color
 from rich.console import Console
@@ -126,7 +127,8 @@ def pictures() -> dict[str, str]:
     return {
         "client.svg": _picture(_match()),
         "lobby.svg": _picture(_lobby()),
-        "tournament.svg": _picture(_tournament(), small),
+        "tournament.svg": _picture(_seen(SWISS), small),
+        "king.svg": _picture(_seen(KING), small),
     }
 
 
@@ -284,37 +286,66 @@ def _lobby() -> Display:
     return display
 
 
-def _tournament() -> Display:
-    """Return what Ann sees of a Swiss when her match of the round is over."""
-    told = wire.TournamentReply(
-        tournament="BCDFG",
-        seq=20,
-        name="Friday",
-        kind="swiss",
-        game="connect4",
-        time=BLITZ,
-        state="running",
-        round=2,
-        rounds=5,
-        players=6,
-        page=1,
-        pages=1,
-        tie_breaks=["buchholz_cut_1", "buchholz", "direct", "wins"],
-        standings=[
-            wire.TournamentStanding(1, "Cleo", 4, [2, 3, 0, 2]),
-            wire.TournamentStanding(2, "Ann", 3, [2, 3, 0, 1]),
-            wire.TournamentStanding(3, "Ben", 2, [1, 2, 0, 1]),
-            wire.TournamentStanding(4, "Dan", 2, [0, 1, 0, 1]),
-            wire.TournamentStanding(5, "Eve", 1, [0, 1, 0, 0]),
-            wire.TournamentStanding(6, "Finn", 0, [0, 1, 0, 0]),
-        ],
-        boards=[
-            wire.TournamentBoard(1, "Cleo", "Dan", "m1"),
-            wire.TournamentBoard(2, "Ann", "Ben", "m2", "1-0"),
-            wire.TournamentBoard(3, "Eve", "Finn", "m3", "1/2-1/2"),
-        ],
-        open_boards=1,
-    )
+SWISS = wire.TournamentReply(
+    tournament="BCDFG",
+    seq=20,
+    name="Friday",
+    kind="swiss",
+    game="connect4",
+    time=BLITZ,
+    state="running",
+    round=2,
+    rounds=5,
+    players=6,
+    page=1,
+    pages=1,
+    tie_breaks=["buchholz_cut_1", "buchholz", "direct", "wins"],
+    standings=[
+        wire.TournamentStanding(1, "Cleo", 4, [2, 3, 0, 2]),
+        wire.TournamentStanding(2, "Ann", 3, [2, 3, 0, 1]),
+        wire.TournamentStanding(3, "Ben", 2, [1, 2, 0, 1]),
+        wire.TournamentStanding(4, "Dan", 2, [0, 1, 0, 1]),
+        wire.TournamentStanding(5, "Eve", 1, [0, 1, 0, 0]),
+        wire.TournamentStanding(6, "Finn", 0, [0, 1, 0, 0]),
+    ],
+    boards=[
+        wire.TournamentBoard(1, "Cleo", "Dan", "m1"),
+        wire.TournamentBoard(2, "Ann", "Ben", "m2", "1-0"),
+        wire.TournamentBoard(3, "Eve", "Finn", "m3", "1/2-1/2"),
+    ],
+    open_boards=1,
+)
+"""A Swiss in which Ann's match of the round is over."""
+KING = structs.replace(
+    SWISS,
+    name="LAN evening",
+    kind="king",
+    game="gomoku",
+    round=1,
+    rounds=0,
+    tie_breaks=["in_a_row", "fewer_games"],
+    standings=[
+        wire.TournamentStanding(1, "Cleo", 6, [3, -5], streak=2),
+        wire.TournamentStanding(2, "Ben", 4, [2, -5]),
+        wire.TournamentStanding(3, "Ann", 2, [1, -4]),
+        wire.TournamentStanding(4, "Dan", 2, [1, -4]),
+        wire.TournamentStanding(5, "Eve", 0, [0, -2]),
+        wire.TournamentStanding(6, "Finn", 0, [0, -2]),
+    ],
+    boards=[
+        wire.TournamentBoard(12, "Eve", "Cleo", "m12"),
+        wire.TournamentBoard(11, "Dan", "Ben", "m11"),
+        wire.TournamentBoard(10, "Finn", "Cleo", "m10", "0-1"),
+        wire.TournamentBoard(9, "Ann", "Ben", "m9", "0-1"),
+    ],
+    open_boards=2,
+    waiting=["Finn", "Ann"],
+)
+"""A king of the table, in which Ann waits for her turn."""
+
+
+def _seen(told: wire.TournamentReply) -> Display:
+    """Return the page of a tournament."""
     display = _welcomed()
     display = replace(display, pages=(*display.pages, Page("tournament", about=told.tournament)))
     return update(display, told, 0)

@@ -58,7 +58,13 @@ def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("client.svg", "Your turn"), ("lobby.svg", "Being played"), ("tournament.svg", "Standings")]
+    ("name", "words"),
+    [
+        ("client.svg", "Your turn"),
+        ("lobby.svg", "Being played"),
+        ("tournament.svg", "Standings"),
+        ("king.svg", "Next at the table"),
+    ],
 )
 def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> None:
     """The words of the pictures; their shapes may change with a release of rich."""
