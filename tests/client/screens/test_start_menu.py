@@ -242,6 +242,7 @@ def test_a_narrow_window_cuts_nothing_that_can_be_chosen_or_tried() -> None:
 
 def test_below_the_smallest_size_there_is_a_sentence() -> None:
     assert shown(picking(ServerList()), (SMALLEST[0] - 1, 8)).startswith("Make the window larger")
+    assert shown(picking(ServerList()), (16, 5)).split() == ["Make", "the", "window", "larger:", "24x8."]
 
 
 def test_on_a_screen_the_computer_is_one_key_away(environment: dict[str, str]) -> None:

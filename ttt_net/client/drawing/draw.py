@@ -357,7 +357,8 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     width, height = size
     display = screen_of(display).seen(display)
     if width < SMALLEST[0] or height < SMALLEST[1]:
-        return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
+        wanted = wrapped("Make the window larger: {}x{}.".format(*SMALLEST), width)
+        return _page([Text(line) for line in wanted], [], [], size)
     if display.overlay is Overlay.HELP:
         return _page(*_page_of_keys(display, size, glyphs), size)
     foot = _foot(display, width, now_ms, glyphs, is_roomy=height >= _ROOMY_ROWS)
