@@ -62,9 +62,9 @@ ELO = {
     "gomoku": (0, 190, 325, 395, 480, 830, 940, 1100),
     "connect4": (0, 30, 145, 255, 385, 480, 590, 640),
     "tictactoe3d": (0, 90, 135, 160, 230, 265, 300, 345),
-    "qubic": (0, 150, 300, 450, 600, 750, 900, 1050),
+    "qubic": (0, 115, 245, 345, 415, 605, 800, 975),
     "scorefour": (0, 145, 280, 325, 355, 510, 705, 870),
-    "ultimate": (0, 150, 260, 405, 505, 565, 740, 965),
+    "ultimate": (0, 140, 265, 390, 475, 480, 670, 880),
 }
 """By game the Elo points of each level above level 1, from ladders of the arena; see docs/strategies.md."""
 SMALL = 12

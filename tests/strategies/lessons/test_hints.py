@@ -17,9 +17,10 @@ from ttt_net.games.notation import read_move, read_position
 from ttt_net.strategies import engine
 from ttt_net.strategies.analysis import Kept, analyse
 from ttt_net.strategies.heuristic import completing_cells, own_and_other
+from ttt_net.strategies.lessons.explanation import ExplanationKind
 from ttt_net.strategies.lessons.hints import MOST_PLIES, ThreatWins, advise, hint, warning, warning_of_move
 from ttt_net.strategies.lessons.sight import look
-from ttt_net.strategies.review import Reviewed, lesson_of, review
+from ttt_net.strategies.review import Reviewed, glance, lesson_of, review
 from ttt_net.strategies.strategy import Effort, Limit
 
 
@@ -298,3 +299,47 @@ def test_hints_name_no_longer_win_than_people_see() -> None:
         found += bool(line)
         assert len(line) <= MOST_PLIES
     assert found > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cells"),
+    [
+        ("qubic", "1:a1 4:d1 1:b1 4:c1 1:c1 4:a2", "1:a1 1:b1 1:c1"),
+        ("tictactoe3d", "1:a1 3:c1 2:b2 3:c2", "1:a1 2:b2"),
+    ],
+)
+def test_a_line_that_wins_next_is_named_by_its_marks_in_cubes_too(name: str, text: str, cells: str) -> None:
+    game = find_game(name)
+    state = after_names(game, text)
+    wanted = tuple(sorted(game.moves_by_name[each][0] for each in cells.split()))
+    told = warning(game, state, 1)
+    assert told is not None
+    assert told.why.row is not None
+    assert told.why.row.cells == wanted
+    before = after_names(game, text.rpartition(" ")[0])
+    last = game.moves_by_name[text.rpartition(" ")[2]][0]
+    missed = warning_of_move(game, before, last)
+    assert missed is not None
+    assert missed.why.row is not None
+    assert missed.why.row.cells == wanted
+
+
+@pytest.mark.parametrize("name", ["connect4", "scorefour"])
+def test_a_lesson_of_a_win_that_was_given_away_names_the_marks_of_its_line(name: str) -> None:
+    game, rng, found = find_game(name), random.Random(1), 0
+    while found < 5:
+        state, moves = game.initial, list[int]()
+        while not game.is_terminal(state):
+            moves.append(rng.choice(list(game.actions(state))))
+            state = game.result(state, moves[-1])
+        state = game.initial
+        for each in glance(game, moves):
+            if each.mistake is not None and each.mistake.why.kind in (_GAVE, _GAVE_ABOVE):
+                found += 1
+                row, board = each.mistake.why.row, game.board(state)
+                assert row is not None
+                assert [board[cell] for cell in row.cells] == ["XO"[1 - each.side]] * 3
+            state = game.result(state, each.move)
+
+
+_GAVE, _GAVE_ABOVE = ExplanationKind.GAVE_WIN, ExplanationKind.GAVE_WIN_ABOVE

@@ -434,10 +434,13 @@ def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) ->
 
 def gave_win(game: Game[S], state: S, move: Move, reply: Move) -> Explanation:
     """Return how a move has allowed the other side to win at once."""
-    inner, _ = beneath(game, state)
+    inner, position = beneath(game, state)
     theirs = names_of(game, (reply,))
-    if is_line_game(inner) and inner.gravity and reply == move - inner.fall:
-        return Explanation(ExplanationKind.GAVE_WIN_ABOVE, (), theirs)
+    if is_line_game(inner) and isinstance(position, LineState):
+        row = row_of_threat(inner, own_and_other(position)[1], reply)
+        is_above = inner.gravity and reply == move - inner.fall
+        kind = ExplanationKind.GAVE_WIN_ABOVE if is_above else ExplanationKind.GAVE_WIN
+        return Explanation(kind, (), theirs, row)
     if isinstance(inner, UltimateGame):
         return Explanation(ExplanationKind.GAVE_WIN_BOARD, (), theirs)
     return Explanation(ExplanationKind.GAVE_WIN, (), theirs)

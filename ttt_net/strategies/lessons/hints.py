@@ -178,7 +178,7 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
             return _of_theirs(game, ExplanationKind.THEY_THREATEN, first) if first else None
         return None
     if sight.wins:
-        return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins)
+        return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins, _row_to_complete(game, state, sight.wins[0]))
     if sight.double_threats:
         moves = tuple(each.move for each in sight.double_threats)
         return _of_theirs(game, ExplanationKind.THEY_TWO_THREATS, moves)
@@ -197,7 +197,17 @@ def warning_of_move(game: Game[S], state: S, move: Move) -> Hint | None:
         return None
     replies = sight.replies[move][:1]
     kind = ExplanationKind.LETS_WIN if value == LOSS_IN_2 else ExplanationKind.LETS_TWO_THREATS
-    return Hint(replies, Explanation(kind, names_of(game, (move,)), names_of(game, replies)))
+    after = game.result(state, move)
+    row = _row_to_complete(game, after, replies[0]) if value == LOSS_IN_2 else None
+    return Hint(replies, Explanation(kind, names_of(game, (move,)), names_of(game, replies), row))
+
+
+def _row_to_complete(game: Game[S], state: S, move: Move) -> MarkRow | None:
+    """Return the marks of the side to move in the line that a move completes; None in games without lines."""
+    inner, position = beneath(game, state)
+    if is_line_game(inner) and isinstance(position, LineState):
+        return row_of_threat(inner, own_and_other(position)[0], move)
+    return None
 
 
 def _threat_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
