@@ -1,8 +1,8 @@
 """Make gomoku openings that two engines call balanced: `python -m benchmarks.balanced_openings ./pbrain-rapfi`.
 
-Openings of 5 and of 6 marks, in turn, are drawn near the middle. Ours looks at each first; then the brain of the command,
-which has to print `Eval N`, as Rapfi does. An opening is kept if both call it even within `--points`. It is printed as
-a line for `arena --openings`, with both values for the side to move.
+Openings of 5 and of 6 marks, in turn, are drawn near the middle. Our engine looks at each first, then the brain of the
+command, which has to print `Eval N`, as Rapfi does. An opening is kept if both call it even within `--points`. It is
+printed as a line for `arena --openings`, with both values for the side to move.
 """
 
 import argparse

@@ -140,6 +140,11 @@ def test_every_puzzle_can_be_read_and_its_solution_played() -> None:
         game = find_game(puzzle.game)
         state = read_start(game, puzzle.position)
         assert puzzle.solution in game.actions(state)
+        assert len(puzzle.line) == (puzzle.plies - 1 if puzzle.is_win else 0)
+        side, after = game.to_move(state), state
+        for move in (puzzle.solution, *puzzle.line):
+            after = game.result(after, move)
+        assert not puzzle.is_win or game.utility(after, side) == 1
         assert len(game.actions(state)) > 1
         assert puzzle.why.endswith(".")
         seen.add((puzzle.game, puzzle.position))

@@ -178,7 +178,7 @@ def _with_best(display: Display, match: messages.Snapshot) -> Display:
     is_helped = hint is not None and hint.match == match.match and hint.kind == "move"
     if not has_won or level is None or is_helped or match.start or level <= display.achieved.beaten.get(game, 0):
         return display
-    best = f"Your best yet: level {level} beaten at {words.title_of(game)}!"
+    best = f"Your best yet: level {level} beaten at {words.title_of(game)}! {words.next_step(game, level)}".rstrip()
     return replace(display, achieved=display.achieved.with_beaten(game, level), notice=best)
 
 

@@ -6,6 +6,7 @@ honest.
 
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 from ttt_net.client.display import Display
@@ -14,6 +15,7 @@ from ttt_net.clock import TimeControl, grace_ms
 from ttt_net.command_line import PLAY
 from ttt_net.errors import Closing, Refusal
 from ttt_net.games import find_game
+from ttt_net.games.rules import find_rules
 from ttt_net.messages import (
     MAX_NAME_CELLS,
     Challenged,
@@ -104,6 +106,27 @@ def title_and_rule(name: str) -> tuple[str, str]:
 def title_of(name: str) -> str:
     """Return the title of a game."""
     return title_and_rule(name)[0]
+
+
+LADDER = (1, 3, 5, 6, 8)
+"""The levels of the house bots, from Mia to Sophia."""
+_FURTHER = {
+    6: "Look for your opponent's best answer before you move.",
+    8: "Compare two moves, and look at both to the end.",
+}
+"""The advice for steps of the ladder at which the tips of a game are known."""
+
+
+def next_step(game: str, level: int) -> str:
+    """Return the next step of the ladder of a game after a beaten level, and what to learn for it; empty at its top."""
+    step = next((each for each in LADDER if each > level), None)
+    if step is None:
+        return ""
+    tips: tuple[str, ...] = ()
+    with suppress(Refusal):
+        tips = find_rules(game).tips
+    of_game = tips[LADDER.index(step) - 1 :][:1]
+    return f"Next: level {step}. {of_game[0] if of_game else _FURTHER.get(step, '')}".rstrip()
 
 
 def some_games(names: Sequence[str]) -> str:

@@ -34,6 +34,8 @@ class DailyPuzzle(NamedTuple):
     """A sentence that explains the solution."""
     explanation: dict[str, Any]
     """The parts of that sentence, from `Explanation.as_json`."""
+    line: tuple[Move, ...] = ()
+    """The play to the end after the solution, if it wins."""
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +54,11 @@ def puzzle_of(day: date) -> DailyPuzzle:
     lines = _lines()
     found = json.loads(lines[(day - FIRST_DAY).days % len(lines)])
     game = find_game(found["game"])
-    solution = read_move(game, read_start(game, found["position"]), found["solution"])
+    state, moves = read_start(game, found["position"]), list[Move]()
+    for word in (found["solution"], *found["line"]):
+        moves.append(read_move(game, state, word))
+        state = game.result(state, moves[-1])
+    solution, *line = moves
     is_win = found["kind"] == "win"
     return DailyPuzzle(
         found["game"],
@@ -63,4 +69,5 @@ def puzzle_of(day: date) -> DailyPuzzle:
         found["grade"],
         found["why"],
         found["explanation"],
+        tuple(line),
     )

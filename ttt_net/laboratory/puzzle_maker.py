@@ -58,6 +58,8 @@ class Puzzle(NamedTuple):
     plies: int
     grade: int
     why: Explanation
+    line: tuple[Move, ...] = ()
+    """The play to the end after the solution, if it wins."""
 
     def as_json(self) -> dict[str, object]:
         """Return the puzzle as a JSON object."""
@@ -72,6 +74,7 @@ class Puzzle(NamedTuple):
             "grade": self.grade,
             "why": self.why.in_words(),
             "explanation": self.why.as_json(),
+            "line": [game.move_names[move] for move in self.line],
         }
 
 
@@ -163,10 +166,19 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
             if plies is None:
                 return None
             grade = _grade(plies if is_win else plies - 1)
-            return Puzzle(game, state, move, is_win, plies, grade, _why(game, state, move, plies, is_win=is_win))
+            why = _why(game, state, move, plies, is_win=is_win)
+            line = line_of(game, state, move, plies) if is_win else ()
+            return Puzzle(game, state, move, is_win, plies, grade, why, line)
         if solutions and is_win:
             return None
     return None
+
+
+def line_of(game: Game[Any], state: Any, move: Move, plies: int) -> tuple[Move, ...]:  # noqa: ANN401 - any game's state
+    """Return the best play after a move that wins in so many plies; empty if it is not known to its end."""
+    found = analyse(game, state, Limit(nodes=10 * NODES), Kept(line_plies=plies))
+    line = found.moves[move].line
+    return line[1:] if len(line) == plies and line[0] == move else ()
 
 
 def is_won_by_threats(game: Game[Any]) -> TypeGuard[LineGame]:
@@ -196,7 +208,7 @@ def puzzle_by_threats(game: LineGame, state: LineState) -> Puzzle | None:
         return None
     names = names_of(game, line[:1])
     why = Explanation(ExplanationKind.ONLY_WIN, names, plies=len(line), is_bound=True)
-    return Puzzle(game, state, line[0], True, len(line), _grade(len(line)), why)
+    return Puzzle(game, state, line[0], True, len(line), _grade(len(line)), why, line[1:])
 
 
 def _loses(game: LineGame, state: LineState, move: Move, search: Search[LineState]) -> bool:

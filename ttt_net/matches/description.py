@@ -126,6 +126,12 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
     if request.move is not None and request.move not in position.legal:
         game.result(state, request.move)  # raises the refusal that names the reason
     is_told = is_right or request.reveal
+    played = (puzzle.solution, *puzzle.line)[: request.ply or 0]
+    for made in played:
+        state = game.result(state, made)
+    if played:
+        position = describe_position(game, len(played), state, is_over=game.is_terminal(state))
+        is_told = True
     return PuzzleReply(
         day=day.isoformat(),
         game=describe_game(game.name),
@@ -139,6 +145,8 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
         solution=puzzle.solution if is_told else None,
         text=puzzle.why if is_told else "" if is_right is None else _not_it(puzzle.is_win),
         why=msgspec.convert(puzzle.explanation, ExplanationInfo) if is_told else None,
+        ply=len(played),
+        last=played[-1] if played else None,
     )
 
 

@@ -449,7 +449,8 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     It is the same for everybody. The win is complete after `plies`, or the loss after any other move. `grade` is the
     difficulty from 1 to 5. `start` is the position in the form that `challenge` accepts. After a `move`, `right` says
     whether it is the solution. `solution` and the reason in `text` are sent once it was found or revealed. Kind `own`
-    is a mistake of the player's own, as requested: any of its better moves is right.
+    is a mistake of the player's own, as requested: any of its better moves is right. `ply` is as requested, at most
+    the length of the play: `position` is then the one after so many moves, of which `last` is the latest.
     """
 
     day: str
@@ -465,6 +466,8 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     text: str = ""
     why: ExplanationInfo | None = None
     own: OwnPuzzle | None = None
+    ply: int = 0
+    last: int | None = None
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):

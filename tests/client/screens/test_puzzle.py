@@ -12,11 +12,12 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.remembered import MAX_DAYS, MAX_MISTAKES, Achievements, load_achievements, save_achievements
 from ttt_net.client.update import update
-from ttt_net.client.words import notice
+from ttt_net.client.words import LADDER, next_step, notice
 from ttt_net.client.world import World
 from ttt_net.errors import Refusal
+from ttt_net.games.catalogue import NAMES
 from ttt_net.games.puzzles import FIRST_DAY, puzzle_count, puzzle_of
-from ttt_net.matches.description import describe_puzzle
+from ttt_net.matches.description import describe_game, describe_puzzle
 from ttt_net.messages import (
     AnalysisReply,
     Ended,
@@ -167,13 +168,25 @@ def test_the_first_win_against_a_level_is_a_record_and_announced_once() -> None:
 
     fresh = update(Display(World(address="here")), welcome(), 0)
     display = after(fresh)
-    assert notice(display) == "Your best yet: level 3 beaten at Tic-tac-toe!"
+    assert notice(display) == (
+        "Your best yet: level 3 beaten at Tic-tac-toe! Next: level 5. "
+        "Threaten two lines at once: your opponent can block only one of them."
+    )
     assert display.achieved.beaten == {"tictactoe": 3}
     again = after(Display(World(address="here"), achieved=display.achieved))
     assert notice(again) == ""
     assert after(fresh, BOT).achieved.beaten == {}, "a bot of no level"
     hinted = update(fresh, HintReply("m1", 2, "move", [5], "Try c2."), 0)
     assert after(hinted).achieved.beaten == {}, "not with a hint"
+
+
+def test_the_ladder_has_something_to_learn_on_each_step_of_each_game() -> None:
+    for game in NAMES:
+        steps = [next_step(game, level) for level in LADDER[:-1]]
+        assert [text.partition(".")[0] for text in steps] == [f"Next: level {level}" for level in LADDER[1:]]
+        assert len({text.partition(". ")[2] for text in steps}) == 4
+    assert next_step("tictactoe", 8) == ""
+    assert next_step("a game of another package", 1) == "Next: level 3."
 
 
 def test_our_own_profile_shows_solved_puzzles() -> None:
@@ -289,3 +302,29 @@ def test_a_mistake_whose_position_cannot_be_reached_is_refused() -> None:
     for own in (OwnPuzzle("tictactoe", [2], [4, 4]), OwnPuzzle("tictactoe", [8], [0, 3, 1, 4, 2]), OwnPuzzle("x", [1])):
         with pytest.raises(Refusal):
             describe_puzzle(PuzzleRequest(0, own=own), NOW)
+
+
+def test_a_solved_win_is_played_to_its_end_move_by_move() -> None:
+    days = (FIRST_DAY + datetime.timedelta(days=number) for number in range(puzzle_count()))
+    day = next(day for day in days if puzzle_of(day).plies == 5 and puzzle_of(day).game == "connect4")
+    found = puzzle_of(day)
+    display = update(open_puzzle(), describe_puzzle(PuzzleRequest(0, move=found.solution), day), 0)
+    assert "Right arrow: play on." in picture(display)
+    shown = []
+    for ply in range(2, 6):
+        _, (asked,) = done(display, Command.RIGHT)
+        assert asked == PuzzleRequest(0, day.isoformat(), ply=ply)
+        assert isinstance(asked, PuzzleRequest)
+        display = update(display, describe_puzzle(asked, day), 0)
+        shown.append(picture(display))
+    names = describe_game("connect4").move_names
+    assert f"Their answer: {names[found.line[0]]}. Right arrow: play on." in shown[0]
+    assert f"Your move 2 of 3: {names[found.line[1]]}. Right arrow: play on." in shown[1]
+    assert f"Your move 3 of 3: {names[found.line[3]]}. You have won." in shown[3]
+    assert len(set(shown)) == 4
+    assert done(display, Command.RIGHT)[1] == ()
+
+
+def test_a_puzzle_is_followed_no_further_than_its_end() -> None:
+    reply = describe_puzzle(PuzzleRequest(0, ply=99), NOW)
+    assert (reply.ply, reply.last, reply.solution) == (1, 4, 4), "a puzzle that only saves has no play"

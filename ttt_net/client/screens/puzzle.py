@@ -59,7 +59,9 @@ def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
     they = PlayerInfo("The puzzle" if puzzle.own is None else "Your mistake")
     players = (you, they) if side == 0 else (they, you)
     game, position, last = puzzle.game, puzzle.position, None
-    if puzzle.solution is not None and 0 <= puzzle.solution < len(game.move_cells):
+    if puzzle.ply:
+        last = puzzle.last
+    elif puzzle.solution is not None and 0 <= puzzle.solution < len(game.move_cells):
         last, cell = puzzle.solution, game.move_cells[puzzle.solution]
         board = position.board
         if 0 <= cell < len(board) and board[cell] == ".":
@@ -91,6 +93,11 @@ def heading(puzzle: PuzzleReply) -> str:
 def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
     """Return the result of an answer, and the number of consecutive days with a solved puzzle."""
     text = clean(puzzle.text, _MAX_TEXT)
+    if puzzle.ply and puzzle.last is not None and puzzle.last < len(puzzle.game.move_names):
+        name = clean(puzzle.game.move_names[puzzle.last], 12)
+        is_ours = puzzle.ply % 2 == 1
+        whose = f"Your move {(puzzle.ply + 1) // 2} of {(puzzle.plies + 1) // 2}" if is_ours else "Their answer"
+        return f"{whose}: {name}.{_PLAYS_ON if puzzle.ply < puzzle.plies else ' You have won.'}"
     if puzzle.own is not None and (puzzle.right or puzzle.solution is not None):
         kept = achieved.mistake(puzzle.own)
         said = "Right!" if puzzle.right else f"It was {clean(puzzle.game.move_names[puzzle.solution or 0], 12)}."
@@ -98,10 +105,18 @@ def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
     if puzzle.right:
         days = achieved.streak(puzzle.day)
         in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
-        return f"Right! {text}{in_a_row}"
+        return f"Right! {text}{in_a_row}{_PLAYS_ON if _plays_on(puzzle) else ''}"
     if puzzle.solution is not None:
         return f"It was {clean(puzzle.game.move_names[puzzle.solution], 12)}. {text}"
     return text
+
+
+_PLAYS_ON = " Right arrow: play on."
+
+
+def _plays_on(puzzle: PuzzleReply) -> bool:
+    """Tell whether the play of a win can be followed further."""
+    return puzzle.own is None and puzzle.kind == "win" and max(1, puzzle.ply) < puzzle.plies
 
 
 def _prompt(display: Display, now_ms: int) -> str:
@@ -141,6 +156,8 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
     puzzle = _told(display)
     if puzzle is None or command in (Command.BACK, Command.LEAVE):
         return None
+    if puzzle.solution is not None and _plays_on(puzzle) and command in (Command.RIGHT, Command.PLACE):
+        return replace(display, typed="", notice=""), (PuzzleRequest(0, puzzle.day, ply=max(1, puzzle.ply) + 1),)
     if puzzle.solution is not None:
         is_more = bool(display.achieved.due_mistakes(puzzle.day))
         return replace(display, typed="", notice=_MISTAKES_LEFT if is_more else _TOMORROW), ()

@@ -628,6 +628,8 @@ export interface PuzzleReply {
   text?: string;
   why?: ExplanationInfo;
   own?: OwnPuzzle;
+  ply?: number;
+  last?: number;
 }
 
 export interface PuzzleRequest {
@@ -636,6 +638,7 @@ export interface PuzzleRequest {
   move?: number | null;
   reveal?: boolean;
   own?: OwnPuzzle | null;
+  ply?: number | null;
 }
 
 export interface Rated {
