@@ -6,9 +6,12 @@ import pytest
 
 from tests.server.accounts.house import TOKEN, Caller, House
 from ttt_net import messages as wire
+from ttt_net.games import find_game
+from ttt_net.games.notation import write_position
 from ttt_net.server.journal.entries import KeepInvitation
 from ttt_net.server.settings.setting import Rate
 
+CONNECT4 = find_game("connect4")
 OFTEN = dict.fromkeys(("matches", "challenges", "codes", "registrations", "renames"), Rate(1_000_000))
 
 
@@ -327,3 +330,183 @@ def test_an_invitation_keeps_a_position_unless_it_is_the_usual_one(
     parlour.deliver()
     (entry,) = [each for each in parlour.ledger.entries if isinstance(each, KeepInvitation)]
     assert (entry.invitation.start, entry.invitation.side) == (stored, 1)
+
+
+def test_a_block_ends_challenges_and_its_end_lets_seeks_meet(parlour: Parlour) -> None:
+    ann, bob, cid = parlour.people("Ann", "Bob", "Cid")
+    for by, to in ((ann, "Bob"), (bob, "Ann"), (ann, "Cid")):
+        parlour.do(by, wire.ChallengeRequest(9, to))
+    for link in (ann, bob, cid):
+        link.heard.clear()
+    parlour.do(ann, wire.MuteRequest(9, None, on=True))
+    parlour.deliver()
+    assert over(bob) == []
+    ann.heard.clear()
+    parlour.ask(ann, wire.BlockRequest(9, "Bob", on=True))
+    assert [sorted(each for each, _ in over(link)) for link in (ann, bob, cid)] == [[1, 2], [1, 2], []]
+    parlour.deliver()
+    for link in (ann, bob):
+        parlour.do(link, wire.SeekRequest(9, games=["qubic"]))
+    parlour.deliver()
+    assert "snapshot" not in bob.take()
+    parlour.ask(ann, wire.BlockRequest(9, "Bob", on=False))
+    parlour.deliver()
+    assert "snapshot" in bob.take()
+    assert len(parlour.hub.lobby.seeks) == 0
+
+
+def test_the_end_of_a_block_pairs_nobody_before_a_restart(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    parlour.ask(ann, wire.BlockRequest(9, "Bob", on=True))
+    parlour.deliver()
+    for link in (ann, bob):
+        parlour.do(link, wire.SeekRequest(9, games=["qubic"]))
+    parlour.services.shutdown.begin(60.0, lambda: None)
+    parlour.ask(ann, wire.BlockRequest(9, "Bob", on=False))
+    parlour.deliver()
+    assert parlour.hub.registry.rooms == {}
+
+
+@pytest.mark.parametrize(("is_restarting", "begun"), [(False, 1), (True, 0)])
+def test_two_who_were_kept_apart_meet_when_the_time_is_over(parlour: Parlour, is_restarting: bool, begun: int) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    parlour.services.aborts.part(ann.known_as.player, bob.known_as.player, parlour.now_ms)
+    for link in (ann, bob):
+        parlour.do(link, wire.SeekRequest(9, games=["qubic"]))
+    if is_restarting:
+        parlour.services.shutdown.begin(3_600.0, lambda: None)
+    parlour.later(299_999)
+    assert parlour.hub.registry.rooms == {}
+    parlour.later(1)
+    assert len(parlour.hub.registry.rooms) == begun
+
+
+@pytest.mark.parametrize(
+    ("before", "wish", "after", "is_kept"),
+    [
+        ({}, "any", {}, True),
+        ({}, "any", {"bot": "alpha", "places": 3}, False),
+        ({"bot": "alpha"}, "any", {"bot": "alpha"}, True),
+        ({"bot": "alpha"}, "any", {}, False),
+        ({"bot": "alpha", "places": 2}, "any", {"bot": "alpha", "places": 2}, True),
+        ({"bot": "alpha", "places": 2}, "any", {"bot": "alpha", "places": 1}, False),
+        ({"bot": "alpha", "places": 2}, "any", {"bot": "alpha", "places": 2, "reserved": 1}, True),
+        ({"bot": "alpha", "places": 2}, "bots", {"bot": "alpha", "places": 2}, True),
+        ({"bot": "alpha", "places": 2}, "bots", {"bot": "alpha", "places": 2, "reserved": 1}, False),
+    ],
+)
+def test_a_seek_is_kept_for_a_player_who_returns_as_they_were(
+    parlour: Parlour, before: dict[str, Any], wish: Any, after: dict[str, Any], is_kept: bool
+) -> None:
+    (bob,) = parlour.people("Bob")
+    ann = parlour.enter(name="Ann", token=TOKEN, **before)
+    if before.get("places"):  # one of them is taken
+        parlour.do(bob, wire.ChallengeRequest(9, "Ann"))
+        parlour.do(ann, wire.AnswerRequest(9, 1, True))
+        parlour.deliver()
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"], opponents=wish))
+    parlour.leave(ann)
+    again = parlour.enter(token=TOKEN, **after)
+    assert (again.welcome.seek is not None) == is_kept
+    assert len(parlour.hub.lobby.seeks) == is_kept
+
+
+def test_a_seek_of_another_node_stands_again_without_an_answer(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    parlour.hub.matchmaker.seek_again(ann.known_as, wire.SeekRequest(9, games=["qubic"]))
+    assert ann.take() == []
+    assert [seek.player for seek in parlour.hub.lobby.seeks] == [ann.known_as.player]
+    parlour.hub.matchmaker.seek_again(bob.known_as, wire.SeekRequest(9, games=["qubic"]))
+    parlour.deliver()
+    assert ("snapshot" in ann.take(), "snapshot" in bob.take()) == (True, True)
+
+
+def test_nothing_is_suggested_to_one_who_has_just_left(parlour: Parlour) -> None:
+    (ann,) = parlour.people("Ann")
+    robo = parlour.enter(name="Robo", bot="alpha", on_request=True)
+    parlour.do(robo, wire.SeekRequest(9, games=["qubic"]))
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"]))
+    parlour.now_ms += 5_000
+    parlour.hub.matchmaker.tick()
+    parlour.leave(ann)
+    parlour.loop.run_until(parlour.loop.time() + 1.0, 10_000)
+    assert parlour.loop.errors == []
+    assert ann.take() == []
+
+
+@pytest.mark.parametrize(
+    ("seeker", "accepter", "prepare", "code"),
+    [
+        ({}, {}, "", None),
+        ({}, {}, "unknown", "unknown_seek"),
+        ({}, {}, "busy", "too_many_matches"),
+        ({}, {}, "busy unknown", "too_many_matches"),
+        ({}, {}, "blocked", "blocked"),
+        ({}, {}, "aborted", "too_fast"),
+        ({}, {}, "aborted unknown", "too_fast"),
+        ({"bot": "alpha"}, {}, "", None),
+        ({"bot": "alpha"}, {}, "aborted", None),
+        ({"bot": "alpha", "places": 2, "reserved": 2}, {"bot": "beta"}, "", "not_welcome"),
+        ({}, {"bot": "alpha", "level": 2}, "", None),
+        ({}, {"bot": "alpha", "level": 2}, "level", "not_welcome"),
+        ({}, {"bot": "alpha", "level": 3}, "level", None),
+    ],
+)
+def test_a_seek_is_accepted_by_a_player_who_may_play_the_other(
+    seeker: dict[str, Any], accepter: dict[str, Any], prepare: str, code: str | None
+) -> None:
+    parlour = Parlour(max_live_matches=1 if "busy" in prepare else 20)
+    ann, bob = parlour.enter(name="Ann", **seeker), parlour.enter(name="Bob", **accepter)
+    (cid,) = parlour.people("Cid")
+    level = 3 if prepare == "level" else None
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"], level=level, opponents="bots" if level else "any"))
+    seek = parlour.hub.lobby.seeks.of(ann.known_as.player)
+    assert seek is not None
+    if "busy" in prepare:
+        parlour.do(cid, wire.ChallengeRequest(9, "Bob"))
+        parlour.do(bob, wire.AnswerRequest(9, 1, True))
+    if prepare == "blocked":
+        parlour.do(bob, wire.BlockRequest(9, "Ann", on=True))
+        parlour.deliver()
+    for _ in range(4 if "aborted" in prepare else 0):
+        parlour.services.aborts.add(bob.known_as.player, parlour.now_ms)
+    bob.heard.clear()
+    number = 99 if "unknown" in prepare else seek.number
+    told = parlour.do(bob, wire.AcceptRequest(9, number))
+    assert told == (["ok"] if code is None else [code])
+    parlour.deliver()
+    assert "snapshot" in bob.take() or code is not None
+
+
+@pytest.mark.parametrize(
+    ("wish", "is_rated"),
+    [
+        ({}, True),
+        ({"level": 2}, False),
+        ({"side": 0}, False),
+        ({"start": write_position(CONNECT4, CONNECT4.result(CONNECT4.initial, 38))}, False),
+    ],
+)
+def test_a_bot_that_asks_a_bot_for_a_lesson_plays_casually(
+    parlour: Parlour, wish: dict[str, Any], is_rated: bool
+) -> None:
+    ann = parlour.enter(name="Ann", bot="alpha")
+    bob = parlour.enter(name="Bob", bot="beta", any_level=True)
+    told = parlour.do(ann, wire.ChallengeRequest(9, "Bob", "connect4", rated=True, or_casual=True, **wish))
+    assert "challenged" in told
+    (challenged,) = [each for each in bob.heard if isinstance(each, wire.Challenged)]
+    assert challenged.rated == is_rated
+
+
+def test_two_of_one_address_are_not_rated_where_the_host_says_so() -> None:
+    parlour = Parlour(rated_same_address=False)
+    ann, bob = parlour.enter(name="Ann"), parlour.enter(name="Bob")
+    (cid,) = parlour.people("Cid")
+    for to, code in ((bob, "always_casual"), (cid, "ok")):
+        ann.heard.clear()
+        to.heard.clear()
+        name = to.known_as.info.name
+        assert parlour.do(ann, wire.ChallengeRequest(9, name, "connect4", rated=True))[0] == code
+    assert "challenged" in parlour.do(ann, wire.ChallengeRequest(9, "Bob", "connect4", rated=True, or_casual=True))
+    (challenged,) = [each for each in bob.heard if isinstance(each, wire.Challenged)]
+    assert not challenged.rated

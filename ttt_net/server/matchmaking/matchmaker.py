@@ -108,8 +108,8 @@ class Matchmaker:
         return self._listing.seek_info(seek) if is_good else None
 
     def returned(self, session: Session) -> None:
-        """List the seek of a returned player again."""
-        pairing = self._lobby.returned(session.player) if self._services.shutdown.lets_begin else None
+        """List the seek of a returned player again, unless `seek_of` has withdrawn it."""
+        pairing = self._lobby.returned(session.player)
         if pairing:
             self._registry.start(pairing)
         else:
@@ -125,7 +125,6 @@ class Matchmaker:
         elif self._services.shutdown.lets_begin:
             pairing = self._lobby.look_again(player)
             if pairing:
-                self._seeks_changed()
                 self._registry.start(pairing)
 
     def tick(self) -> None:
