@@ -60,6 +60,12 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/cluster/test_node.py",
         "tests/server/cluster/test_shared_lobby.py",
     ),
+    "ttt_net/server/matchmaking/eligibility.py": (
+        "tests/server/matchmaking/test_eligibility.py",
+        "tests/server/matchmaking/test_eligibility_model.py",
+    ),
+    "ttt_net/server/matchmaking/listing.py": ("tests/server/matchmaking/test_listing.py",),
+    "ttt_net/server/matchmaking/lobby_feed.py": ("tests/server/matchmaking/test_lobby_feed_machine.py",),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 SAMPLED: dict[str, tuple[str, ...]] = {
@@ -67,17 +73,18 @@ SAMPLED: dict[str, tuple[str, ...]] = {
         "tests/server/admission/test_connection_limiter.py",
         "tests/server/admission/test_connection_limiter_machine.py",
     ),
-    "ttt_net/server/matchmaking/eligibility.py": (
-        "tests/server/matchmaking/test_eligibility.py",
-        "tests/server/matchmaking/test_eligibility_model.py",
-    ),
-    "ttt_net/server/matchmaking/listing.py": ("tests/server/matchmaking/test_listing.py",),
-    "ttt_net/server/matchmaking/lobby_feed.py": ("tests/server/matchmaking/test_lobby_feed_machine.py",),
     "ttt_net/server/matchmaking/matchmaker.py": (
         "tests/server/matchmaking/test_matchmaker_tables.py",
+        "tests/server/matchmaking/test_matchmaker.py",
+        "tests/server/matchmaking/test_fairness.py",
         "tests/server/matchmaking/test_eligibility.py",
         "tests/server/test_bounds.py",
         "tests/server/test_matchmaking_machine.py",
+    ),
+    "ttt_net/server/rooms/chat.py": (
+        "tests/server/rooms/test_chat_tables.py",
+        "tests/server/rooms/test_blocks.py",
+        "tests/server/test_bounds.py",
     ),
     "ttt_net/sdk/identity.py": ("tests/sdk/test_identity.py",),
     "ttt_net/sdk/trust.py": ("tests/sdk/test_trust.py",),

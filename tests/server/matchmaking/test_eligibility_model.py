@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from ttt_net.pairing.seeks import Seek
 from ttt_net.server.accounts.online_players import FREE_ABORTS, Session
 from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 
@@ -57,9 +59,11 @@ class Room:
         rng = self.rng = random.Random(seed)
         self.rates_same = rng.random() < 0.5
         limits = Limits(max_live_matches=MOST_LIVE, rated_same_address=self.rates_same)
+        self.free_bytes = 1 << 40
         self.services = build_services(
-            Configuration(limits=limits), Journal(MemoryLedger()), cast(Any, None), lambda: NOW_MS, rng
-        )
+            Configuration(limits=limits), Journal(MemoryLedger()), cast(Any, None), lambda: NOW_MS, rng,
+            measure=lambda: DiskUsage(self.free_bytes, 0),
+        )  # fmt: skip
         self.rooms: dict[str, Any] = {}
         self.real = Eligibility(self.services, self.rooms)
         self.guests = [self.drawn(number) for number in range(6)]
@@ -86,6 +90,10 @@ class Room:
         """The addresses that were refused a busy bot."""
         self.services.players.bot_places.turn_away(turned, NOW_MS)
 
+    def fill_disk(self) -> None:
+        self.free_bytes = 0
+        self.services.disk.look()
+
     def drawn(self, number: int) -> Guest:
         rng = self.rng
         is_bot = rng.random() < 0.5
@@ -110,7 +118,7 @@ class Room:
     def enter(self, guest: Guest) -> None:
         players = self.services.players
         session = Session(
-            cast(Any, SimpleNamespace(metered_as=guest.address, address=guest.place)),
+            cast(Any, SimpleNamespace(metered_as=guest.address, address=guest.place, send=lambda told: None)),
             guest.number,
             PlayerInfo(f"P{guest.number}", guest.label, guest.level),
             is_guest=guest.is_guest,
@@ -255,6 +263,41 @@ def test_a_player_may_play_one_more_match_by_their_limits_and_places() -> None:
     reached(found, None, "unknown_player", "too_many_matches", "not_welcome")
 
 
+def use_up(room: Room, act: Any, of: int | str | None) -> None:
+    """Count an action until no more of it is allowed."""
+    for _ in range(10_000):
+        if isinstance(of, int):
+            ask = partial(room.services.rate_limiter.spend, act, of, None)
+        else:
+            ask = partial(room.services.rate_limiter.share, act, of)
+        if code_of(ask) is not None:
+            return
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        (lambda room, one: None, None),
+        (lambda room, one: room.services.shutdown.drain(), "restarting"),
+        (lambda room, one: room.fill_disk(), "storage"),
+        (lambda room, one: use_up(room, "matches", one.number), "too_fast"),
+        (lambda room, one: use_up(room, "writes", one.address), "too_fast"),
+        (lambda room, one: room.services.rate_limiter.wrote(one.address, 1 << 40), "too_fast"),
+    ],
+)
+def test_nobody_begins_a_match_beyond_the_limits_of_the_server(
+    what: Callable[[Room, Guest], object], code: str | None
+) -> None:
+    for seed in range(30):
+        room = Room(seed)
+        for one in room.guests:
+            if one.address is not None and room.may_play(one, against_bot=False) is None:
+                what(room, one)
+                assert code_of(lambda: room.real.may_play(room.session(one), against_bot=False)) == code  # noqa: B023
+                return
+    pytest.fail("nobody may play in any room")
+
+
 def test_two_players_may_meet_by_limits_places_and_blocks() -> None:
     met, asked = set(), set()
     for seed in range(80):
@@ -269,6 +312,7 @@ def test_two_players_may_meet_by_limits_places_and_blocks() -> None:
                 is_bot_asked = other.is_bot and not one.is_bot and not room.may_play(one, against_bot=True)
                 if is_bot_asked and room.may_play(other, against_bot=False) and one.address is not None:
                     room.turned.add(one.address)
+                assert room.services.players.bot_places.others_were_turned_away("nobody", NOW_MS) == bool(room.turned)
                 met.add(expected)
                 asked.add(room.may_ask(one, other))
                 assert code_of(lambda: room.real.may_ask(here, there)) == room.may_ask(one, other)  # noqa: B023
@@ -401,3 +445,19 @@ def test_a_seek_is_checked_and_kept_as_it_was_asked_for() -> None:
                         )
                     ]  # fmt: skip
     reached(found, None, "unknown_player", "too_many_matches", "not_welcome", "always_casual", "too_fast")
+
+
+def test_a_player_who_is_away_comes_from_no_address_that_is_known_to_be_another() -> None:
+    answers = {room.rates_same: room.real.are_elsewhere(0, 99) for room in map(Room, range(10))}
+    assert answers == {True: True, False: False}
+
+
+@pytest.mark.parametrize(("level", "sentence"), [(None, "plays as it does alone"), (2, "plays at level 2 alone")])
+def test_a_refused_level_is_answered_with_the_level_of_the_bot(level: int | None, sentence: str) -> None:
+    room = Room(1)
+    bot = next(guest for guest in room.guests if guest.is_bot)
+    session = room.session(bot)
+    session.describe(any_level=False, on_request=False, about=None)
+    session.info = PlayerInfo("Robo", "alpha", level)
+    with pytest.raises(Refusal, match=sentence):
+        room.real.must_play_at(room.session(room.guests[0]), session, 7, is_rated=False)

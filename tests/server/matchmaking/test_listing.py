@@ -1,5 +1,6 @@
 """The lists of the lobby, beside naive ones that look at everything and sort it whole."""
 
+import random
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -86,8 +87,12 @@ def test_lists_have_the_lengths_that_the_protocol_promises() -> None:
     }  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=60), st.integers(1, 45))
-def test_an_address_gets_ten_rows_and_ten_more_only_after_all_others(addresses: list[str | None], most: int) -> None:
+@pytest.mark.parametrize("seed", range(60))
+def test_an_address_gets_ten_rows_and_ten_more_only_after_all_others(seed: int) -> None:
+    rng = random.Random(seed)
+    places = rng.sample(["a", "b", "c", None], rng.randrange(1, 5))
+    addresses = [rng.choice(places) for _ in range(rng.choice([0, 9, 10, 11, 20, 21, 30, 60]))]
+    most = rng.choice([1, 9, 10, 11, 19, 20, 21, 30, 45])
     items = [*enumerate(addresses)]
 
     def turn(at: int) -> int:
@@ -171,9 +176,7 @@ def test_the_bots_that_are_suggested_are_the_nearest_that_would_play(lounge: Lou
     assert suggested(games=("connect4",)) == ["near", "weak"]
     assert suggested(games=("connect4", "qubic")) == ["near", "weak"]
     assert suggested(games=("qubic",)) == []
-    bot(13, "unseen", None)
-    assert "unseen" not in suggested()
-    lounge.players.remove(lounge.players.sessions[13])
+    assert suggested() == ["weak", "near"], "whatever they play; without a game none has a rating"
     bot(13, "busy", (), free=0)
     assert suggested(games=("qubic",)) == []
     lounge.players.remove(lounge.players.sessions[13])
@@ -186,6 +189,37 @@ def test_the_bots_that_are_suggested_are_the_nearest_that_would_play(lounge: Lou
     any_game.blocks = {}
     ann.blocks = {13: True}
     assert suggested(games=("qubic",)) == []
+
+
+@pytest.mark.parametrize(
+    ("plays", "games", "is_told"),
+    [
+        (None, ("qubic",), False),
+        (None, (), False),
+        ((), ("qubic",), True),
+        ((), (), True),
+        (("qubic",), (), True),
+        (("qubic",), ("connect4", "qubic"), True),
+        (("qubic", "gomoku"), ("connect4",), False),
+    ],
+)
+def test_a_bot_is_suggested_for_games_of_its_last_seek(
+    lounge: Lounge, plays: tuple[str, ...] | None, games: tuple[str, ...], is_told: bool
+) -> None:
+    lounge.enter(1)
+    session = lounge.enter(2, "bot")
+    session.offer_places(1, 0)
+    if plays is not None:
+        session.sought(plays)
+    assert bool(lounge.listing.bots_for(lounge.seek(1, games=games))) == is_told
+
+
+def test_one_address_has_its_share_of_the_rows(lounge: Lounge, few: None) -> None:
+    for number, address in enumerate(["a", "a", "a", "b", None]):
+        lounge.enter(number, address=address)
+        lounge.seek(number)
+    assert [row.by.name for row in lounge.listing.seeks().seeks] == ["P000", "P001", "P003"]
+    assert [row.name for row in lounge.listing.players().players] == ["P002", "P003", "P004"]
 
 
 @pytest.mark.parametrize(
@@ -218,8 +252,12 @@ def test_equally_near_bots_are_in_order_of_level_and_name(lounge: Lounge) -> Non
         session = lounge.enter(number, "bot", level)
         session.offer_places(1, 0)
         session.sought(())
+    for number in (15, 14):
+        session = lounge.enter(number, "bot", qubic=1050.0)
+        session.offer_places(1, 0)
+        session.sought(())
     told = lounge.listing.bots_for(lounge.seek(1, games=("qubic",)))
-    assert [row.name for row in told] == ["P011", "P013", "P010", "P012"]
+    assert [row.name for row in told] == ["P014", "P015", "P011", "P013", "P010", "P012"]
 
 
 ROOMS = st.lists(

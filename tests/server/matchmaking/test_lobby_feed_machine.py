@@ -240,6 +240,48 @@ def test_dear_lists_are_built_in_a_twentieth_of_the_time(cost_s: float, rest_ms:
     assert board.built - built <= 1 + 41_000 // max(rest_ms, 1_000) + 1
 
 
+@pytest.mark.parametrize(("later_ms", "is_anew"), [(9_999, False), (10_000, True)])
+def test_a_dear_list_that_is_asked_for_is_as_old_as_it_has_to_be(later_ms: int, is_anew: bool) -> None:
+    board = Pinboard(cost_s=0.5)
+    board.feed.show(board.sessions[0], "live")
+    board.change("live", 1)
+    board.wait_until(later_ms)
+    board.feed.show(board.sessions[0], "live")
+    assert (board.built, board.last[0]["live"]) == ((2, 1) if is_anew else (1, 0))
+    assert json.loads(board.feed.encoded("live"))["text"].split() == ["live", str(board.last[0]["live"])]
+
+
+def test_readers_are_not_told_what_they_have_because_somebody_asked_in_between() -> None:
+    board = Pinboard(2)
+    board.feed.subscribe(board.sessions[0])
+    board.told()
+    board.change("seeks", 1)
+    board.feed.show(board.sessions[1], "seeks")
+    board.change("seeks", 0)
+    board.wait_until(1_000)
+    assert board.told(1) == [(0, "seeks", 1)]
+    assert board.told(0) == []
+    board.change("seeks", 1)
+    board.change("seeks", 0)
+    board.feed.show(board.sessions[0], "seeks")
+    board.wait_until(2_000)
+    assert board.told(0) == [(1_000, "seeks", 0)]
+    board.change("seeks", 1)
+    board.feed.show(board.sessions[0], "seeks")
+    board.change("seeks", 0)
+    board.wait_until(3_000)
+    assert board.told(0) == [(2_000, "seeks", 1), (2_250, "seeks", 0)], "what they were shown is not what all have"
+    assert json.loads(board.feed.encoded("seeks"))["text"].split() == ["seeks", "0"]
+    board.change("seeks", 4)
+    board.feed.show(board.sessions[1], "seeks")
+    built = board.built
+    board.wait_until(4_000)
+    assert board.told(0) == [(3_250, "seeks", 4)]
+    assert board.built == built, "it was built when somebody asked"
+    board.change("seeks", 5)
+    assert json.loads(board.feed.encoded("seeks"))["text"].split() == ["seeks", "5"]
+
+
 def test_a_list_that_many_ask_for_is_built_ten_times_a_second_at_most() -> None:
     board = Pinboard()
     for number in range(30):

@@ -122,7 +122,8 @@ class Eligibility:
             raise Refusal(Code.TOO_MANY_MATCHES, f"{session.info.name} keeps its free places for people", 5_000)
 
     def _free_places(self, bot: Session) -> int:
-        return (bot.places or 0) - self.occupied(bot)
+        assert bot.places is not None, "a bot has places"
+        return bot.places - self.occupied(bot)
 
     def must_be_ratable(self, session: Session, games: tuple[str, ...]) -> None:
         """Refuse a rated match that cannot be rated."""
@@ -169,8 +170,6 @@ class Eligibility:
 
     def _leaves_places(self, one: Seek, other: Seek) -> bool:
         """Tell whether pairing two seeks leaves other addresses their places of bots; record a refused person."""
-        if one.is_bot == other.is_bot:
-            return True
         players = self._services.players
         try:
             self.must_leave_places(players.sessions[one.player], players.sessions[other.player])
@@ -187,7 +186,7 @@ class Eligibility:
         bot = self._services.players.sessions[one.player]
         is_asked = not bot.on_request or other.opponents == "bots"
         is_of_level = other.level is None or bot.any_level or bot.info.level == other.level
-        return is_asked and is_of_level and self._has_place(one, other)
+        return is_asked and is_of_level and self._has_place(bot, other)
 
     def must_play_at(self, one: Session, other: Session, level: int | None, *, is_rated: bool) -> None:
         """Raise `Refusal` unless one of two players plays at the requested level, casually."""
@@ -213,12 +212,10 @@ class Eligibility:
         if is_rated:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a position or a side that is asked for is never rated")
 
-    def _has_place(self, one: Seek, other: Seek) -> bool:
-        """Tell whether there is a free place for the seek `one`. A bot's resumed adjourned match may need it."""
-        if not one.is_bot:
-            return True
+    def _has_place(self, bot: Session, other: Seek) -> bool:
+        """Tell whether a bot has a free place for the other. A resumed adjourned match may need it."""
         try:
-            self.may_play(self._services.players.sessions[one.player], against_bot=other.is_bot)
+            self.may_play(bot, against_bot=other.is_bot)
         except Refusal:
             return False
         return True
@@ -264,4 +261,4 @@ class Eligibility:
     def _welcome_of(self, session: Session, asked: Opponents) -> Opponents:
         """Return which opponents a seek accepts: people only, for a bot whose free places are all reserved."""
         has_place = session.places is None or self._free_places(session) > session.reserved
-        return asked if has_place or asked != "any" else "people"
+        return asked if has_place else "people"

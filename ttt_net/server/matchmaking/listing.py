@@ -201,7 +201,8 @@ def _strength(bot: Session, game: str, seek: Seek) -> int:
 def _rating(room: MatchRoom) -> int:
     """Return the sum of both ratings in a rated match; 0 for a casual one."""
     match = room.match
-    return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
+    assert match is not None, "a match is read before it is ranked"
+    return sum(player.rating or 0 for player in match.players) if match.is_rated else 0
 
 
 def _live_row(room: MatchRoom, *, is_featured: bool) -> wire.LiveMatch:

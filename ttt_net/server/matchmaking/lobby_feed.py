@@ -85,7 +85,6 @@ class LobbyFeed:
     def publish(self, sources: Mapping[Subject, Callable[[], AnyServerMessage]]) -> None:
         """Add lists, each with the function that builds it."""
         self._sources.update(sources)
-        self._changed.update(sources)
 
     def subscribe(self, session: Session) -> None:
         """Send the lists now, and again whenever they change."""
@@ -183,7 +182,7 @@ class LobbyFeed:
 
     def _tell_again(self, subject: Subject) -> None:
         """Retry a list that could not be built. Without subscribers, the next one gets it anyway."""
-        if self._readers and subject not in self._timers:
+        if self._readers:
             self._tell_later(subject)
 
     def _tell_some(self, subject: Subject, told: bytes, readers: list[Session]) -> None:
