@@ -1,8 +1,15 @@
 """Whole matches in real browsers, and what fingers, mice and keys do to the board."""
 
+import random
+import re
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from tests.page.place import SMALL_PHONE, Place, Scene, Stage, Visitor, in_turn, wait_for
+from ttt_net.games import Game, find_game
+from ttt_net.games.catalogue import NAMES
 
 DOUBLE_TAP = """id => {
     const tap = { bubbles: true, pointerType: "touch", isPrimary: true, pointerId: 1 };
@@ -147,3 +154,76 @@ def tab_to(visitor: Visitor, label: str) -> None:
         if any(str(each).startswith(label) for each in visitor.page.evaluate(script)):
             return
     raise AssertionError(f"{label} is not in the order of tabbing")
+
+
+def whole_match(name: str) -> tuple[int, ...]:
+    """Return the cells of a match that is played to its end."""
+    if name in WON:
+        return WON[name]
+    game = find_game(name)
+    state, luck, cells = game.initial, random.Random(1), list[int]()
+    while not game.is_terminal(state):
+        move = luck.choice(game.actions(state))
+        cells.append(game.move_cells[move])
+        state = game.result(state, move)
+    return tuple(cells)
+
+
+WON = {
+    "connect4": (38, 37, 31, 30, 24, 36, 17),
+    "gomoku": (112, 97, 113, 98, 114, 99, 115, 100, 116),
+    "qubic": (0, 1, 21, 2, 42, 3, 63),
+    "scorefour": (0, 4, 1, 5, 2, 6, 3),
+    "tictactoe3d": (0, 9, 1, 10, 2),
+    "tictactoe": (0, 3, 1, 4, 2),
+    "misere": (0, 3, 1, 4, 2),
+    "vanishing": (0, 3, 1, 4, 2),
+    "wild": (0, 4, 8),
+}
+SIDEWAYS = ("ArrowLeft", "ArrowRight")
+FOCUSED = "document.activeElement.getAttribute('aria-label') ?? ''"
+
+
+def walk(visitor: Visitor, shape: Sequence[int], there: int) -> None:
+    """Move the focus by keys from the focused cell to another."""
+    *_, height, width = shape
+    here = int(visitor.page.evaluate("document.activeElement.id.slice(5)"))
+    for size, back, on in ((width * height, "PageUp", "PageDown"), (width, "ArrowUp", "ArrowDown"), (1, *SIDEWAYS)):
+        steps = there // size - here // size
+        here += steps * size
+        for _ in range(abs(steps)):
+            visitor.page.keyboard.press(on if steps > 0 else back)
+
+
+def place_name(game: Game[Any], cell: int, move: int) -> str:
+    """Return how a cell is called: as in moves, or by its place where marks fall."""
+    *_, height, width = game.shape
+    if not game.gravity:
+        return re.sub("^[XO](?=[a-z])", "", game.move_names[move])
+    layer = f"layer {cell // (width * height) + 1} " if len(game.shape) == 3 else ""
+    return f"{layer}row {cell // width % height + 1} column {cell % width + 1}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_match_of_each_game_is_played_by_keyboard_and_every_cell_says_its_name(site: Place, name: str) -> None:
+    cells = whole_match(name)
+    stage = Stage(site.visitor(viewport={"width": 1280, "height": 800}), Scene(name).snapshot())
+    ann = stage.open(f"/m/{name}")
+    ann.page.locator(".cell:focus").wait_for()
+    game = find_game(name)
+    for ply, cell in enumerate(cells):
+        so_far = Scene(name, cells[: ply + 1])
+        if ply % 2 == 0:
+            ann.await_turn()
+            walk(ann, game.shape, cell)
+            said = ann.page.evaluate(FOCUSED)
+            assert said.startswith(f"{place_name(game, cell, so_far.played()['move'])}, empty"), said
+            ann.page.keyboard.press("Enter")
+            if name == "wild":
+                ann.page.get_by_role("button", name=re.compile("^Place X")).press("Enter")
+            ann.page.locator(f"#cell-{cell}.pending").wait_for()
+            assert stage.of("play")[-1]["move"] == so_far.played()["move"]
+        stage.tell(so_far.played())
+        ann.page.locator(f"#cell-{cell}.last").wait_for()
+    stage.tell({"type": "ended", "match": name, "seq": len(cells) + 2, "at_ms": 0, "winner": None, "reason": "draw"})
+    ann.page.locator("#said", has_text="Draw").wait_for(state="attached")

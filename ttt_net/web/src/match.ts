@@ -22,11 +22,22 @@ import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Posit
 
 const LOW_MS = 10000;
 const WIDE = 900;
-/** The shown position, and since when. */
-let seen: { position: Position | null; sinceMs: number } = { position: null, sinceMs: 0 };
+/** The shown match and position, and since when. */
+let seen: { match: string; position: Position | null; sinceMs: number } = { match: "", position: null, sinceMs: 0 };
+
+/** Focus the board as a match of ours begins, for players with a keyboard or a screen reader. */
+function begun({ match, you, outcome, moves }: Match): void {
+  seen = { match, position: null, sinceMs: 0 };
+  if (you === undefined || outcome || moves.length > 1) return;
+  queueMicrotask(() => {
+    const now = document.activeElement;
+    if (now === document.body || now?.matches("main")) document.querySelector<HTMLElement>(".match .cell[tabindex='0']")?.focus({ preventScroll: true });
+  });
+}
 
 export function matchScreen(match: Match): Tree {
   const { game, outcome, time, rated } = match;
+  if (seen.match !== match.match) begun(match);
   const below = match.you ?? 0;
   const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
   return screen(
@@ -108,7 +119,7 @@ function theBoard(match: Match): Tree {
     hover: (cell) => cell !== ui.hover && set({ hover: cell }),
     focus: (cell) => set({ focus: cell }),
   };
-  if (seen.position !== position) seen = { position, sinceMs: performance.now() };
+  if (seen.position !== position) seen = { match: match.match, position, sinceMs: performance.now() };
   // Clocks tick ten times a second, and large boards change less often.
   const { around: _drawn, extent: _size, ...shown } = look; // equal for all positions of a game
   return part("board", [w, match, ...Object.values(shown)], () => board(look, on));
