@@ -111,7 +111,7 @@ class TimelessLoop:
     def time(self) -> float:
         return 0.0
 
-    def call_later(self, delay_s: float, callback: Callable[[], None]) -> "TimelessLoop":
+    def call_later(self, delay_s: float, callback: Callable[..., object], *args: object) -> "TimelessLoop":
         return self
 
     def call_soon(self, callback: Callable[..., object], *args: object) -> None:

@@ -5,6 +5,7 @@ is not: far from the last move, and on diagonals rather than in rows. In games t
 marks, a rough estimate of the position after each move takes the place of lines.
 """
 
+import math
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -139,7 +140,7 @@ class Attention:
             share = (value - least) / (most - least) if most > least else 0.0
             cell = game.move_cells[move]
             far = 1 if last is None or cell < 0 else distance_between(game, last, cell)
-            pull = sure.get(number, 1.0) * 2.718 ** (_SPREAD * sees * share) * self._place(game, move, last, far)
+            pull = sure.get(number, 1.0) * math.exp(_SPREAD * sees * share) * self._place(game, move, last, far)
             found.append(max(pull, 1e-9))
         return found
 
