@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ttt_net.__main__ import main
-from ttt_net.games import Game
+from ttt_net.games import Game, find_game
 from ttt_net.laboratory.strategy_arena import (
     SPRT_BOUND,
     Entrant,
@@ -22,6 +22,7 @@ from ttt_net.laboratory.strategy_arena import (
     play,
     play_all,
     random_opening,
+    read_openings,
     round_robin,
     sprt,
     standings,
@@ -322,3 +323,11 @@ def test_a_file_that_cannot_be_written_is_reported_in_one_line(
     error = capsys.readouterr().err
     assert "cannot write " in error
     assert error.count("\n") == 1
+
+
+def test_the_balanced_openings_of_gomoku_are_different_positions_of_five_or_six_marks() -> None:
+    game = find_game("gomoku")
+    openings = read_openings(game, Path(__file__).parents[2] / "benchmarks" / "balanced_openings.txt")
+    positions = {(frozenset(moves[::2]), frozenset(moves[1::2])) for moves in openings}
+    assert len(positions) == len(openings) == 40
+    assert {len(moves) for moves in openings} == {5, 6}
