@@ -187,6 +187,22 @@ def test_the_solution_is_sent_after_finding_it_or_giving_up() -> None:
     assert asked.why is None
 
 
+def test_the_line_of_a_puzzle_is_sent_move_by_move_to_its_end_and_not_beyond() -> None:
+    day = next(day for day in DAYS if len(puzzle_of(day).line) > 1)
+    puzzle = puzzle_of(day)
+    game, line = find_game(puzzle.game), (puzzle.solution, *puzzle.line)
+    state = read_start(game, puzzle.position)
+    asked = PuzzleRequest(1, day=day.isoformat())
+    unplayed = describe_puzzle(asked, DAYS[-1])
+    assert (unplayed.ply, unplayed.last, unplayed.solution) == (0, None, None)
+    for ply, move in enumerate(line, 1):
+        state = game.result(state, move)
+        told = describe_puzzle(replace(asked, ply=ply), DAYS[-1])
+        assert (told.ply, told.last, told.solution) == (ply, move, puzzle.solution)
+        assert told.position.board == game.board(state)
+    assert describe_puzzle(replace(asked, ply=len(line) + 1), DAYS[-1]) == told
+
+
 def test_every_puzzle_states_its_task_and_accepts_every_legal_answer() -> None:
     kinds = set()
     for day in DAYS[:60]:

@@ -335,7 +335,7 @@ def status(display: Display, takeover: str = "Tab") -> str:
         return ""
     if match.outcome is not None:
         ended = result(match, is_shared=display.world.is_shared)
-        return ended if display.world.seeking is None else f"{ended} Waiting for a new opponent ... Esc twice stops."
+        return ended if display.world.seeking is None else f"{ended} Waiting for a new opponent ..."
     if match.adjourned:
         return "Adjourned: the match continues when both players are here."
     if display.under_way is not None:

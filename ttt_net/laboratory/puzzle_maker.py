@@ -153,7 +153,7 @@ def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle |
     is_plain = not is_line_game(game) or is_small(game)
     found = analyse(game, state, Limit(nodes=PLAIN_NODES if is_plain else NODES), kept)
     results = {move: verdict.result for move, verdict in found.moves.items()}
-    if any(result is None for result in results.values()):
+    if None in results.values():
         return None
     for is_win, wanted in ((True, {1}), (False, {0, 1})):
         solutions = [move for move, result in results.items() if result in wanted]
