@@ -38,6 +38,7 @@ if hasattr(os, "ST_NOEXEC") and MEMORY.is_dir():  # hundreds of journals are beg
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 LONGEST = (
+    "simulation/test_planted.py",  # its proof is a search of several minutes in one process
     "page/test_slow_link.py",
     "page/test_build.py",
     "page/test_layout.py",
@@ -62,7 +63,6 @@ LONGEST = (
     "hostile/test_hostile_server.py",
     "hostile/test_frames.py",
     "end_to_end/test_demo.py",
-    "simulation/test_planted.py",
     "client/test_client_main.py",
     "end_to_end/test_pause.py",
     "end_to_end/test_bots_page.py",
