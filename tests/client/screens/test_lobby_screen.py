@@ -119,6 +119,14 @@ def test_a_wide_lobby_watches_the_featured_match_as_a_picture() -> None:
     assert (left.page.screen, requests) == ("lobby", (UnwatchRequest(0, match="m9"),))
 
 
+def test_a_crowded_lobby_watches_no_match_and_leaves_the_one_it_watched() -> None:
+    display = update(with_picture()[0], featured(), 0)
+    crowded = update(display, structs.replace(PLAYERS, online=101), 0)
+    assert featured_watched(crowded, has_room=True)[1] == (UnwatchRequest(0, match="m9"),)
+    few = update(display, structs.replace(PLAYERS, online=100), 0)
+    assert featured_watched(few, has_room=True) == (few, ())
+
+
 def test_the_picture_of_a_finished_match_stays_until_another_one_is_being_played() -> None:
     display = update(with_picture()[0], featured(), 0)
     display = update(display, Ended("m9", 9, 0, 0, "resign"), 0)

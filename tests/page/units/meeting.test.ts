@@ -65,7 +65,10 @@ test("the lobby has live boards: it watches the first matches, draws the cells t
   await page.says(live("b", "c"));
   assert.deepEqual(fields(page.of("unwatch"), "match"), [["a"]]);
   assert.equal(document.querySelector(".living"), null);
-  await page.says(live("b", "c", "d"), { ...watched, match: "b" });
+  await page.says({ type: "players", online: 101, players: [] }, live("b", "c", "d"), { ...watched, match: "b" });
+  assert.equal(document.querySelector(".living"), null, "in a crowd, every move would go to everybody");
+  assert.deepEqual(fields(page.of("unwatch"), "match"), [["a"], ["b"]]);
+  await page.says({ type: "players", online: 100, players: [] }, live("b", "c", "d"), { ...watched, match: "b" });
   document.querySelector<HTMLElement>(".living figure")!.onclick!({} as PointerEvent);
   await page.says();
   assert.equal(location.pathname, "/m/b");

@@ -398,6 +398,8 @@ _VERBS = {
 }
 _CROWDED = 12
 """With more rows, a hint says how to find one."""
+_CROWD = 100
+"""With more players online, the featured match is not watched for its picture."""
 _ACCEPT = KeyHint("Enter", "accept", "c-m")
 
 
@@ -410,13 +412,16 @@ def _bots_with_time(display: Display) -> list[ListedPlayer]:
 def featured_watched(display: Display, *, has_room: bool) -> Effect:
     """Watch the featured match as a picture beside the lists; the next one when it is over and no longer listed.
 
-    A match of ours is a better picture. The end of a match stays visible while no other match is being played.
+    A match of ours is a better picture. The end of a match stays visible while no other match is being played. In a
+    crowd there is no picture, because the server would send every move to all of it.
     """
     world, pictured = display.world, display.featured
     listed = [each.match for each in live_of_others(display)]
     if world.link is not LinkState.ONLINE:
         return display, ()
-    is_wanted = has_room and display.page.screen != "match" and not world.has_unfinished_match
+    told = world.reply(PlayerList)
+    is_crowded = told is not None and told.online > _CROWD
+    is_wanted = has_room and not is_crowded and display.page.screen != "match" and not world.has_unfinished_match
     if pictured is None:
         if not is_wanted or display.page.screen != "lobby" or world.watching is not None or not listed:
             return display, ()

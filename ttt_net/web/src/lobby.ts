@@ -28,6 +28,8 @@ const FEWEST = 3;
 /** How many boards of live matches there are, and after which time one is requested again. */
 const BOARDS = 2;
 const AGAIN_MS = 5000;
+/** With more players here no board is live, because the server would send every move to all of them. */
+const CROWD = 100;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /** A screen with a bar that leads back to the lobby. */
@@ -102,7 +104,7 @@ const asked = new Map<string, number>();
 
 /** The matches whose boards are live in the lobby; they are watched as long as they are listed, and the first ones join them. */
 function followed(): Match[] {
-  const listed = liveOfOthers().map(({ match }) => match);
+  const listed = state.online > CROWD ? [] : liveOfOthers().map(({ match }) => match);
   const known = listed.filter((match) => state.matches.has(match));
   const nowMs = performance.now();
   for (const match of listed.slice(0, BOARDS)) {
