@@ -168,12 +168,20 @@ class Server:
         return session.connection
 
     @contextmanager
-    def stopped_disk(self) -> Iterator[None]:
-        """Let nothing be written down inside the block; all of it is once the block ends."""
-        release = threading.Event()
-        with before_commits(self.ledger, lambda: release.wait(PATIENCE_S)):
+    def stopped_disk(self) -> Iterator[threading.Event]:
+        """Let nothing be written down inside the block; all of it is once the block ends.
+
+        Yields an event that is set once a write is held up.
+        """
+        release, held = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            held.set()
+            release.wait(PATIENCE_S)
+
+        with before_commits(self.ledger, hold):
             try:
-                yield
+                yield held
             finally:
                 release.set()
 

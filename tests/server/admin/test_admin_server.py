@@ -342,12 +342,13 @@ async def test_a_disk_that_refuses_makes_the_server_unready_until_it_works_again
 async def test_a_disk_that_hangs_makes_the_server_unready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_net.server.journal.ledger.SLOW_S", 0.0)
     async with attended(tmp_path) as each:
-        with each.server.stopped_disk():
-            await until(lambda: each.server.ledger.health().trouble is not None)
+        with each.server.stopped_disk() as held:
+            flushing = asyncio.ensure_future(each.server.flushed())
+            await until(held.is_set)
             status, body = await each.http("/readyz")
             assert (status, "has not answered" in body) == (503, True)
-        await each.server.flushed()
-        assert each.server.ledger.health().trouble is None
+        await flushing
+        await until(lambda: each.server.ledger.health().trouble is None)
 
 
 async def test_an_admin_who_does_not_read_delays_neither_the_shutdown_nor_other_admins(tmp_path: Path) -> None:
