@@ -7,13 +7,15 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.client.conftest import Start, heard_until
 from tests.client.real_terminal import Terminal
 from tests.patience import PATIENCE_S
-from ttt_net.client.local.local_connection import LocalConnection, Series
+from ttt_net.client.local import local_connection
+from ttt_net.client.local.local_connection import LocalCoach, LocalConnection, Series
 from ttt_net.client.local.local_matches import Seating
 from ttt_net.client.options import parse
 from ttt_net.client.saved_matches import MAX_BYTES, OLD_FILE, keep_record, records_file
@@ -25,6 +27,7 @@ from ttt_net.messages import (
     AnalyseRequest,
     AnalysisReply,
     Ended,
+    HintRequest,
     OfferRequest,
     Played,
     PlayerInfo,
@@ -115,6 +118,30 @@ async def test_a_series_goes_on_by_itself_says_farewell_and_is_kept() -> None:
         assert isinstance((await listener.until(Farewell))[-1], Farewell)
     first, second = read_records(records_file().read_text(encoding="utf-8"))
     assert (len(first.moves), len(second.moves)) == (6, 1)
+
+
+async def test_a_coach_that_ends_closes_its_pipe_before_the_loop_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[asyncio.subprocess.Process] = []
+    start = asyncio.create_subprocess_exec
+
+    async def noted(*command: str, **options: Any) -> asyncio.subprocess.Process:
+        started.append(await start(*command, **options))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+    answers = 'import sys; sys.stdin.readline(); print(\'{"moves": [4], "text": "b2"}\', flush=True); sys.stdin.read()'
+    monkeypatch.setattr(local_connection, "COACH", (sys.executable, "-c", answers))
+    coach = LocalCoach()
+    connection = Listener().connection
+    connection.begin()
+    match = connection.matches.match
+    assert match is not None
+    assert (await coach.hint(match, 0, HintRequest(0, match.id))).moves == [4]
+    await coach.stop()
+    (process,) = started
+    assert process.stdin is not None
+    assert process.stdin.is_closing()
+    assert process.returncode is not None
 
 
 async def test_a_match_of_hardly_any_moves_is_analysed_without_a_process() -> None:

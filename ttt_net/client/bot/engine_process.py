@@ -195,19 +195,21 @@ class EngineProcess:
             return
         if process.stdin is not None:
             process.stdin.close()
-        if self._has_child:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LEAVE_S):
-                    await process.wait()  # it ends its own external program first
-        with suppress(ProcessLookupError):
-            process.kill()
-        ending = asyncio.ensure_future(process.wait())
         try:
-            async with asyncio.timeout(GRACE_S):
-                await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending  # it was killed: reap it, and close its pipes
-            raise
+            if self._has_child:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LEAVE_S):
+                        await process.wait()  # it ends its own external program first
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            ending = asyncio.ensure_future(process.wait())
+            try:
+                async with asyncio.timeout(GRACE_S):
+                    await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                await ending  # it was killed: reap it, and close its pipes
+                raise
 
 
 def main(arguments: list[str]) -> int:

@@ -100,6 +100,8 @@ async def _process(command: Sequence[str]) -> AsyncIterator[asyncio.subprocess.P
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
         yield process
     finally:
+        assert process.stdin is not None
+        process.stdin.close()  # before the loop ends: since Python 3.13, `wait` does not wait until pipes are closed
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()

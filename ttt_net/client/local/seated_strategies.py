@@ -1,6 +1,7 @@
 """Run strategies at this keyboard: each thinks in a separate process when it is to move."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from ttt_net.client.address import HUMAN
@@ -33,14 +34,13 @@ class SeatedStrategies:
 
     async def play(self, connection: LocalConnection) -> None:
         """Make their moves until cancelled."""
-        try:
+        async with AsyncExitStack() as ends:  # runs each, also when a second cancellation disturbs one
+            for engine in self.engines.values():
+                ends.push_async_callback(engine.stop)
             await asyncio.gather(*(engine.start() for engine in self.engines.values()))
             while True:
                 await self._move(connection)
                 await connection.moved()
-        finally:
-            for engine in self.engines.values():
-                await engine.stop()
 
     async def _move(self, connection: LocalConnection) -> None:
         """Make a move if a strategy is to move, and the position has not changed during its search."""

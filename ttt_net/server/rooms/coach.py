@@ -402,6 +402,8 @@ async def answer_of(command: Sequence[str], nice: int, question: bytes, limit_s:
         async with asyncio.timeout(limit_s):
             answer, _ = await process.communicate(question)
     finally:
+        assert process.stdin is not None
+        process.stdin.close()
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
