@@ -42,17 +42,12 @@ def _cells(character: str) -> int:
     """Return how many cells a character takes, 0 if it is no letter, sign or mark."""
     if " " <= character <= "~":
         return 1
-    from wcwidth import wcwidth  # imported here, because ASCII text does not need its tables
+    from wcwidth import wcswidth, wcwidth  # imported here, because ASCII text does not need its tables
 
     cells = wcwidth(character)
-    return cells if cells > 0 else _cells_of_mark(character) if cells == 0 else 0
-
-
-def _cells_of_mark(character: str) -> int:
-    """Return the cells of a combining mark: some take one, but only beside a letter."""
-    from wcwidth import wcswidth
-
-    return max(0, wcswidth(f"a{character}") - 1) if unicodedata.category(character)[0] == "M" else 0
+    if cells == 0 and unicodedata.category(character)[0] == "M":
+        cells = wcswidth(f"a{character}") - 1  # some combining marks take a cell, but only beside a letter
+    return max(0, cells)
 
 
 def _is_visible_mark(character: str) -> bool:

@@ -60,14 +60,6 @@ def arena_points(results: Iterable[ArenaResult]) -> list[int]:
     return points
 
 
-def is_on_streak(results: Iterable[ArenaResult]) -> bool:
-    """Tell whether the next match of a player counts double."""
-    wins = 0
-    for result in results:
-        wins = wins + 1 if result == "win" else wins if result == "void" else 0
-    return wins >= STREAK
-
-
 def arena_pairs(waiting: Sequence[WaitingEntrant], present: int, now_ms: int) -> list[Pair]:
     """Return the matches that begin now, often none. `present` counts all present players, playing or waiting.
 

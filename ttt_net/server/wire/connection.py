@@ -90,13 +90,11 @@ class ConnectionOwner(Interface):
 class LaterAnswer:
     """A later response to a plain HTTP request, or a streamed body; see `Connection.answer`."""
 
-    __slots__ = ("cancel", "is_streaming")
+    __slots__ = ("cancel",)
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         self.cancel = cancel
         """Called if the client disconnects before the end of the response."""
-        self.is_streaming = False
-        """Whether the head was sent, and the body continues until either side ends it."""
 
 
 class Connection(Reader):
@@ -454,7 +452,6 @@ class Connection(Reader):
     def stream(self, head: Response) -> None:
         """Send the head of a later response; `send_more` sends its body, which closing ends."""
         if self._later is not None and self._closing_since_s is None:
-            self._later.is_streaming = True
             self.transport.write(head.serialize())
 
     def send_more(self, data: bytes) -> None:
