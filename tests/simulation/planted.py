@@ -170,14 +170,12 @@ def _forget_by_time_of_play(expired: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-def _lose_invitations(conversions: Any) -> Any:
-    last = max(conversions)
-
-    def wrong(connection: sqlite3.Connection) -> None:
-        conversions[last](connection)
+def _lose_invitations(convert: Callable[..., None]) -> Callable[..., None]:
+    def wrong(connection: sqlite3.Connection, found: int) -> None:
+        convert(connection, found)
         connection.execute("DELETE FROM invitations")
 
-    return {**conversions, last: wrong}
+    return wrong
 
 
 def _offer_instead(agree: Callable[..., Any]) -> Callable[..., Any]:
@@ -284,7 +282,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),
     "a rating applied twice": (apply, "_rate_match", _rate_twice),
     "a time of day that goes back": (Match, "next_at_ms", _set_back),
-    "an upgrade that loses invitations": (schema, "CONVERSIONS", _lose_invitations),
+    "an upgrade that loses invitations": (schema, "convert", _lose_invitations),
     "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),
     "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),
     "a range of ratings that nobody heeds": (SeekIndex, "admits", lambda real: lambda *_: True),

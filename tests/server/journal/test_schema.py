@@ -162,14 +162,14 @@ FULL = sqlite3.OperationalError("database or disk is full")
 def test_a_failed_conversion_leaves_the_file_unchanged_and_says_what_to_do(
     old: Path, error: Exception, advice: str
 ) -> None:
-    convert = schema.CONVERSIONS[OLDEST]
+    convert = schema.convert
 
-    def fail(connection: sqlite3.Connection) -> None:
-        convert(connection)
+    def fail(connection: sqlite3.Connection, found: int) -> None:
+        convert(connection, found)
         raise error
 
     before = dump(old)
-    with mock.patch.dict(schema.CONVERSIONS, {OLDEST: fail}), pytest.raises(ConfigurationError) as refused:
+    with mock.patch.object(schema, "convert", fail), pytest.raises(ConfigurationError) as refused:
         Database(old)
     assert advice in str(refused.value)
     assert f"cannot bring {old} from schema {OLDEST} up to date" in str(refused.value)

@@ -1,12 +1,13 @@
 """Define the journal's tables, and convert files of older programs.
 
-To change a table, change `SCHEMA`, add one to `SCHEMA_VERSION`, and add the conversion from the version before to
-`CONVERSIONS`. A released conversion never changes, and uses no code that may change.
+To change a table, change `SCHEMA`, add one to `SCHEMA_VERSION`, and keep a journal of the version before as
+`tests/server/journal/schema_N.sql`. New tables, indexes and triggers are made in older files too; a change of a table
+that exists already is one of `_CHANGES`, for every schema that has that table. An index that changes gets a new name.
 """
 
 import logging
+import re
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError
@@ -263,7 +264,7 @@ CREATE TRIGGER a_closed_report_never_changes BEFORE UPDATE ON reports WHEN OLD.c
 BEGIN SELECT raise(ABORT, 'a closed report never changes'); END;
 """
 
-_FROM_8 = """
+_WITH_AUTHORS = """
 ALTER TABLE sanctions RENAME TO sanctions_before;
 CREATE TABLE sanctions (
     act TEXT NOT NULL,
@@ -275,154 +276,42 @@ CREATE TABLE sanctions (
     player INTEGER REFERENCES players (id),
     by TEXT NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX sanctions_by_whom ON sanctions (act, whom, coalesce(player, 0));
-CREATE INDEX sanctions_by_end ON sanctions (until_ms) WHERE until_ms IS NOT NULL;
-CREATE INDEX sanctions_of_player ON sanctions (player) WHERE player IS NOT NULL;
 INSERT INTO sanctions SELECT act, whom, shown, reason, since_ms, until_ms, NULL, 'host' FROM sanctions_before
     WHERE whom NOT LIKE 'player:%';
 INSERT INTO sanctions SELECT act, whom, '', reason, since_ms, until_ms, CAST(substr(whom, 8) AS INTEGER), 'host'
     FROM sanctions_before WHERE whom LIKE 'player:%';
 DROP TABLE sanctions_before;
 ALTER TABLE audit ADD COLUMN by TEXT NOT NULL DEFAULT 'host';
-CREATE INDEX audit_by_age ON audit (at_ms);
-CREATE TABLE moderators (
-    name TEXT NOT NULL,
-    name_key TEXT PRIMARY KEY,
-    token_hash BLOB NOT NULL UNIQUE,
-    since_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE reports (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    at_ms INTEGER NOT NULL,
-    reporter INTEGER NOT NULL REFERENCES players (id),
-    reported INTEGER NOT NULL REFERENCES players (id),
-    reason TEXT NOT NULL,
-    text TEXT NOT NULL,
-    match TEXT,
-    lines TEXT NOT NULL,
-    address TEXT NOT NULL,
-    closed_ms INTEGER,
-    closed_by TEXT NOT NULL,
-    note TEXT NOT NULL
-) STRICT;
-CREATE INDEX reports_by_age ON reports (at_ms);
-CREATE INDEX reports_of_player ON reports (reported, at_ms);
-CREATE INDEX reports_open ON reports (reporter, reported) WHERE closed_ms IS NULL;
 """
-
-
-def from_schema_8(connection: sqlite3.Connection) -> None:
-    """Add moderators, reports and the authors of sanctions. Schema 8 was written until 2026-11-22; kept until 0.3."""
-    run(connection, _FROM_8)
-
-
-_FROM_9 = """
-CREATE TABLE blocks (
-    number INTEGER PRIMARY KEY,
-    player INTEGER NOT NULL REFERENCES players (id),
-    other INTEGER REFERENCES players (id),
-    is_block INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX blocks_of_player ON blocks (player, coalesce(other, 0));
-CREATE INDEX blocks_of_other ON blocks (other) WHERE other IS NOT NULL;
+_WITH_WEIGHTS = """
 ALTER TABLE reports ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE reports ADD COLUMN network TEXT NOT NULL DEFAULT '';
-CREATE INDEX reports_by_weight ON reports (weight, number) WHERE closed_ms IS NULL;
-CREATE INDEX reports_of_network ON reports (network) WHERE closed_ms IS NULL;
-CREATE TRIGGER a_closed_report_never_changes BEFORE UPDATE ON reports WHEN OLD.closed_ms IS NOT NULL
-BEGIN SELECT raise(ABORT, 'a closed report never changes'); END;
 """
-
-
-def from_schema_9(connection: sqlite3.Connection) -> None:
-    """Add blocks, and the weight of reports. Schema 9 was written until 2026-11-23; kept until 0.3."""
-    run(connection, _FROM_9)
-
-
-_FROM_10 = """
-DROP TRIGGER an_end_is_counted;
-CREATE TRIGGER an_end_is_counted AFTER UPDATE OF is_over ON matches
-WHEN NEW.is_over AND NOT OLD.is_over AND NEW.reason NOT IN ('abort', 'forfeit')
-BEGIN
-    UPDATE players SET
-        won = won + (NEW.winner IS 0), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 1)
-        WHERE id = NEW.first;
-    UPDATE players SET
-        won = won + (NEW.winner IS 1), drawn = drawn + (NEW.winner IS NULL), lost = lost + (NEW.winner IS 0)
-        WHERE id = NEW.second;
-    INSERT INTO meetings (player, opponent, won, drawn, lost) VALUES
-        (NEW.first, NEW.second, NEW.winner IS 0, NEW.winner IS NULL, NEW.winner IS 1),
-        (NEW.second, NEW.first, NEW.winner IS 1, NEW.winner IS NULL, NEW.winner IS 0)
-        ON CONFLICT DO UPDATE SET won = won + excluded.won, drawn = drawn + excluded.drawn, lost = lost + excluded.lost;
-END;
-CREATE TABLE tournaments (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    opened_ms INTEGER NOT NULL,
-    closed_ms INTEGER
-) STRICT;
-CREATE INDEX open_tournaments ON tournaments (number) WHERE closed_ms IS NULL;
-CREATE TABLE tournament_facts (
-    tournament INTEGER NOT NULL REFERENCES tournaments (number),
-    seq INTEGER NOT NULL,
-    fact BLOB NOT NULL,
-    PRIMARY KEY (tournament, seq)
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER tournament_facts_are_numbered_without_a_gap BEFORE INSERT ON tournament_facts
-WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM tournament_facts WHERE tournament = NEW.tournament)
-BEGIN SELECT raise(ABORT, 'the journal expects another number of this fact'); END;
-CREATE TABLE pairings (
-    match TEXT PRIMARY KEY,
-    tournament INTEGER NOT NULL REFERENCES tournaments (number),
-    round INTEGER NOT NULL,
-    board INTEGER NOT NULL,
-    first INTEGER NOT NULL REFERENCES players (id),
-    second INTEGER NOT NULL REFERENCES players (id),
-    is_over INTEGER NOT NULL DEFAULT 0,
-    winner INTEGER,
-    reason TEXT
-) STRICT, WITHOUT ROWID;
-CREATE INDEX pairings_of_tournament ON pairings (tournament, round);
-CREATE INDEX open_pairings ON pairings (tournament) WHERE NOT is_over;
-CREATE TRIGGER an_end_settles_its_board AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
-BEGIN
-    UPDATE pairings SET is_over = 1, winner = NEW.winner, reason = NEW.reason WHERE match = NEW.id AND NOT is_over;
-END;
-"""
-
-
-def from_schema_10(connection: sqlite3.Connection) -> None:
-    """Add tournaments. Schema 10 was written until 2026-11-24; kept until 0.3."""
-    run(connection, _FROM_10)
-
-
-_FROM_11 = """
-CREATE INDEX pairings_of_first ON pairings (first, tournament);
-CREATE INDEX pairings_of_second ON pairings (second, tournament);
-"""
-
-
-def from_schema_11(connection: sqlite3.Connection) -> None:
-    """Find the tournaments of a player. Schema 11 was written until 2026-11-27; kept until 0.3."""
-    run(connection, _FROM_11)
-
-
-CONVERSIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    8: from_schema_8,
-    9: from_schema_9,
-    10: from_schema_10,
-    11: from_schema_11,
-}
-"""Conversions from each schema to the next one."""
-OLDEST = min(CONVERSIONS)
+_CHANGES = (({8}, _WITH_AUTHORS), ({9}, _WITH_WEIGHTS))
+"""Scripts that change tables which exist already, each with the schemas that need it."""
+_MAY_EXIST = re.compile("^CREATE (TABLE|INDEX|UNIQUE INDEX) ", re.MULTILINE)
+OLDEST = 8
 """The oldest schema that is read. Older ones were written in the two days before it, and by no release."""
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file, or migrate an older file, each step in its own transaction.
+def convert(connection: sqlite3.Connection, found: int) -> None:
+    """Bring an older schema up to date: change what it has, add what it lacks, and make all triggers anew.
 
-    Foreign keys must not be enforced meanwhile: a step may replace a table. Raises `ConfigurationError` if the file is
-    newer, or too old.
+    Schemas 8 to 11 were written from 2026-11-21 to 2026-11-27, and by no release; they are read until 0.3.
+    """
+    for schemas, script in _CHANGES:
+        if found in schemas:
+            run(connection, script)
+    for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {trigger}")
+    run(connection, _MAY_EXIST.sub(r"\g<0>IF NOT EXISTS ", SCHEMA))
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty file, or convert an older file, in one transaction.
+
+    Foreign keys must not be enforced meanwhile: a conversion may replace a table. Raises `ConfigurationError` if the
+    file is newer, or too old.
     """
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found > SCHEMA_VERSION:
@@ -434,24 +323,22 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has schema {found}, which was written before the first release; this program reads schemas"
             f" {OLDEST} to {SCHEMA_VERSION}. Start a build of 2026-11-23 on it once, or choose a folder with --data"
         )
-    if not found:
-        _take(connection, lambda new: run(new, SCHEMA), SCHEMA_VERSION)
-    for version in range(found or SCHEMA_VERSION, SCHEMA_VERSION):
-        _take(connection, CONVERSIONS[version], version + 1)
-        log.warning("brought %s to schema %d", path, version + 1)
-
-
-def _take(connection: sqlite3.Connection, step: Callable[[sqlite3.Connection], None], version: int) -> None:
-    """Take one step to a version, completely or not at all."""
+    if found == SCHEMA_VERSION:
+        return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        step(connection)
-        connection.execute(f"PRAGMA user_version = {version}")
+        if found:
+            convert(connection, found)
+        else:
+            run(connection, SCHEMA)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     except BaseException:  # whatever the reason
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    if found:
+        log.warning("brought %s to schema %d", path, SCHEMA_VERSION)
 
 
 def run(connection: sqlite3.Connection, script: str) -> None:
