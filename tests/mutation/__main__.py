@@ -66,13 +66,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "ttt_net/server/matchmaking/listing.py": ("tests/server/matchmaking/test_listing.py",),
     "ttt_net/server/matchmaking/lobby_feed.py": ("tests/server/matchmaking/test_lobby_feed_machine.py",),
-}
-"""The files and packages that are mutated, each with the tests that have to kill its mutants."""
-SAMPLED: dict[str, tuple[str, ...]] = {
-    "ttt_net/server/admission/connection_limiter.py": (
-        "tests/server/admission/test_connection_limiter.py",
-        "tests/server/admission/test_connection_limiter_machine.py",
-    ),
     "ttt_net/server/matchmaking/matchmaker.py": (
         "tests/server/matchmaking/test_matchmaker_tables.py",
         "tests/server/matchmaking/test_matchmaker.py",
@@ -80,6 +73,13 @@ SAMPLED: dict[str, tuple[str, ...]] = {
         "tests/server/matchmaking/test_eligibility.py",
         "tests/server/test_bounds.py",
         "tests/server/test_matchmaking_machine.py",
+    ),
+}
+"""The files and packages that are mutated, each with the tests that have to kill its mutants."""
+SAMPLED: dict[str, tuple[str, ...]] = {
+    "ttt_net/server/admission/connection_limiter.py": (
+        "tests/server/admission/test_connection_limiter.py",
+        "tests/server/admission/test_connection_limiter_machine.py",
     ),
     "ttt_net/server/rooms/chat.py": (
         "tests/server/rooms/test_chat_tables.py",

@@ -51,6 +51,8 @@ def test_no_more_is_allowed_than_the_burst_and_the_refill(rate: Rate, pauses_ms:
 
 
 @given(RATES, PAUSES_MS)
+@example(Rate(2, 60.0), [0, 0])
+@example(Rate(10, 1.0), [*[0] * 10, 150])
 def test_a_bucket_has_a_token_exactly_if_nobody_has_to_wait_for_one(rate: Rate, pauses_ms: list[int]) -> None:
     bucket, now_ms = Bucket(rate, 0), 0
     for pause_ms in pauses_ms:
@@ -134,6 +136,11 @@ class Jar:
         self.tokens, self.at_ms = (left if left >= 0 else max(left, Fraction(-self.count - 1))), now_ms
         return left >= 0
 
+    def resize(self, count: int, now_ms: int) -> None:
+        left = self.left(now_ms)
+        used = self.count - left
+        self.count, self.tokens, self.at_ms = count, max(count - used, min(Fraction(0), left)), now_ms
+
     def wait_ms(self, now_ms: int, tokens: int = 1) -> int:
         return max(0, ceil((tokens - self.left(now_ms)) * self.period_ms / self.count))
 
@@ -144,11 +151,12 @@ RATED: dict[str, tuple[int, int]] = {
     "writes": (3, 1_000),
     "chats": (1, 7_000),
     "wrong_codes": (2, 3_600_000),
+    "registrations": (3, 60_000),
     "openings": (2, 10_000),
     "bytes": (1_000_000, 86_400_000),
 }
 ACTS: st.SearchStrategy[PlayerAct] = st.sampled_from(["codes", "writes", "chats"])
-ADDRESS_ACTS: st.SearchStrategy[AddressAct] = st.sampled_from(["wrong_codes", "openings"])
+ADDRESS_ACTS: st.SearchStrategy[AddressAct] = st.sampled_from(["wrong_codes", "registrations", "openings"])
 SOMEBODY, SOMEWHERE = st.integers(1, 2), st.sampled_from(["192.0.2.7", "192.0.2.8", None])
 
 
@@ -164,11 +172,18 @@ class Quotas(RuleBasedStateMachine):
         self.real.untold = Counter()
         self.told: Counter[tuple[str, int | str]] = Counter()
         self.jars: dict[tuple[str, int | str], Jar] = {}
+        self.crowds: dict[str, int] = {}
+
+    def count(self, act: str, holder: int | str) -> int:
+        """Return how many tokens a full jar has."""
+        count, _ = RATED[act]
+        crowd = self.crowds.get(holder, 0) if isinstance(holder, str) else 0
+        if isinstance(holder, str) and act in ("codes", "writes", "chats"):
+            return count * max(PER_ADDRESS, crowd)
+        return max(count, {"registrations": 2, "openings": 20}.get(act, 0) * crowd)
 
     def jar(self, act: str, holder: int | str) -> Jar:
-        is_shared = isinstance(holder, str) and act in ("codes", "writes", "chats")
-        count, period_ms = RATED[act]
-        count *= PER_ADDRESS if is_shared else 1
+        count, period_ms = self.count(act, holder), RATED[act][1]
         return self.jars.setdefault((act, holder), Jar(count, period_ms, Fraction(count), self.now_ms))
 
     def take(self, act: str, holder: int | str | None, tokens: int = 1) -> str | None:
@@ -177,13 +192,15 @@ class Quotas(RuleBasedStateMachine):
             return None
         if not self.jar(act, holder).take(self.now_ms, tokens):
             return self.refused(act, holder)
-        if act in ("codes", "writes", "wrong_codes"):
+        if act in ("codes", "writes", "wrong_codes", "registrations"):
             self.told[act, holder] += tokens
         return None
 
     def refused(self, act: str, holder: int | str) -> str:
-        self.wait_ms = self.jar(act, holder).wait_ms(self.now_ms)
-        return f"for one {'player' if isinstance(holder, int) else 'address'} (limits.{act})"
+        jar = self.jar(act, holder)
+        self.wait_ms = jar.wait_ms(self.now_ms)
+        rate = Rate(jar.count, jar.period_ms / 1_000)
+        return f": {rate} for one {'player' if isinstance(holder, int) else 'address'} (limits.{act})"
 
     def looked_at(self, act: str, holder: int | str | None) -> str | None:
         if holder is None or (act, holder) not in self.jars or not self.jar(act, holder).wait_ms(self.now_ms):
@@ -238,6 +255,8 @@ class Quotas(RuleBasedStateMachine):
     @rule(address=SOMEWHERE, events=st.sampled_from([1, 100, 3_000]))
     def write(self, address: str | None, events: int) -> None:
         self.leads_to(self.may_write(address, 250_000), lambda: self.real.may_write(address, is_new=True))
+        if address is not None:
+            self.jar("bytes", address)
         expected = self.may_write(address, 1) or self.take("writes", address)
         self.leads_to(expected, lambda: self.real.write(address, events))
         if expected is None:
@@ -273,6 +292,13 @@ class Quotas(RuleBasedStateMachine):
         is_all = "players_per_address" in names
         self.jars = {key: jar for key, jar in self.jars.items() if not is_all and key[0] not in changed}
 
+    @rule(crowds=st.dictionaries(st.sampled_from(["192.0.2.7", "192.0.2.8"]), st.integers(1, 4)))
+    def crowds_come(self, crowds: dict[str, int]) -> None:
+        self.real.crowds_are(crowds)
+        self.crowds = crowds
+        for (act, holder), jar in self.jars.items():
+            jar.resize(self.count(act, holder), self.now_ms)
+
     @rule(later_ms=st.sampled_from([0, 1, 999, 1_000, 60_000, 3_600_000]))
     def time_passes(self, later_ms: int) -> None:
         self.now_ms += later_ms
@@ -302,6 +328,7 @@ def test_the_wait_for_several_tokens_ends_when_they_are_there() -> None:
     bucket.take(0, 9.5)
     assert [bucket.wait_ms(now_ms, 3) for now_ms in (0, 249, 250)] == [251, 2, 0]
     assert bucket.used(0) == 9.5
+    assert bucket.used(3_600_000) == 0, "a full bucket does not fill further"
 
 
 @pytest.mark.parametrize(

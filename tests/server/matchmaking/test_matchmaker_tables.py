@@ -1,5 +1,6 @@
 """Challenges, seeks and invitations on simulated time: who is told what, up to the last millisecond."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from tests.server.accounts.house import TOKEN, Caller, House
 from ttt_net import messages as wire
 from ttt_net.games import find_game
 from ttt_net.games.notation import write_position
+from ttt_net.pairing.seeks import BANDS, MOST_IN_TURN
 from ttt_net.server.journal.entries import KeepInvitation
 from ttt_net.server.settings.setting import Rate
 
@@ -41,6 +43,7 @@ class Parlour(House):
         self.hub.matchmaker.tick()
         self.loop.run_until(self.loop.time() + 0.01, 1_000_000)
         self.deliver()
+        assert self.loop.errors == []
 
 
 @pytest.fixture
@@ -450,6 +453,7 @@ def test_nothing_is_suggested_to_one_who_has_just_left(parlour: Parlour) -> None
         ({}, {"bot": "alpha", "level": 2}, "", None),
         ({}, {"bot": "alpha", "level": 2}, "level", "not_welcome"),
         ({}, {"bot": "alpha", "level": 3}, "level", None),
+        ({}, {}, "level for all", None),
     ],
 )
 def test_a_seek_is_accepted_by_a_player_who_may_play_the_other(
@@ -458,8 +462,9 @@ def test_a_seek_is_accepted_by_a_player_who_may_play_the_other(
     parlour = Parlour(max_live_matches=1 if "busy" in prepare else 20)
     ann, bob = parlour.enter(name="Ann", **seeker), parlour.enter(name="Bob", **accepter)
     (cid,) = parlour.people("Cid")
-    level = 3 if prepare == "level" else None
-    parlour.do(ann, wire.SeekRequest(9, games=["qubic"], level=level, opponents="bots" if level else "any"))
+    level = 3 if "level" in prepare else None
+    wish: Any = "bots" if prepare == "level" else "any"
+    parlour.do(ann, wire.SeekRequest(9, games=["qubic"], level=level, opponents=wish))
     seek = parlour.hub.lobby.seeks.of(ann.known_as.player)
     assert seek is not None
     if "busy" in prepare:
@@ -510,3 +515,97 @@ def test_two_of_one_address_are_not_rated_where_the_host_says_so() -> None:
     assert "challenged" in parlour.do(ann, wire.ChallengeRequest(9, "Bob", "connect4", rated=True, or_casual=True))
     (challenged,) = [each for each in bob.heard if isinstance(each, wire.Challenged)]
     assert not challenged.rated
+
+
+@pytest.mark.parametrize("by", ["Ann", "Bob"])
+def test_nobody_challenges_or_is_challenged_by_one_who_is_blocked(parlour: Parlour, by: str) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    blocker, other = (ann, "Bob") if by == "Ann" else (bob, "Ann")
+    parlour.ask(blocker, wire.BlockRequest(9, other, on=True))
+    parlour.deliver()
+    blocker.heard.clear()
+    assert parlour.do(ann, wire.ChallengeRequest(9, "Bob")) == ["blocked" if by == "Ann" else "not_welcome"]
+    assert bob.take() == []
+
+
+@pytest.mark.parametrize(("most", "accepted"), [(1, 1), (2, 2), (3, 3)])
+@pytest.mark.parametrize("act", ["challenge", "invite"])
+def test_so_many_challenges_and_invitations_a_player_may_make(act: str, most: int, accepted: int) -> None:
+    parlour = Parlour(challenges=Rate(most, 3_600.0))
+    (ann, *_) = parlour.people("Ann", "P1", "P2", "P3", "P4")
+    for number in range(1, 5):
+        asked = wire.ChallengeRequest(9, f"P{number}") if act == "challenge" else wire.InviteRequest(9, "qubic")
+        parlour.ask(ann, asked)
+        parlour.deliver()
+        assert ann.take()[0] == ("ok" if number <= accepted else "too_fast")
+
+
+@pytest.mark.parametrize(("live", "answer"), [(0, ["ok", "invitationreply"]), (1, ["too_many_matches"])])
+def test_one_whose_matches_are_too_many_invites_nobody(live: int, answer: list[str]) -> None:
+    parlour = Parlour(max_live_matches=1)
+    ann, bob, _ = parlour.people("Ann", "Bob", "Cid")
+    begin(parlour, *(ann, bob)[: 2 * live])
+    parlour.ask(ann, wire.InviteRequest(9, "qubic"))
+    parlour.deliver()
+    assert ann.take() == answer
+
+
+def begin(parlour: Parlour, *two: Caller) -> None:
+    """Let two people play, if there are any."""
+    if two:
+        parlour.do(two[0], wire.ChallengeRequest(9, two[1].known_as.info.name))
+        parlour.do(two[1], wire.AnswerRequest(9, two[1].numbers()[-1], True))
+        parlour.deliver()
+        for link in two:
+            assert "snapshot" in link.take()
+
+
+@pytest.mark.parametrize("busy", ["nobody", "guest", "host"])
+def test_a_guest_joins_if_both_may_play_one_more_match(busy: str) -> None:
+    parlour = Parlour(max_live_matches=1)
+    ann, bob, cid = parlour.people("Ann", "Bob", "Cid")
+    code = invitation(parlour, ann)
+    begin(parlour, *{"nobody": (), "guest": (bob, cid), "host": (ann, cid)}[busy])
+    assert parlour.do(bob, wire.JoinRequest(9, code)) == (["ok"] if busy == "nobody" else ["too_many_matches"])
+
+
+def test_invitations_are_counted_as_bytes_of_the_journal() -> None:
+    parlour = Parlour(daily_mb=1, unmetered=())
+    ann, bob = parlour.people("Ann", "Bob")
+    counted, untold = [], Counter[tuple[str, int | str]]()
+    parlour.services.rate_limiter.untold = untold
+    for link in (ann, bob, ann):
+        invitation(parlour, link)
+        counted.append([untold["bytes", each.known_as.connection.metered_as or ""] for each in (ann, bob)])
+    assert counted == [[500, 0], [500, 500], [1_000, 500]]
+
+
+@pytest.mark.parametrize(("age_ms", "is_kept"), [(3_599_999, True), (3_600_000, False), (3_600_001, False)])
+def test_an_invitation_is_forgotten_after_an_hour(parlour: Parlour, age_ms: int, is_kept: bool) -> None:
+    (ann,) = parlour.people("Ann")
+    code = invitation(parlour, ann)
+    parlour.later(age_ms)
+    if is_kept:
+        assert parlour.hub.lobby.offered(code).by == ann.known_as.player
+    else:
+        with pytest.raises(KeyError):
+            parlour.hub.lobby.offered(code)
+
+
+@pytest.mark.parametrize("crowd", [MOST_IN_TURN - 1, MOST_IN_TURN, MOST_IN_TURN + 1, 2 * MOST_IN_TURN + 1])
+def test_all_of_a_crowd_are_looked_at_after_one_tick(parlour: Parlour, crowd: int) -> None:
+    for link in parlour.people(*(f"P{number}" for number in range(crowd))):
+        parlour.do(link, wire.SeekRequest(9, games=["qubic"], min_rating=3_900))
+    parlour.now_ms += BANDS[1][0]
+    parlour.hub.matchmaker.tick()
+    assert parlour.hub.lobby.seeks.is_behind(parlour.now_ms) == (crowd > MOST_IN_TURN)
+    parlour.loop.run_until(parlour.loop.time() + 0.01, 1_000_000)
+    assert not parlour.hub.lobby.seeks.is_behind(parlour.now_ms)
+
+
+def test_people_who_are_held_back_from_a_bot_are_looked_at_once_for_each_time(parlour: Parlour) -> None:
+    ann, bob = parlour.people("Ann", "Bob")
+    held_back = parlour.services.players.bot_places.held_back
+    held_back.update(dict.fromkeys((ann.known_as.player, bob.known_as.player)))
+    parlour.hub.matchmaker.tick()
+    assert held_back == {}

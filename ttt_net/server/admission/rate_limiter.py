@@ -2,6 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping
+from itertools import product
 from typing import get_args
 
 from ttt_net.errors import Code, Refusal
@@ -9,6 +10,7 @@ from ttt_net.server.settings.configuration import AddressAct, Limits, PlayerAct
 from ttt_net.server.settings.setting import Rate
 
 _OF_ADDRESSES = frozenset(get_args(AddressAct))
+_ALL_ACTS = (*get_args(PlayerAct), *get_args(AddressAct))
 _OF_CROWDS = {"registrations": 2, "openings": 20}
 """How often each player of a crowd may do what is limited for addresses: a page opens up to six connections."""
 TOLD = frozenset(
@@ -89,19 +91,19 @@ class RateLimiter:
         self._limits = limits
         self._now_ms = now_ms
         self._most = most
-        self._buckets: OrderedDict[tuple[str, int | str], Bucket] = OrderedDict()
+        self._buckets: OrderedDict[tuple[str, int | str | None], Bucket] = OrderedDict()
         self._crowds: dict[str, int] = {}
         self.untold: Counter[tuple[str, int | str]] | None = None
         """Used amounts of `TOLD` limits, by player or address, for the other nodes; None without a cluster."""
 
     def crowds_are(self, crowds: Mapping[str, int]) -> None:
         """Raise the limits of these addresses to those of so many players, where the usual ones are lower."""
-        changed = {each for each in {*crowds, *self._crowds} if crowds.get(each) != self._crowds.get(each)}
-        if changed:
-            self._crowds = dict(crowds)
-            for (act, holder), bucket in self._buckets.items():
-                if holder in changed:
-                    bucket.resize(self._rate(act, holder), self._now_ms())
+        changed = crowds.items() ^ self._crowds.items()
+        self._crowds = dict(crowds)
+        for (address, _), act in product(changed, _ALL_ACTS):
+            bucket = self._buckets.get((act, address))
+            if bucket is not None:
+                bucket.resize(self._rate(act, address), self._now_ms())
 
     def crowd_of(self, address: str) -> int:
         """Return how many players of an address the limits have to suffice for; 0: the usual limits apply."""
@@ -135,8 +137,7 @@ class RateLimiter:
 
     def check_share(self, act: PlayerAct, address: str | None) -> None:
         """Reject what the next `share` would reject, without counting."""
-        if address is not None:
-            self._check(act, address, "for one address")
+        self._check(act, address, "for one address")
 
     def spend_of_address(self, act: AddressAct, address: str | None) -> None:
         """Count one act of an address."""
@@ -145,12 +146,11 @@ class RateLimiter:
 
     def check_of_address(self, act: AddressAct, address: str | None) -> None:
         """Reject what the next `spend_of_address` would reject, without counting."""
-        if address is not None:
-            self._check(act, address, "for one address")
+        self._check(act, address, "for one address")
 
     def may_write(self, address: str | None, *, is_new: bool = False) -> None:
         """Reject events, or with `is_new` matches, of an address that has used up its journal bytes of the day."""
-        bucket = None if address is None else self._buckets.get(("bytes", address))
+        bucket = self._buckets.get(("bytes", address))
         if bucket is None:
             return
         least = self._limits.daily_mb * _MB * _KEPT_FOR_MOVES if is_new else 1.0
@@ -207,11 +207,11 @@ class RateLimiter:
         """Return the number of buckets."""
         return len(self._buckets)
 
-    def _check(self, act: str, holder: int | str, whose: str) -> None:
+    def _check(self, act: str, holder: int | str | None, whose: str) -> None:
         bucket = self._buckets.get((act, holder))
         wait_ms = bucket.wait_ms(self._now_ms()) if bucket else 0
         if wait_ms:
-            raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
+            raise _too_many(act, self._rate(act, holder), whose, wait_ms)
 
     def _take(self, act: str, holder: int | str, whose: str, times: int = 1) -> None:
         wait_ms = self._bucket(act, holder).take(self._now_ms(), times)
@@ -220,7 +220,7 @@ class RateLimiter:
         if self.untold is not None and act in TOLD:
             self.untold[act, holder] += times
 
-    def _rate(self, act: str, holder: int | str) -> Rate:
+    def _rate(self, act: str, holder: int | str | None) -> Rate:
         """Return the rate of a player, or of all players of an address together."""
         if act == "bytes":
             return Rate(self._limits.daily_mb * _MB, _DAY_S)

@@ -164,8 +164,7 @@ class Matchmaker:
         if self._lobby.seeks.of(seek.player) is not seek:
             return
         session = self._services.players.get(seek.player)
-        bots = self._listing.bots_for(seek) if session else []
-        if session and bots:
+        if session and (bots := self._listing.bots_for(seek)):
             session.tell(wire.Suggestion(bots))
 
     def seek_again(self, session: Session, request: wire.SeekRequest) -> None:
