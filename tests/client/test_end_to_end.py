@@ -130,19 +130,17 @@ def test_a_client_without_input_says_that_its_match_stays(
 def test_a_server_that_goes_is_waited_for_and_the_games_go_on(
     real_server: RealServer, start: Start, is_killed: bool
 ) -> None:
-    bots = [
-        start(
-            real_server.address,
-            *("--bot", name, "--games", "2", "--json", "--game", "connect4", "--move-time", "60"),
-        )
-        for name in ("tactics", "random")
-    ]
-    before = heard_until(bots[0], '"played"')
+    how = ("--games", "2", "--json", "--game", "connect4", "--move-time", "60")
+    other = seated(start, real_server, "random", *how)
+    other.send_signal(signal.SIGSTOP)  # no match is over before the server goes
+    bot = start(real_server.address, "--bot", "tactics", *how)
+    before = heard_until(bot, '"snapshot"')
     real_server.end(is_killed=is_killed)
+    other.send_signal(signal.SIGCONT)
     real_server.start()
-    code, rest, err = ended(bots[0])
+    code, rest, err = ended(bot)
     assert (code, err) == (0, "")
-    assert ended(bots[1])[0] == 0
+    assert ended(other)[0] == 0
     heard = messages(before + rest)
     assert heard[-1]["games"] == 2
     assert sum(message["type"] == "welcome" for message in heard) >= 2, "it came back"

@@ -168,7 +168,9 @@ async def test_sixty_four_questions_of_one_address_delay_nobody(tmp_path: Path) 
     async with running(tmp_path, Limits(unmetered=(), api_requests=Limits().messages)) as server:
         with server.busy_reader():
             peers = [await server.raw() for _ in range(66)]
-            for peer in peers:
+            for number, peer in enumerate(peers):
+                if number == 65:
+                    await until(lambda: server.hub.services.archive.waiting == 65)
                 await peer.send(b"GET /api/matches HTTP/1.1\r\nHost: a\r\n\r\n")
             assert await peers[-1].status() == 503
         assert await peers[0].status() == 200

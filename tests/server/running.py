@@ -48,7 +48,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.offset_ms = 0
-        self._steady_ms = ServerClock().play_ms
+        self._steady_ms = self._running_ms = ServerClock().play_ms
 
     def __call__(self) -> int:
         return self._steady_ms() + self.offset_ms
@@ -56,6 +56,11 @@ class Clock:
     def stand_still(self) -> None:
         now_ms = self._steady_ms()
         self._steady_ms = lambda: now_ms
+
+    def go_on(self) -> None:
+        """Run again, from where it stood."""
+        behind_ms = self._running_ms() - self._steady_ms()
+        self._steady_ms = lambda: self._running_ms() - behind_ms
 
 
 class Server:

@@ -114,9 +114,11 @@ async def test_two_hellos_with_one_token_at_once_leave_one_session(tmp_path: Pat
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
         rivals = [await server.connect() for _ in range(5)]
+        asked = server.hub.metrics.requests
         with server.stopped_disk():
-            for rival in rivals:
+            for number, rival in enumerate(rivals, 1):
                 await rival.say("hello", protocols=[1], token=ann.token)
+                await until(lambda number=number: server.hub.metrics.requests == asked + number)  # type: ignore[misc]
         for replaced in (ann, *rivals[:-1]):
             assert await replaced.close_code() == 4001
         await rivals[-1].ok("ping")

@@ -139,7 +139,10 @@ def test_the_terminal_rings_when_it_is_our_turn_and_nobody_looks(real_server: Re
     ann.shows("Looking for a person")
     bob = open_terminal(real_server.address, "--name", "Bob")
     first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
-    second.press("\x1b[O")
+    second.press("\x1b[O", "?")
+    second.shows("How to play Tic-tac-toe")  # so it has read that nobody looks
+    second.press("\x1b")
+    second.comes_to(lambda picture: "to move" in picture, "the board again")
     first.press("5")
     second.comes_to(may_move, "the first move")
     assert b"\x1b]2;* your turn - ttt_net\x07\x07" in second.raw

@@ -208,6 +208,7 @@ async def test_bytes_of_answers_have_a_price(tmp_path: Path) -> None:
         peer = await server.raw()
         await until(lambda: len(server.connections) == 1)
         connection = next(iter(server.connections))
+        server.clock.stand_still()  # what is used comes back with time
         await peer.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         head = await peer.read_head()
         size = next(int(line.split()[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length"))

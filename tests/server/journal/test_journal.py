@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -57,7 +56,11 @@ async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction
         for match in matches:
             await journal.append(started(match), seats=(1, 2))
     async with running(tmp_path / "journal") as ledger:
-        trace = partial(list.append, run)
+
+        def trace(statement: str) -> None:
+            if not statement.startswith("PRAGMA"):  # the log is emptied of what was deleted when nothing waits
+                run.append(statement)
+
         await on_disk(ledger, lambda connection: connection.set_trace_callback(trace))
         run.clear()
         asking = Journal(ledger)

@@ -388,11 +388,13 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
 ) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
+        server.clock.stand_still()
         await first.play(match, (first, 4), (second, 0))
         await server.execute("PRAGMA query_only = ON")
         assert await first.refused("play", match=match, ply=2, move=8) == "storage"
-        failures = server.ledger.health().failures
-        await until(lambda: server.ledger.health().failures > failures)
+        failures = server.ledger.database.failures
+        server.clock.go_on()
+        await until(lambda: server.ledger.database.failures > failures)
         await server.execute("PRAGMA query_only = OFF")
         ended = await second.hear("ended", match=match)
         assert (ended["winner"], ended["reason"]) == (1, "time")
