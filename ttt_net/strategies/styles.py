@@ -1,4 +1,4 @@
-"""Five characters that play games of lines, each with a style of its own.
+"""Five strategies that play games of lines, each with a style of its own.
 
 They see what a careful person sees: wins, threats, and two threats at once. Among the moves that this leaves, each
 plays what draws its eye (`attention.py`). Statistics of their moves tell them apart; docs/strategies.md has them.
@@ -15,7 +15,7 @@ from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, require_playable
 
 _CHOOSINESS = 4.0
-"""How much more a character prefers what it likes than people do."""
+"""How much more a styled player prefers what it likes than people do."""
 
 
 class StyledPlayer:

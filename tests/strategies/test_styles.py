@@ -1,4 +1,4 @@
-"""The style of each character, by statistics of its moves against a player of level 4."""
+"""Each style, by statistics of its moves against a player of level 4."""
 
 import random
 from functools import cache
@@ -13,13 +13,13 @@ from ttt_net.games.geometry import lines_through
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
 from ttt_net.strategies.attention import distance_between, opposite
-from ttt_net.strategies.characters import STYLES
 from ttt_net.strategies.heuristic import own_and_other
 from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.styles import STYLES
 
 MATCHES = 6
 SIGNS = {"attacker": "attack", "blocker": "block", "trapper": "cross", "copycat": "copied", "explorer": "far"}
-"""By which statistic each character stands out."""
+"""By which statistic each style stands out."""
 
 
 class Habits(NamedTuple):
@@ -55,14 +55,14 @@ def is_free(game: LineGame, state: LineState) -> bool:
 
 @cache
 def habits(name: str, who: str) -> Habits:
-    """The mean of all free moves of a character in some matches."""
+    """The mean of all free moves of a style in some matches."""
     game, found = line_game(name), list[Habits]()
-    character, other = find_strategy(who, seed=1), find_strategy("alphabeta", seed=2, level=4)
+    styled, other = find_strategy(who, seed=1), find_strategy("alphabeta", seed=2, level=4)
     for number in range(MATCHES):
         state, last = game.initial, None
         while not game.is_terminal(state):
             if game.to_move(state) == number % 2:
-                move = character(game, state, Limit(nodes=500)).move
+                move = styled(game, state, Limit(nodes=500)).move
                 if last is not None and is_free(game, state):
                     found.append(habit(game, state, move, last))
             else:
@@ -73,7 +73,7 @@ def habits(name: str, who: str) -> Habits:
 
 @pytest.mark.parametrize("name", ["gomoku", "qubic"])
 @pytest.mark.parametrize("who", STYLES)
-def test_each_character_stands_out_by_its_own_habit(name: str, who: str) -> None:
+def test_each_style_stands_out_by_its_own_habit(name: str, who: str) -> None:
     sign = SIGNS[who]
     by_name = {each: getattr(habits(name, each), sign) for each in STYLES}
     others = [value for each, value in by_name.items() if each != who]
@@ -82,7 +82,7 @@ def test_each_character_stands_out_by_its_own_habit(name: str, who: str) -> None
 
 
 @pytest.mark.parametrize("who", STYLES)
-def test_a_character_misses_no_win_and_stops_a_threat_in_sight(who: str) -> None:
+def test_a_styled_player_misses_no_win_and_stops_a_threat_in_sight(who: str) -> None:
     game = line_game("gomoku")
     for names, cells in (("f8 a1 g8 a3 h8 a5 i8 a7", {"e8", "j8"}), ("a1 f8 a3 g8 a5 h8 e8 i8", {"j8"})):
         state = after_names(game, names)
@@ -91,7 +91,7 @@ def test_a_character_misses_no_win_and_stops_a_threat_in_sight(who: str) -> None
             assert game.move_names[move] in cells
 
 
-def test_characters_play_games_of_lines_only_and_at_any_level() -> None:
+def test_styled_players_play_games_of_lines_only_and_at_any_level() -> None:
     attacker = find_strategy("attacker", seed=1)
     assert attacker.objection(find_game("ultimate"))
     assert attacker.objection(find_game("gomoku+swap")) is None
@@ -105,5 +105,5 @@ def test_characters_play_games_of_lines_only_and_at_any_level() -> None:
 
 if __name__ == "__main__":
     for each in ("gomoku", "qubic"):
-        for character in STYLES:
-            print(each, character, *(f"{value:.2f}" for value in habits(each, character)))
+        for style in STYLES:
+            print(each, style, *(f"{value:.2f}" for value in habits(each, style)))
