@@ -74,17 +74,13 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/test_bounds.py",
         "tests/server/test_matchmaking_machine.py",
     ),
+    "ttt_net/server/rooms/chat.py": ("tests/server/rooms/test_chat_tables.py",),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""
 SAMPLED: dict[str, tuple[str, ...]] = {
     "ttt_net/server/admission/connection_limiter.py": (
         "tests/server/admission/test_connection_limiter.py",
         "tests/server/admission/test_connection_limiter_machine.py",
-    ),
-    "ttt_net/server/rooms/chat.py": (
-        "tests/server/rooms/test_chat_tables.py",
-        "tests/server/rooms/test_blocks.py",
-        "tests/server/test_bounds.py",
     ),
     "ttt_net/sdk/identity.py": ("tests/sdk/test_identity.py",),
     "ttt_net/sdk/trust.py": ("tests/sdk/test_trust.py",),

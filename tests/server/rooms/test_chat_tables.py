@@ -1,5 +1,7 @@
 """Chat, mutes and reports over a hub without sockets: who hears whom, and what is written."""
 
+from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
@@ -17,8 +19,8 @@ OFTEN = dict.fromkeys(("matches", "challenges", "chats", "blocks", "reports"), R
 class Hall(House):
     """Ann and Bob play, Eve and Fay watch, and Gus is elsewhere in the hall."""
 
-    def __init__(self, **limits: Any) -> None:
-        super().__init__(**{**OFTEN, **limits})
+    def __init__(self, words: Path | None = None, **limits: Any) -> None:
+        super().__init__(words, **{**OFTEN, **limits})
         places = ("192.0.1.7", "192.0.5.7", "192.0.3.7", "192.0.4.7", "192.0.6.7")
         names = ("Ann", "Bob", "Eve", "Fay", "Gus")
         links = [self.hello(self.caller(place), name=name) for place, name in zip(places, names, strict=True)]
@@ -59,6 +61,12 @@ class Hall(House):
                 told[link.known_as.info.name] = texts
             link.heard.clear()
         return told
+
+    def answer(self, link: Caller) -> list[str]:
+        """Return `ok` or the codes of refusals since the last call."""
+        told, link.heard = link.heard, []
+        answers = [each for each in told if isinstance(each, wire.Ok | wire.Refused)]
+        return ["ok" if isinstance(each, wire.Ok) else str(each.code) for each in answers]
 
     def reports(self) -> list[FileReport]:
         return [entry for entry in self.ledger.entries if isinstance(entry, FileReport)]
@@ -252,3 +260,98 @@ def test_a_player_in_a_seat_is_muted_by_those_who_hear_the_match(hall: Hall, act
     bob = hall.bob.known_as.player
     is_block = act is wire.BlockRequest
     assert [link.known_as.blocks for link in hall.links] == [{bob: is_block}, {}, {bob: is_block}, {}, {}]
+
+
+@pytest.mark.parametrize(
+    ("act", "name", "on", "is_between"),
+    [
+        (wire.BlockRequest, "Bob", True, True),
+        (wire.BlockRequest, "Bob", False, False),
+        (wire.MuteRequest, "Bob", True, False),
+        (wire.MuteRequest, "Bob", False, False),
+        (wire.MuteRequest, None, True, False),
+        (wire.MuteRequest, None, False, False),
+    ],
+)
+@pytest.mark.parametrize("is_written", [True, False])
+def test_two_players_are_apart_from_the_moment_one_asks_for_a_block(
+    hall: Hall, act: Any, name: str | None, on: bool, is_between: bool, is_written: bool
+) -> None:
+    ann, bob = hall.ann.known_as.player, hall.bob.known_as.player
+    pair = ann, bob if name else None
+    parted: list[tuple[int, int | None]] = []
+    hall.hub.chat.parted = lambda player, other: parted.append((player, other))
+    if not is_written:
+        hall.ledger.database.connection.execute("ALTER TABLE blocks RENAME TO gone")
+    for asked in (1, 2):
+        hall.ask(hall.ann, act(9, name, on))
+        assert hall.services.players.blocking == (Counter({pair: asked}) if is_between else Counter())
+        assert parted == [pair] * (asked if is_between else 0)
+    assert hall.answer(hall.ann) == []
+    hall.settle()
+    assert hall.answer(hall.ann) == ["ok" if is_written else "storage"] * 2
+    assert hall.services.players.blocking == Counter()
+    assert parted == [pair] * (4 if is_between else 2)
+    blocks = {} if not (on and is_written) else {bob if name else None: act is wire.BlockRequest}
+    assert hall.ann.known_as.blocks == blocks
+
+
+def test_a_player_who_is_away_is_blocked_by_name(hall: Hall) -> None:
+    bob = hall.bob.known_as.player
+    hall.leave(hall.bob)
+    for name, answer in (("bob", "ok"), ("Nobody", "unknown_player"), ("Ann", "bad_message")):
+        hall.ask(hall.ann, wire.BlockRequest(9, name, True))
+        hall.settle()
+        assert hall.answer(hall.ann) == [answer]
+    assert hall.ann.known_as.blocks == {bob: True}
+
+
+def test_a_list_of_blocks_that_another_node_changed_is_used_where_its_player_is(hall: Hall) -> None:
+    parted: list[tuple[int, int | None]] = []
+    hall.hub.chat.parted = lambda player, other: parted.append((player, other))
+    ann, bob = hall.ann.known_as.player, hall.bob.known_as.player
+    hall.hub.chat.blocks_changed(ann, bob, {bob: True})
+    hall.hub.chat.blocks_changed(999, bob, {bob: True})
+    assert hall.ann.known_as.blocks == {bob: True}
+    assert parted == [(ann, bob), (999, bob)]
+
+
+@pytest.mark.parametrize(("kind", "act"), [("reports", wire.ReportRequest), ("blocks", wire.BlockRequest)])
+def test_a_player_reports_and_blocks_at_a_limited_rate(kind: str, act: Any) -> None:
+    limits: Any = {kind: Rate(2, 60.0)}
+    hall, told = Hall(**limits), []
+    for name in ("Bob", "Eve", "Fay"):
+        hall.ask(hall.ann, act(9, name, *([True] if act is wire.BlockRequest else [])))
+        hall.settle()
+        told += [each for each in hall.ann.heard if isinstance(each, wire.Ok | wire.Refused)]
+        hall.ann.heard.clear()
+    assert [isinstance(each, wire.Ok) for each in told] == [True, True, False]
+    assert isinstance(told[-1], wire.Refused)
+    assert told[-1].message.endswith(f"(limits.{kind})")
+
+
+def test_players_talk_while_their_match_is_read_again(hall: Hall) -> None:
+    hall.ledger.database.connection.execute("PRAGMA query_only = ON")
+    for link, side in ((hall.ann, hall.side), (hall.bob, hall.other_side)):
+        if side == 0:
+            hall.ask(link, wire.PlayRequest(9, hall.match, 0, 4))
+    hall.deliver()
+    assert hall.hub.registry.rooms[hall.match].match is None
+    assert hall.say(hall.ann) is None
+
+
+def test_a_report_has_no_address_of_a_player_who_is_away_or_whose_address_is_unknown(hall: Hall) -> None:
+    hall.leave(hall.fay)
+    hall.eve.address = ""
+    for name in ("Fay", "Eve"):
+        hall.ask(hall.ann, wire.ReportRequest(9, name))
+        hall.settle()
+        assert hall.answer(hall.ann) == ["ok"]
+        assert hall.reports()[-1].address == ""
+
+
+def test_words_that_the_host_does_not_want_are_not_said_and_phrases_are(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("badger\nhello\n")
+    hall = Hall(tmp_path / "words")
+    assert [hall.say(hall.ann, text) for text in ("a badger", "hi")] == ["filtered", None]
+    assert hall.say(hall.ann, None, "hello") is None

@@ -134,23 +134,20 @@ class Chat:
             if other == session.player:
                 session.refuse(request.id, Refusal(Code.BAD_MESSAGE, f"you cannot {act} yourself"))
                 return
-            pair = None
-            if act == "block" and request.on and other is not None:  # no match begins while this is written
-                pair = session.player, other
-                players.blocking[pair] += 1
-                self.parted(*pair)
-
-            def written() -> None:
-                if pair is not None:
-                    players.blocking -= Counter((pair,))
+            apart: Counter[tuple[PlayerId, PlayerId]] = Counter()
+            if act == "block" and request.on:
+                assert other is not None, "only a mute is of everybody"
+                apart[session.player, other] = 1
+                players.blocking += apart  # no match begins while this is written
+                self.parted(session.player, other)
 
             def done(blocks: Blocks) -> None:
-                written()
+                players.blocking -= apart
                 session.ok(request.id)
                 self.blocks_changed(session.player, other, blocks)
 
             def failed(refusal: Refusal) -> None:
-                written()
+                players.blocking -= apart
                 session.refuse(request.id, refusal)
                 self.parted(session.player, other)
 
@@ -235,12 +232,9 @@ class Chat:
 def player_in_seat(rooms: Mapping[str, MatchRoom], session: Session, match: str | None, side: int) -> PlayerId:
     """Return the player of a seat in a match that the session receives. Raises `Refusal` if it does not receive it."""
     room = rooms.get(match) if match is not None else None
-    if (
-        room is None
-        or room.seats.players is None
-        or not (room.audience.plays(session) or room.audience.watches(session))
-    ):
+    if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
         raise Refusal(Code.NOT_WATCHING, "a seat goes with a match that you hear; name the player instead")
+    assert room.seats.players is not None, "nobody hears a match that has not been read"
     return room.seats.players[side]
 
 
@@ -250,9 +244,11 @@ def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:
 
 def _text(request: wire.ChatRequest, words: FilteredWords) -> str:
     """Return the cleaned text. Raises `Refusal` if it is empty."""
-    text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
+    if request.phrase is not None:
+        return PHRASES[request.phrase]
+    assert request.text is not None, "either a text or a phrase is said"
+    text = clean(request.text, MAX_CELLS)
     if not text:
         raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")
-    if request.phrase is None:
-        words.check_text(text)
+    words.check_text(text)
     return text
