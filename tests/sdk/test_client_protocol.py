@@ -1,12 +1,12 @@
 """A connection without a socket: bytes and times go in, bytes and events come out."""
 
 from socket import gaierror
-from ssl import SSLError
+from ssl import SSLCertVerificationError, SSLError
 
 import pytest
 from websockets.datastructures import Headers
 from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
-from websockets.frames import Frame, Opcode
+from websockets.frames import Close, Frame, Opcode
 from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
@@ -17,8 +17,10 @@ from ttt_net.messages import (
     AnyRequest,
     AnyServerMessage,
     HelloRequest,
+    Notice,
     PingRequest,
     Refused,
+    RenameRequest,
     ResumeRequest,
     Snapshot,
     Welcome,
@@ -33,12 +35,16 @@ from ttt_net.sdk.client_protocol import (
     PONG_TIMEOUT_MS,
     WELCOME_TIMEOUT_MS,
     ClientProtocol,
+    Disconnect,
     FrameReceived,
     ProtocolEvent,
     TokenIssued,
+    closed_by,
+    distrusted,
     unreachable,
 )
 from ttt_net.sdk.client_session import ClientSession
+from ttt_net.sdk.received import Answered, Farewell, Garbled, Parting
 
 
 class Wire:
@@ -292,3 +298,231 @@ def test_a_visitor_takes_up_no_match() -> None:
     (hello,) = guest.heard()
     assert isinstance(hello, HelloRequest)
     assert (hello.name, hello.token) == (None, None)
+
+
+@pytest.mark.parametrize("closing", Closing)
+def test_each_close_code_has_its_reason_and_its_advice(closing: Closing) -> None:
+    assert closed_by(Close(closing, "")) == Disconnect(closing.meaning, closing.advice)
+    assert closed_by(Close(closing, "because\x1b.")) == Disconnect("because", closing.advice)
+
+
+def test_a_close_code_that_is_not_ours_is_named_and_the_client_comes_back() -> None:
+    for code in (1001, 4999):
+        found = closed_by(Close(code, "anything"))
+        assert found == Disconnect(f"the server closed the connection with code {code}", Advice.RETRY)
+
+
+def test_the_farewell_says_why_the_client_does_not_come_back() -> None:
+    kicked = closed_by(Close(Closing.KICKED, "swears"))
+    assert kicked.farewell == Farewell(Parting.GIVEN_UP, "The server closed the connection: swears.")
+    assert BROKEN.farewell == Farewell(Parting.UNREACHABLE, "the connection broke")
+    assert distrusted("no").farewell == Farewell(Parting.DISTRUSTED, "no")
+    assert distrusted("no").is_foreign
+
+
+def test_a_certificate_that_is_not_good_is_no_matter_of_the_network() -> None:
+    error = SSLCertVerificationError()
+    error.verify_message = "it has\x1b expired"
+    sentence = (
+        "its certificate is not good (it has expired); if its host gave you its fingerprint, add it "
+        "with --tls-fingerprint"
+    )
+    assert unreachable(error) == distrusted(sentence)
+
+
+def test_only_the_pong_of_the_ping_that_waits_measures_the_round_trip() -> None:
+    wire = Wire().welcomed()
+    for data in (b"0", b"1", b""):
+        wire.server.send_pong(data)
+    wire.deliver(50)
+    assert wire.client.latency_ms is None, "nobody has asked yet"
+    wire.client.tick(PING_INTERVAL_MS)
+    wire.server.send_pong(b"7")
+    wire.deliver(PING_INTERVAL_MS + 5)
+    assert wire.client.latency_ms is None
+    wire.heard()
+    wire.deliver(PING_INTERVAL_MS + 40)
+    wire.server.send_pong(b"1")
+    wire.deliver(PING_INTERVAL_MS + 500)
+    assert wire.client.latency_ms == 40
+
+
+@pytest.mark.parametrize(
+    ("has_elsewhere", "matches", "every_ms"),
+    [(False, (), PING_INTERVAL_MS), (True, (), PING_INTERVAL_MS), (False, ("m1",), PING_INTERVAL_MS),
+     (True, ("m1",), HURRIED.ping_every_ms)],
+)  # fmt: skip
+def test_pings_come_in_their_rhythm(has_elsewhere: bool, matches: tuple[str, ...], every_ms: int) -> None:
+    wire = Wire()
+    wire.client.has_elsewhere = has_elsewhere
+    wire.welcomed(*matches, now_ms=100)
+    for _ in matches:
+        wire.tell(snapshot(), now_ms=100)
+    at_ms = 100 + PING_INTERVAL_MS
+    for number in range(1, 4):
+        assert wire.client.next_tick_ms == at_ms
+        wire.client.tick(at_ms - 1)
+        wire.heard()
+        assert len(wire.pings) == number - 1
+        wire.client.tick(at_ms)
+        wire.heard()
+        assert len(wire.pings) == number
+        wire.deliver(at_ms)
+        at_ms += every_ms
+
+
+def test_a_server_that_only_talks_is_dropped_in_its_time_and_not_as_after_a_pause() -> None:
+    wire = Wire().welcomed()
+    wire.client.tick(PING_INTERVAL_MS)
+    wire.tell(Notice("hello", None), now_ms=PING_INTERVAL_MS + 2_000)
+    wire.client.tick(PING_INTERVAL_MS + PONG_TIMEOUT_MS + 500)
+    assert wire.client.disconnect is BROKEN
+    still = Wire().welcomed()
+    still.client.tick(PING_INTERVAL_MS)
+    still.client.tick(PING_INTERVAL_MS + PONG_TIMEOUT_MS)
+    assert still.client.disconnect is BROKEN
+
+
+def test_after_a_pause_the_server_is_asked_at_once() -> None:
+    wire = Wire().welcomed()
+    wire.client.tick(60_000)
+    wire.heard()
+    assert wire.pings == [b"1"]
+
+
+def test_a_server_that_says_much_and_no_welcome_is_dropped_in_time() -> None:
+    wire = Wire().opened()
+    wire.tell(Notice("hello", None))
+    wire.client.tick(WELCOME_TIMEOUT_MS)
+    assert wire.client.disconnect is not None
+    assert wire.client.disconnect.reason == "the server did not answer"
+
+
+def test_a_postponed_request_is_repeated_once() -> None:
+    wire = Wire().welcomed()
+    wire.client.say(PingRequest(0))
+    (ping,) = wire.heard()
+    wire.tell(Refused(ping.id, Code.TOO_FAST, "slow down", retry_after_ms=500), now_ms=1_000)
+    wire.client.tick(1_500)
+    assert wire.heard() == [ping]
+    wire.tell(Refused(ping.id, Code.TOO_FAST, "slow down", retry_after_ms=500), now_ms=1_500)
+    wire.client.tick(1_501)
+    assert wire.heard() == [], "the first wait is over, and the second not"
+    wire.client.tick(2_000)
+    assert wire.heard() == [ping]
+
+
+def test_nothing_is_done_after_the_end() -> None:
+    wire = Wire().welcomed()
+    assert not wire.client.awaits_close
+    wire.client.say(RenameRequest(0, "Anna"))
+    (rename,) = wire.heard()
+    wire.events.clear()
+    wire.client.events_received()
+    assert not wire.client.has_events
+    wire.client.close()
+    assert wire.client.has_events
+    (told,) = wire.client.events_received()
+    assert isinstance(told, Answered)
+    assert isinstance(told.answer, Refused)
+    assert (told.request, told.answer.code) == (rename, Code.UNKNOWN_OUTCOME)
+    assert wire.client.disconnect is not None
+    assert wire.client.disconnect.reason == "we left"
+    assert wire.client.awaits_close
+    late = Wire().welcomed()
+    late.server.send_text(encode(snapshot()))
+    wire.client.receive_data(b"".join(late.server.data_to_send()), 0)
+    wire.heard()
+    assert wire.closed_with == Closing.DONE
+    wire.client.tick(PING_INTERVAL_MS)
+    wire.client.say(PingRequest(0))
+    assert wire.client.data_to_send() == []
+    for _ in range(2):
+        wire.client.receive_eof(PING_INTERVAL_MS)
+    assert wire.client.disconnect.reason == "we left"
+    assert wire.client.events_received() == []
+
+
+def test_at_the_end_of_the_stream_our_side_ends_too() -> None:
+    wire = Wire().welcomed()
+    wire.client.data_to_send()
+    for _ in range(2):
+        wire.client.receive_eof(0)
+    assert wire.client.data_to_send()[-1] == b""
+    wire.client.receive_data(b"late", 0)
+    assert wire.client.disconnect is BROKEN
+
+
+def test_nothing_is_said_after_a_close_that_came_with_the_welcome() -> None:
+    wire = Wire().opened()
+    (hello,) = wire.heard()
+    for message in (ok(hello.id), welcome("m1", token="secret")):
+        wire.server.send_text(encode(message))
+    wire.server.send_close(Closing.RESTART)
+    wire.deliver()
+    assert wire.told(Welcome) == [welcome("m1")]
+    assert wire.client.disconnect == closed_by(Close(Closing.RESTART, ""))
+    assert wire.heard() == []
+
+
+def test_a_refusal_that_ends_with_the_stream_is_read() -> None:
+    wire = Wire()
+    wire.client.receive_data(b"HTTP/1.1 503 Full\r\nContent-Type: text/plain\r\n\r\ncome back", 0)
+    assert wire.client.disconnect is None
+    wire.client.receive_eof(0)
+    assert wire.client.disconnect is not None
+    assert wire.client.disconnect.reason == "come back"
+
+
+def test_a_rejected_handshake_says_hello_to_nobody() -> None:
+    wire = Wire()
+    wire.client.receive_data(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", 0)
+    assert wire.client.disconnect == Disconnect(FOREIGN, is_foreign=True)
+    assert wire.client.next_tick_ms is None
+    assert wire.session.opened()[0].id == 1, "no hello was made before"
+
+
+def test_bytes_that_are_no_frames_break_the_connection() -> None:
+    wire = Wire().welcomed()
+    wire.client.receive_data(b"\xff\xff", 0)
+    assert wire.client.disconnect is BROKEN
+
+
+def test_binary_frames_are_no_messages_in_one_piece_or_in_several() -> None:
+    wire = Wire().welcomed()
+    text = encode(snapshot())
+    wire.server.send_binary(text)
+    wire.server.send_binary(text[:10], fin=False)
+    wire.server.send_continuation(text, fin=True)
+    wire.deliver()
+    assert wire.told(Snapshot) == []
+    assert wire.told(Garbled) == []
+
+
+def test_nothing_is_read_after_a_frame_that_breaks_the_connection() -> None:
+    wire = Wire().welcomed()
+    wire.server.send_text(b"\xff")
+    wire.server.send_text(encode(snapshot()))
+    wire.deliver()
+    assert wire.client.disconnect is BROKEN
+    assert wire.told(Snapshot) == []
+
+
+def test_a_message_for_newer_clients_is_ignored_and_an_invalid_one_is_told() -> None:
+    wire = Wire().welcomed()
+    wire.server.send_text(b'{"type":"future","x":1}')
+    wire.deliver()
+    assert wire.told(Garbled) == []
+    wire.server.send_text(b'{"type":"snapshot"}')
+    wire.deliver()
+    assert len(wire.told(Garbled)) == 1
+
+
+def test_a_refused_hello_ends_the_connection_with_the_refusal() -> None:
+    wire = Wire().opened()
+    (hello,) = wire.heard()
+    wire.tell(Refused(hello.id, Code.BANNED, "you are banned"))
+    assert wire.client.rejected is not None
+    assert wire.client.rejected.code == Code.BANNED
+    assert wire.client.disconnect is not None
+    assert wire.client.disconnect.reason == "the server refused"

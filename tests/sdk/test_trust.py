@@ -1,8 +1,13 @@
 """A client identifies itself only to servers that it trusts, and pins the certificates that a person accepted."""
 
 import asyncio
+import json
+import random
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
 
 import pytest
 
@@ -69,6 +74,71 @@ def test_an_address_of_this_machine_is_local_of_any_kind() -> None:
 )
 def test_all_else_is_not(address: str) -> None:
     assert not is_local(address)
+
+
+class Routes:
+    """A machine with one IPv6 address beyond the local network, as its sockets show it."""
+
+    def __init__(self, family: int, kind: int) -> None:
+        self._family, self._own = family, ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def connect(self, address: tuple[str, int]) -> None:
+        if self._family != socket.AF_INET6:
+            raise OSError
+        self._own = "2001:db8::7%eth0"
+
+    def getsockname(self) -> tuple[str, int, int, int]:
+        return self._own, 9, 0, 0
+
+
+def test_an_ipv6_address_of_this_machine_is_local_and_others_that_it_reaches_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trusts, "socket", SimpleNamespace(**{**vars(socket), "socket": Routes}))
+    assert is_local("2001:db8::7")
+    assert not is_local("2001:db8::8")
+    assert not is_local("198.51.100.7")
+
+
+class Transport:
+    """A connection of which little is known."""
+
+    def __init__(self, **known: object) -> None:
+        self._known = known
+
+    def get_extra_info(self, what: str) -> Any:
+        return self._known.get(what)
+
+
+@pytest.mark.parametrize(
+    ("trust", "known", "objection"),
+    [
+        (Trust(), {}, IN_CLEAR),
+        (Trust(), {"peername": ("192.168.1.7", 1)}, None),
+        (Trust(is_insecure=True), {}, None),
+        (Trust(), {"ssl_object": SimpleNamespace()}, None),
+        (
+            Trust(HEX),
+            {"ssl_object": SimpleNamespace(getpeercert=lambda *, binary_form: None)},
+            "its certificate has another fingerprint",
+        ),
+    ],
+)
+def test_a_peer_without_an_address_or_a_certificate_is_not_trusted(
+    trust: Trust, known: dict[str, object], objection: str | None
+) -> None:
+    found = trust.objection(Transport(**known))  # type: ignore[arg-type]
+    assert found == objection or (found and objection and found.startswith(objection))
+
+
+def test_an_address_without_a_host_is_left_to_the_connection() -> None:
+    assert trust_of("ws://", None, is_insecure=False) == Trust()
 
 
 def test_a_public_address_in_clear_is_refused_before_anything_is_sent() -> None:
@@ -232,3 +302,34 @@ async def test_reading_a_certificate_sends_nothing(tmp_path: Path) -> None:
         assert await certificate_at(server.url) == authority.certificate.fingerprint
         assert not server.heard
     assert await certificate_at(server.url) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pins_are_as_in_a_list_of_the_newest(home: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(trusts, "MAX_CERTIFICATES", 3)
+    rng, kept = random.Random(seed), dict[str, str]()
+
+    def pinned(server: str, value: str) -> None:
+        kept.pop(server, None)
+        kept[server] = value
+        if len(kept) > 3:
+            del kept[next(iter(kept))]
+
+    for _ in range(200):
+        server, fingerprint = rng.choice("abcde"), rng.choice([HEX, "cd" * 32])
+        match rng.randrange(3):
+            case 0:
+                pin(server, fingerprint)
+                pinned(server, fingerprint)
+            case 1:
+                trusts.note_vouched(server)
+                if kept.get(server) != "vouched":
+                    pinned(server, "vouched")
+            case _:
+                trusts.replace_pin(server, fingerprint)
+                if kept.get(server, fingerprint) != fingerprint:
+                    pinned(server, fingerprint)
+        assert list(json.loads((home / FILE).read_text()).items() if kept else ()) == list(kept.items())
+        for each in "abcde":
+            assert trusts.was_vouched(each) == (kept.get(each) == "vouched")
+            assert pinned_fingerprint(each) == (None if kept.get(each) == "vouched" else kept.get(each))

@@ -103,7 +103,7 @@ def _sentence_of(error: InvalidStatus) -> str:
     """Return the plain text of an HTTP response; empty if there is none."""
     if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
         return ""
-    return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
+    return clean(bytes(error.response.body)[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
 
 
 MAX_FRAME_BYTES = 2**20
@@ -279,7 +279,7 @@ class ClientProtocol:
                 if frame.fin:
                     data, self._fragments = b"".join(self._fragments), []
                     self._receive_text(data, now_ms)
-            case Opcode.PONG if bytes(frame.data) == self._ping_data:
+            case Opcode.PONG if self._pong_by_ms is not None and bytes(frame.data) == self._ping_data:
                 self.latency_ms = max(1, now_ms - self._pinged_at_ms)
                 self._pong_by_ms = None
             case _:

@@ -204,10 +204,10 @@ class Tally:
 
     def counting(self, before: Snapshot | None, after: Snapshot, side: int | None = None) -> "Tally":
         """Return the tally with our match that ended between two snapshots; `side` is ours if it is not `you`."""
-        is_end = before is not None and before.outcome is None and after.outcome is not None
-        if not is_end or after.outcome is None or after.outcome.reason == "abort" or after.you is None:
+        was_live, outcome = before is not None and before.outcome is None, after.outcome
+        if not was_live or outcome is None or outcome.reason == "abort" or after.you is None:
             return self
-        winner = after.outcome.winner
+        winner = outcome.winner
         if winner is None:
             return replace(self, drawn=self.drawn + 1)
         if winner == (after.you if side is None else side):
