@@ -59,7 +59,11 @@ def page() -> str:
 def _row(one: Setting) -> str:
     key = one.key.rpartition(".")[2]
     values = "\\|".join(one.choices) or METAVARS[one.kind]
-    bounds = f" ({one.least:,g} to {one.most:,g})" if one.kind in (int, float) and one.most < 10**9 else ""
+    bounds = ""
+    if one.kind in (int, float) and one.most < 10**9:
+        bounds = f" ({one.least:,} to {one.most:,})"
+    elif one.least:
+        bounds = f" ({one.least:,} or more)"
     flag = f"`{one.flag} {values}`" if values else f"`{one.flag}`"
     changes = "yes" if one.is_live else "restart"
     return f"| `{key}` | {flag} | `{as_toml(one.default)}` | {changes} | {one.help}{bounds} |"
