@@ -11,6 +11,7 @@ import datetime
 import http.client
 import io
 import re
+import sqlite3
 import sys
 import time
 import zlib
@@ -26,7 +27,7 @@ import msgspec
 
 from ttt_net.client.address import read_address, server_at
 from ttt_net.client.saved_matches import records_file
-from ttt_net.commands.recorded_matches import LOCAL, MATCH_ID, add_data, load_records
+from ttt_net.commands.recorded_matches import LOCAL, MATCH_ID, add_data, load_records, look_up, record_in
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games import game_name
 from ttt_net.games.records import Record, write_record, write_time
@@ -195,7 +196,7 @@ def _from_sources(sources: list[str], data: Path) -> Iterator[Exported]:
     """Yield the matches of files and of the journal. Raises `ConfigurationError` if one cannot be read."""
     for source in sources:
         if source != "-" and not Path(source).exists() and MATCH_ID.fullmatch(source):
-            yield _by_id(data, source)
+            yield look_up(data, source, _data_in)
         else:
             yield from load_records(source, data)
 
@@ -220,19 +221,9 @@ def _of_this_machine(data: Path, wanted: Filter, form: str) -> Iterator[Exported
         raise ConfigurationError(f"no match has ended on this machine yet: there is none in {journal} or {local}")
 
 
-def _by_id(data: Path, match: str) -> Exported:
-    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
-        try:
-            head = find_match(connection, match)
-            if head.is_over:
-                return match_data(read_events(connection, head))
-        except StorageError as error:
-            raise ConfigurationError(error.cause) from None
-        except Refusal:
-            sentence = f"there is no file and no match {match}; matches are looked up in {data}"
-            raise ConfigurationError(sentence) from None
-    (record,) = load_records(match, data)
-    return record
+def _data_in(connection: sqlite3.Connection, match: str) -> Exported:
+    head = find_match(connection, match)
+    return match_data(read_events(connection, head)) if head.is_over else record_in(connection, match)
 
 
 def _finished(data: Path, wanted: Filter) -> Iterator[MatchData]:

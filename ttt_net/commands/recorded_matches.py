@@ -3,10 +3,12 @@
 import argparse
 import contextlib
 import re
+import sqlite3
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from ttt_net.client.saved_matches import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
@@ -15,6 +17,7 @@ from ttt_net.matches.match import record_of
 from ttt_net.server.journal import JOURNAL_FILE, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 
+T = TypeVar("T")
 MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
 """The form of match ids."""
 MAX_FILE_BYTES = 20_000_000
@@ -43,7 +46,7 @@ def load_each(source: str, data: Path) -> list[Record | Refusal]:
     """Return the same matches, with a refusal in place of each record that cannot be read."""
     path = records_file() if source == LOCAL else Path(source)
     if source != "-" and not path.exists() and MATCH_ID.fullmatch(source):
-        return [*_from_journal(data, [source])]
+        return [look_up(data, source, record_in)]
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -80,15 +83,21 @@ def chosen(records: list[Record], number: int | None, source: str) -> Record:
     return records[number - 1]
 
 
-def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
+def look_up(data: Path, match: str, read: Callable[[sqlite3.Connection, str], T]) -> T:
+    """Return what `read` finds of a match in the journal of the folder `data`.
+
+    Raises `ConfigurationError` if it is not there, or cannot be read.
+    """
     with closing(open_readonly(data / JOURNAL_FILE)) as connection:
-        records = []
-        for match in ids:
-            try:
-                records.append(record_of(read_match(connection, match).events))
-            except StorageError as error:
-                raise ConfigurationError(error.cause) from None
-            except Refusal:
-                sentence = f"there is no file and no match {match}; matches are looked up in {data}"
-                raise ConfigurationError(sentence) from None
-    return records
+        try:
+            return read(connection, match)
+        except StorageError as error:
+            raise ConfigurationError(error.cause) from None
+        except Refusal:
+            sentence = f"there is no file and no match {match}; matches are looked up in {data}"
+            raise ConfigurationError(sentence) from None
+
+
+def record_in(connection: sqlite3.Connection, match: str) -> Record:
+    """Return the record of a match in a journal."""
+    return record_of(read_match(connection, match).events)
