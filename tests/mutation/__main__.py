@@ -78,6 +78,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/server/test_bounds.py",
         "tests/server/test_matchmaking_machine.py",
     ),
+    "ttt_net/server/matchmaking/match_registry.py": ("tests/server/matchmaking/test_match_registry.py",),
     "ttt_net/server/rooms/chat.py": ("tests/server/rooms/test_chat_tables.py",),
 }
 """The files and packages that are mutated, each with the tests that have to kill its mutants."""

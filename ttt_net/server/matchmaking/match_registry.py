@@ -176,7 +176,7 @@ class MatchRegistry:
         """Rename a player in their matches, including those that are about to start or are being read."""
         self.on_renamed(player, name)
         for match, (start, begin_ms) in self._unopened.items():
-            if start is not None and player in start[1]:
+            if start is not None:
                 started, players = start
                 sides = zip(players, started.players, strict=True)
                 names = [name if seat == player else info.name for seat, info in sides]
@@ -275,7 +275,7 @@ class MatchRegistry:
     def _seated(self, room: MatchRoom) -> None:
         """Index a room by its players, who are now known."""
         self._unseated.pop(room.id, None)
-        for player in room.seats.players or ():
+        for player in room.seats.both:
             self._rooms_of.setdefault(player, {})[room.id] = room
 
     def fetched(self, session: Session, match_id: str) -> MatchRoom:
@@ -306,13 +306,12 @@ class MatchRegistry:
 
     def _may_rematch(self, room: MatchRoom) -> None:
         """Raise `Refusal` unless both players are still connected and may play one more match."""
-        self._services.shutdown.check()
-        for player in room.seats.players or ():
-            session = self._services.players.get(player)
-            if session is None or not room.seats.is_present(player):
+        for player in room.seats.both:
+            if not room.seats.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
+            session = self._services.players.sessions[player]
             self._eligibility.may_play(session, against_bot=room.has_bot_beside(player))
-        if room.seats.players and self._services.players.have_blocked(*room.seats.players):
+        if self._services.players.have_blocked(*room.seats.both):
             raise Refusal(Code.NOT_WELCOME, "there is no rematch between you two; play somebody else")
 
     def _reserve_rematch(self, players: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
@@ -322,38 +321,35 @@ class MatchRegistry:
     def _committed(
         self, room: MatchRoom, event: wire.Ended | wire.Adjourned | wire.Started, by: PlayerId | None
     ) -> None:
-        if not isinstance(event, wire.Started):
-            self._services.players.bot_places.free(room.id)
+        assert room.match is not None
         match event:
-            case wire.Ended():
-                self._ended(room, by)
-                if room.match is not None and room.match.tournament is not None:
-                    self.on_ended(room.id, event)
-                self._look_again(room.seats.players or ())
-            case wire.Adjourned():
-                self._look_again(room.seats.players or ())
+            case wire.Ended() | wire.Adjourned():
+                self._services.players.bot_places.free(room.id)
+                if isinstance(event, wire.Ended):
+                    self._ended(room, room.match, by)
+                    if room.match.tournament is not None:
+                        self.on_ended(room.id, event)
+                self._look_again(room.seats.both)
             case wire.Started():
-                assert room.match is not None
                 first, second = room.match.players
                 self._seat(with_names(event, second.name, first.name), room.seats.swapped())
             case _:
                 assert_never(event)
 
-    def _ended(self, room: MatchRoom, by: PlayerId | None) -> None:
+    def _ended(self, room: MatchRoom, match: Match, by: PlayerId | None) -> None:
         """Count the match as finished for both; `by` is the player who resigned or left it, if any."""
         services, now_ms = self._services, self._services.now_ms()
         services.feed.changed("players", "live")
-        assert room.match is not None
-        reason = room.match.outcome and room.match.outcome.reason
-        if reason is Reason.ABORT and all(player.bot is None for player in room.match.players):
-            first, second = room.seats.players or (0, 0)
-            services.aborts.part(first, second, now_ms)
+        assert match.outcome is not None
+        reason, players = match.outcome.reason, room.seats.both
+        if reason is Reason.ABORT and all(player.bot is None for player in match.players):
+            services.aborts.part(*players, now_ms)
             if by is not None:
                 services.aborts.add(by, now_ms)
-                if room.match.absences.of(room.seats.side_of(by) or 0) is None:  # absences are known on every node
+                if match.absences.of(players.index(by)) is None:  # absences are known on every node
                     services.rate_limiter.tell("aborts", by)
-        for side, player in enumerate(room.seats.players or ()):
-            if reason is Reason.ABANDON and room.match.absences.of(side):
+        for side, player in enumerate(players):
+            if reason is Reason.ABANDON and match.absences.of(side):
                 services.abandons.add(player, now_ms)
             session = services.players.get(player)
             if session:

@@ -196,6 +196,12 @@ class Seats:
         self._due_ms: int | None = None
         """The time of play that the timer waits for; None if it only waits before the match is read again."""
 
+    @property
+    def both(self) -> tuple[PlayerId, PlayerId]:
+        """The players of a match that has been read."""
+        assert self.players is not None
+        return self.players
+
     def taken(self, match: Match, players: tuple[PlayerId, PlayerId]) -> None:
         """Seat the players of a match that was begun or read; the grace of an absent player begins."""
         self.players = players
