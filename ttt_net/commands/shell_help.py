@@ -134,8 +134,8 @@ def bash_script(usages: Sequence[VerbUsage]) -> str:
             f"    {_at(usage, flag)}) words={_quoted(' '.join(option.values))} ;;"
             for usage, option, flag in _valued(usages)
         ),
-        *(f'    {"|".join(each)}) COMPREPLY=($(compgen -f -- "$current")); return ;;' for each in _files(usages)),
-        *(f"    {'|'.join(each)}) return ;;" for each in _unknown(usages)),
+        f'    {_files(usages)}) COMPREPLY=($(compgen -f -- "$current")); return ;;',
+        f"    {_unknown(usages)}) return ;;",
     ]
     by_place = [f"      {_place(usage)}) words={_quoted(' '.join(_all_words(usage)))} ;;" for usage in usages]
     return "\n".join(
@@ -166,8 +166,8 @@ def zsh_script(usages: Sequence[VerbUsage]) -> str:
             f"    {_at(usage, flag)}) compadd -- {' '.join(option.values)}; return ;;"
             for usage, option, flag in _valued(usages)
         ),
-        *(f"    {'|'.join(each)}) _files; return ;;" for each in _files(usages)),
-        *(f"    {'|'.join(each)}) return ;;" for each in _unknown(usages)),
+        f"    {_files(usages)}) _files; return ;;",
+        f"    {_unknown(usages)}) return ;;",
     ]
     return "\n".join(
         [
@@ -264,18 +264,15 @@ def _valued(usages: Sequence[VerbUsage]) -> list[tuple[VerbUsage, OptionUsage, s
     return [each for each in _options(usages) if each[1].values]
 
 
-def _files(usages: Sequence[VerbUsage]) -> list[list[str]]:
-    """Return the options whose values are paths, as one list, or an empty one."""
-    return _one([_at(usage, flag) for usage, option, flag in _options(usages) if option.is_file])
+def _files(usages: Sequence[VerbUsage]) -> str:
+    """Return the shell pattern for the options whose values are paths."""
+    return "|".join(_at(usage, flag) for usage, option, flag in _options(usages) if option.is_file)
 
 
-def _unknown(usages: Sequence[VerbUsage]) -> list[list[str]]:
-    """Return the options with values that cannot be completed."""
-    return _one([_at(u, flag) for u, option, flag in _options(usages) if not option.is_file and not option.values])
-
-
-def _one(places: list[str]) -> list[list[str]]:
-    return [places] if places else []
+def _unknown(usages: Sequence[VerbUsage]) -> str:
+    """Return the shell pattern for the options with values that cannot be completed."""
+    found = _options(usages)
+    return "|".join(_at(usage, flag) for usage, option, flag in found if not option.is_file and not option.values)
 
 
 def _described(usage: VerbUsage, usages: Sequence[VerbUsage]) -> Iterator[str]:
