@@ -136,7 +136,7 @@ def test_inquiries_do_not_disturb_a_running_client_and_leave_no_guest(club: Real
     code, _, err = ask("--rename", "Annabel")
     assert (code, "end that client first" in err) == (2, True)
     mine.release()
-    code, _, err = ask("--profile", "guest-1000")
+    code, _, err = ask("--profile", "guest-agile-bear")
     assert (code, err) == (4, "client.py: no player here has that name\n")
 
 

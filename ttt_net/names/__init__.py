@@ -90,9 +90,9 @@ _OFFICES = [
 _TITLES = {
     "admin", "administrator", "administration", "moderator", "mod", "moderation", "staff", "official", "moderators",
     "mods", "admins", "sysadmin", "moderador", "moderateur", "administrador", "administrateur",
-    *(word for word in _OFFICES if not word.isascii()),
+    *(word for word in _OFFICES if not word.isascii()), "guest",
 }  # fmt: skip
-"""Offices that a name may not even have as one of its words: `Mod Anna`, `ModAnna`."""
+"""Words that a name may not even have as one of its words: `Mod Anna`, `ModAnna`, `guest-blue-fox`."""
 _WITHOUT_SPACES = tuple(word for word in _OFFICES if word[0] >= "\u3000")
 """Offices in scripts that are written without spaces; a name may not contain them at all."""
 RESERVED = [

@@ -241,7 +241,7 @@ async def test_a_guest_needs_no_name_and_returns_with_their_token(tmp_path: Path
         for _ in range(3):
             guest = await server.connect()
             welcome = await guest.hello()
-            assert re.fullmatch(r"guest-\d{4}", guest.name)
+            assert re.fullmatch(r"guest-[a-z]+-[a-z]+", guest.name)
             assert "guests" in welcome["features"]
             names.add(guest.name)
         assert len(names) == 3
@@ -268,7 +268,7 @@ class LowDice(random.Random):
 
 async def test_a_guest_gets_a_longer_name_where_the_short_ones_are_taken(tmp_path: Path) -> None:
     async with running(tmp_path, rng=LowDice()) as server:
-        for expected in ("guest-1000", "guest-10000", "guest-100000"):
+        for expected in ("guest-agile-bear", "guest-agile-bear-1", "guest-agile-bear-10"):
             guest = await server.connect()
             await guest.hello()
             assert guest.name == expected

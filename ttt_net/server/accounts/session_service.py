@@ -9,6 +9,7 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games.catalogue import SWAP, outside
 from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.names.filtered import FilteredWords
+from ttt_net.names.made_up import TRIES, made_up_name
 from ttt_net.server.accounts.online_players import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.cluster.log import Came
@@ -28,9 +29,6 @@ Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
 MIN_TOKEN = 32
 """The shortest token that a client may choose: 192 bits, if it is base64."""
 _TOKEN_BYTES = 32
-_GUEST_DIGITS = 4
-_GUEST_TRIES = 6
-"""Attempts to find a free name for a guest; the last one has nine digits."""
 MAX_ABOUT_CELLS = 60
 """The longest line in which a bot describes how it plays."""
 
@@ -84,7 +82,7 @@ class Login:
             raise Refusal(Code.NO_GUESTS, "guests are not allowed here; send hello with a name")
         self._services.rate_limiter.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
-        self._register(connection, request, name, tries=_GUEST_TRIES)
+        self._register(connection, request, name, tries=TRIES)
 
     def _register(self, connection: Connection, request: wire.HelloRequest, name: str | None, tries: int) -> None:
         """Register a new player. Without a name, register a guest under a free one."""
@@ -98,7 +96,7 @@ class Login:
                 self._failed(connection, request, refusal)
 
         registered = partial(self._entered, connection, request, None if request.token else token)
-        chosen = name or self._guest_name(_GUEST_TRIES - tries)
+        chosen = name or made_up_name(self._services.rng, TRIES - tries)
         now_ms = self._services.wall_ms()
         label = self._label(request)
         self._services.journal.register(chosen, token, label, now_ms, registered, failed, is_guest=is_guest)
@@ -117,11 +115,6 @@ class Login:
 
     def _new_token(self) -> str:
         return base64.urlsafe_b64encode(self._services.rng.randbytes(_TOKEN_BYTES)).rstrip(b"=").decode()
-
-    def _guest_name(self, misses: int) -> str:
-        """Return a made-up name, with one more digit after each miss."""
-        least = 10 ** (_GUEST_DIGITS + misses - 1)
-        return f"guest-{self._services.rng.randrange(least, 10 * least)}"
 
 
 def checked_here(typed: str, services: Services, address: str | None) -> str:
