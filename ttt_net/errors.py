@@ -51,6 +51,7 @@ class Code(StrEnum):
         "not_welcome",
         "that seek, player or tournament accepts only others: people, bots, guests, other ratings, or anybody but you",
     )
+    GUESTS_ONLY = "guests_only", "that tournament is anonymous; connect without a name and a token to enter it"
     BLOCKED = "blocked", "you have blocked that player; unblock them first"
     TOO_MANY_BLOCKED = "too_many_blocked", "you have blocked as many players as possible; unblock another first"
     TOO_MANY_MATCHES = "too_many_matches", "you play or watch as many matches as possible; finish or leave one first"

@@ -1,5 +1,6 @@
 """Real processes against a real server; every wait has an end, and nothing is timed."""
 
+import asyncio
 import json
 import os
 import select
@@ -14,6 +15,9 @@ import pytest
 from tests.client.conftest import CLIENT, RealServer, Start, heard_until, seated
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
+from ttt_net.clock import TimeControl
+from ttt_net.messages import OrganiseRequest, TournamentReply
+from ttt_net.sdk.client import connect
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
@@ -47,6 +51,24 @@ def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Sta
     welcome = next(message for message in messages(results[0][1]) if message["type"] == "welcome")
     assert not welcome.get("token"), "what is told to scripts holds no token"
     assert welcome["you"] == {"name": "tactics", "bot": "tactics"}
+
+
+def test_a_tournament_of_guests_is_played_as_the_same_guest_each_time(real_server: RealServer, start: Start) -> None:
+    async def made() -> str:
+        async with connect(f"ws://{real_server.address}", "Teacher") as client:
+            terms = OrganiseRequest(0, "5b", "swiss", TimeControl(60_000), anonymous=True)
+            return (await client.ask_for(terms, TournamentReply)).tournament
+
+    code, names = asyncio.run(made()), []
+    for options in (("--name", "Ann"), ("--guest",)):
+        pupil = start(real_server.address, *options, "--join", code)
+        said = heard_until(pupil, "You have entered as guest-")
+        names.append(said.rpartition("as guest-")[2].split()[0])
+        assert pupil.stdin is not None
+        pupil.stdin.write("quit\n")
+        pupil.stdin.flush()
+        assert ended(pupil)[0] == 0
+    assert names[0] == names[1] != ""
 
 
 def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, start: Start) -> None:

@@ -147,6 +147,8 @@ def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
         ("--join BCD234 --game qubic", "the invitation says what is played; leave out --game"),
         ("http://h/j/BCD234 --bot random", "an invitation is for people; a bot joins by the code of a tournament"),
         ("--profile --game qubic", "--profile asks instead of playing; leave out --game"),
+        ("--local --guest", "--guest does not go with --local, which needs no server"),
+        ("here --guest --name Ann", "--guest is for a person without a name; leave out --name and --bot"),
         ("--local --insecure", "--insecure does not go with --local, which needs no server"),
     ],
 )

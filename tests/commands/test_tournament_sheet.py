@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from ttt_net.clock import TimeControl
 from ttt_net.commands.tournament_sheet import page_of, report_of
@@ -60,6 +61,14 @@ def test_the_page_of_a_knockout_has_its_bracket_with_the_winners_in_bold() -> No
     assert "<p><b>Ann</b><br>Bob</p>" in page
     assert "<p><b>&lt;b&gt;Eve</b><br>bye</p>" in page
     assert "Cross table" not in page
+
+
+def test_the_page_of_a_tournament_of_guests_has_a_list_to_write_their_names_into() -> None:
+    named = sheet()
+    guests = TournamentSheet(replace(named.tournament, anonymous=True), named.rounds)
+    assert "Who is who" not in page_of(named)
+    assert [row[0] for row in rows(page_of(guests), "Who is who")] == ["&lt;b&gt;Eve", "Ann", "Bob", "Cid", "Dan"]
+    assert {row[1] for row in rows(page_of(guests), "Who is who")} == {"_" * 30}
 
 
 @pytest.mark.parametrize(

@@ -546,6 +546,8 @@ def tournaments(walk: Walk) -> None:
     one.refused(Code.NO_TOURNAMENTS, "organise", **terms)
     walk.limits.allow_tournaments = True
     one.refused(Code.BAD_TOURNAMENT, "organise", **terms | {"kind": "round_robin"})
+    one.ok("organise", **terms | {"anonymous": True})
+    one.refused(Code.GUESTS_ONLY, "enter", tournament=one.heard("tournament")["tournament"])
     walk.limits.tournament_players = 2
     one.ok("organise", **terms)
     walk.limits.tournament_players = 200

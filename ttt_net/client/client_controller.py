@@ -137,6 +137,7 @@ class ClientController:
         unfinished: Collection[str] = (),
         keep_unfinished: Callable[[Collection[str]], None] | None = None,
         end_server: Callable[[], None] | None = None,
+        may_be_guest: bool = False,
     ) -> None:
         """If an `opening` is given, send it first instead of the seek; if it is rejected, the session ends.
 
@@ -146,7 +147,7 @@ class ClientController:
         with changed achievements. `unfinished` are the matches that this player left last time; results of those that
         ended meanwhile are shown. `keep_unfinished` is called with the matches to remember whenever they change.
         `end_server` ends our own server before we leave it, so that its guests see that it closed, not that we
-        disconnected.
+        disconnected. `may_be_guest`: if a tournament admits only guests, enter it as one, on another connection.
         """
         self.connection = connection
         world = World(address, is_hosting=is_hosting, is_shared=is_shared, server_goes_on=end_server is None)
@@ -165,6 +166,7 @@ class ClientController:
         self._keep_achievements = keep_achievements
         self._unfinished, self._keep_unfinished = frozenset(unfinished), keep_unfinished
         self._end_server = end_server
+        self._may_be_guest = may_be_guest
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
         self._followed: set[str] = set()
@@ -247,6 +249,13 @@ class ClientController:
 
     def _take_answer(self, event: Answered) -> None:
         """Send the requests that follow from an answer; end or seek again if our main request was rejected."""
+        match event:
+            case Answered(
+                messages.EnterRequest(tournament=code) | messages.JoinRequest(code=code),
+                messages.Refused(code=Code.GUESTS_ONLY),
+            ) if self._may_be_guest:
+                self.display = self.display.as_guest_of(code)
+                return
         self._say(answered(self.display, event))
         self._end_if_refused(event)
         match event:

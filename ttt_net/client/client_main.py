@@ -31,6 +31,7 @@ from ttt_net.client.user_io import (
     complain,
     complain_of,
     first_name,
+    guest_identity,
     identity_for,
     is_on_screen,
     may_ask,
@@ -182,16 +183,19 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
 
 
 def _run(options: Options) -> int | None:
-    """Play on a server under a name that is free there."""
+    """Play on a server under a name that is free there, or as a guest."""
     play, options = _mode_of(options), _with_pin(options)
-    name = first_name(options)
+    name = "" if options.is_guest else first_name(options)
     taken: set[str] = set()
     while True:
-        mine = identity_for(options, name, frozenset(taken))
+        mine = guest_identity(options) if options.is_guest else identity_for(options, name, frozenset(taken))
         try:
             ending = play(options, mine)
         finally:
             mine.release()
+        if ending.guest_of:
+            options = replace(options, is_guest=True, join=ending.guest_of)
+            continue
         farewell = ending.farewell
         if farewell is None or farewell.code not in _RENAME:
             pinned = _with_new_pin(options, farewell)

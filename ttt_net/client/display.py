@@ -168,6 +168,12 @@ class Display:
     """Whether our own server keeps running when its player leaves."""
     is_going_back: bool = False
     """Whether a player who leaves returns to the list of servers."""
+    guest_of: str = ""
+    """The code of the tournament that a player who leaves enters as a guest."""
+
+    def as_guest_of(self, code: str) -> "Display":
+        """Leave this connection for another one, as a guest in a tournament. Our matches and server go on."""
+        return replace(self, is_leaving=True, is_match_kept=True, is_serving_on=True, guest_of=code)
 
     @property
     def match(self) -> Snapshot | None:

@@ -53,6 +53,7 @@ async def _play(options: Options, mine: Identity, show: Show, *, is_on_screen: b
         keep_unfinished=None if options.is_json else partial(save_unfinished, options.server, mine.name),
         is_first_match_of=is_first_match_of if is_read else None,
         keep_achievements=save_achievements if is_read else None,
+        may_be_guest=not options.is_json,
     )
     controller.display = replace(
         controller.display,
@@ -83,7 +84,9 @@ def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
 def ending_of(display: Display, options: Options) -> Ending:
     """Return the ending of a session from its last display."""
     command = options.command
-    if display.world.you is not None and display.world.you.name != remembered_name():
+    if options.is_guest:
+        command += f" --guest --join {options.join}" if options.join is not None else " --guest"
+    elif display.world.you is not None and display.world.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(display.world.you))}"
     return Ending(
         display.world.farewell,
@@ -91,4 +94,5 @@ def ending_of(display: Display, options: Options) -> Ending:
         display.world.tally,
         display.is_going_back,
         display.is_serving_on,
+        display.guest_of,
     )

@@ -122,7 +122,7 @@ _OF_INQUIRIES: dict[str, tuple[tuple[Kind, ...], str]] = {
     "people": (("leaderboard",), "--speed and --people are for --leaderboard"),
 }
 """Flags that apply only to some inquiries: these inquiries, and the sentence of the error."""
-_OF_PLAY = ("bot", "join", "invite", "game", "time", "opponents", "local", "host")
+_OF_PLAY = ("bot", "guest", "join", "invite", "game", "time", "opponents", "local", "host")
 
 
 def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
@@ -168,7 +168,7 @@ def add_local(group: argparse._ArgumentGroup) -> None:
 
 def check_company(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` if these options contradict others."""
-    strangers = ("url", "bot", "join", "invite", "opponents", "name", "host", "insecure", "tls_fingerprint")
+    strangers = ("url", "bot", "join", "invite", "opponents", "name", "guest", "host", "insecure", "tls_fingerprint")
     wrong = [flag for flag in strangers if getattr(given, flag)]
     if given.local and wrong:
         flag = "an address" if wrong[0] == "url" else f"--{wrong[0].replace('_', '-')}"
@@ -176,6 +176,8 @@ def check_company(given: argparse.Namespace) -> None:
         raise ConfigurationError(f"{flag} does not go with --local, which needs no server{more}")
     if given.host and (given.url is not None or given.bot is not None or given.join is not None):
         raise ConfigurationError("--host starts a server and joins it; leave out the address, --bot and --join")
+    if given.guest and (given.name is not None or given.bot is not None):
+        raise ConfigurationError("--guest is for a person without a name; leave out --name and --bot")
     if given.port is not None and not given.host:
         raise ConfigurationError("--port is for a server of your own; add --host, or write host:port")
     if given.port is not None and given.port not in _PORTS:
@@ -309,6 +311,8 @@ class Options:
     has_server_picker: bool = False
     """Whether the server was chosen from the list of servers."""
     name: str | None = None
+    is_guest: bool = False
+    """Whether the server makes up the name."""
     join: str | None = None
     """The invitation code of the match to join."""
     is_inviting: bool = False
@@ -390,6 +394,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
         is_address_given=given.url is not None,
         name=clean(given.name, 80) if given.name is not None else None,
+        is_guest=given.guest,
         join=code,
         is_inviting=given.invite,
         inquiry=inquiry,
@@ -509,6 +514,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--help-all", action="help", help="all of this")
     play = parser.add_argument_group("to play")
     play.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    play.add_argument("--guest", action="store_true", help="play as a guest, under a name that the server makes up")
     play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2 or 3")
     play.add_argument(

@@ -65,7 +65,7 @@ def connection_of(
 ) -> ClientConnection:
     """Return the connection to the requested server; it delivers events into the mailbox."""
     bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
-    session = ClientSession(mine.name, mine.token(), bot)
+    session = ClientSession(None if options.is_guest else mine.name, mine.token(), bot)
     limits, tap = ReconnectLimits(first_ms, later_ms), tap_of(json_writer_of(options))
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
     deliver = delivering(json_writer_of(options), mailbox.put)

@@ -159,6 +159,12 @@ def _fault(name: str) -> str:
     raise AssertionError("a name that can be one fits")
 
 
+def guest_identity(options: Options) -> identity.Identity:
+    """Return where to keep the token of a guest: for each tournament another, so that they stay the same guest."""
+    name = f"guest of {options.join.upper()}" if options.join is not None else "guest"
+    return identity.take_numbered(options.server, name, journal=options.journal)
+
+
 def identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
     """Return an identity that no other running client uses: ask a person for a name, otherwise number it."""
     if not may_ask(options):
@@ -215,6 +221,8 @@ class Ending:
     """Whether the person wants to choose another place."""
     is_serving_on: bool = False
     """Whether the player's own server should keep running without them."""
+    guest_of: str = ""
+    """The code of the tournament that the player enters next, as a guest."""
 
 
 def report(options: Options, ending: Ending) -> int:

@@ -1,7 +1,8 @@
 """Write a tournament as a page for the printer, or in the report format of FIDE (TRF16).
 
 The page is one HTML file without scripts: the pairings of the round by board and by name, then the standings, then the
-cross table, or the bracket of a knockout. Each part begins on a sheet of its own.
+cross table, or the bracket of a knockout. For guests, there is a list to write their names into. Each part begins on a
+sheet of its own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from ttt_net.text import clean
 MAX_NAME = 33
 """The cells of a name: the width of its column in TRF16."""
 _HALF_POINTS = {"1-0": (2, 0), "0-1": (0, 2), "1/2-1/2": (1, 1), "0-0": (0, 0)}
+_BLANK = "_" * 30
 _SIGNS = {2: "1", 1: "½", 0: "0"}
 _STYLE = """
 body { font: 12pt/1.35 sans-serif; color: #000; background: #fff; margin: 2em; max-width: 60em; }
@@ -92,6 +94,8 @@ def page_of(sheet: TournamentSheet) -> str:
     parts.append(_standings(sheet))
     if has_rounds:
         parts.append(_bracket(sheet) if told.kind == "knockout" else _cross_table(sheet))
+    if told.anonymous:
+        parts.append(_who_is_who(sheet))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
         f"<style>{_STYLE}</style></head><body>\n<h1>{title}</h1>\n"
@@ -124,6 +128,12 @@ def _standings(sheet: TournamentSheet) -> str:
     ]
     breaks = [name.replace("_", " ") for name in told.tie_breaks]
     return f"<h2>Standings</h2>\n{_table(['place', 'player', 'points', *breaks, ''], rows)}"
+
+
+def _who_is_who(sheet: TournamentSheet) -> str:
+    """Return a list for a teacher to fill in by hand: no server knows who a guest is."""
+    names = sorted(row.player for row in sheet.tournament.standings)
+    return f"<h2>Who is who</h2>\n{_table(['player', 'who it is'], [[name, _BLANK] for name in names])}"
 
 
 def _cross_table(sheet: TournamentSheet) -> str:

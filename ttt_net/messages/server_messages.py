@@ -500,7 +500,8 @@ class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_default
 
     `seq` counts changes, so a larger one is newer. `ended` is the reason of the end. `tie_breaks` names the `breaks` of
     the standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the time until the
-    next round begins by itself. `organiser` is null for the host. It starts by itself with `full` players.
+    next round begins by itself. `organiser` is null for the host. It starts by itself with `full` players. Only guests
+    enter an `anonymous` one.
 
     An `arena` and a `king` have no rounds: `boards` are the open ones, then the latest results, and a point of an arena
     is two half points. `ends_in_ms` is the time that they still last. `waiting` is the queue of a `king`, where the
@@ -532,6 +533,7 @@ class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_default
     ends_in_ms: int | None = None
     waiting: list[str] | None = None
     full: int | None = None
+    anonymous: bool = False
 
 
 class Suggestion(ServerMessage, frozen=True):

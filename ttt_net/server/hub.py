@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import assert_never
 
+from msgspec import Struct
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
@@ -280,9 +281,7 @@ class Hub:
                 return self.api.answer(connection, request)
         origins = self.services.configuration.origins
         code = invitation_code(request)
-        if code and self.tournaments.has(code):
-            code = None  # tournaments have no preview before the player enters
-        preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
+        preview = self._preview(code, connection.metered_as) if code else None
         membership = self.services.membership
         is_ready = request.path.partition("?")[0] != READY or self.unready is None
         nodes = membership.known_urls() if membership else ()
@@ -297,6 +296,12 @@ class Hub:
             made=self._made_for(request.path) if "Upgrade" not in request.headers else None,
         )
         return answer and self._secured(answer)
+
+    def _preview(self, code: str, address: str | None) -> Struct | None:
+        """Return what a code leads to, for its link: of a tournament, at most that only guests play in it."""
+        if self.tournaments.has(code):
+            return self.tournaments.preview(code, address)
+        return self.matchmaker.invitations.preview(code, address)
 
     def _made_for(self, target: str) -> Asset | None:
         """Return what the server makes for an address in place of a file: the next puzzles, or a preview of a link."""

@@ -39,6 +39,7 @@ from ttt_net.messages import (
     TournamentPlace,
     TournamentReply,
     TournamentsRequest,
+    TournamentStanding,
     UnseekRequest,
     WatchRequest,
     WithdrawRequest,
@@ -298,13 +299,15 @@ def test_a_match_of_a_tournament_is_left_by_resigning_never_by_calling_it_off() 
     assert words.absence(alone.world, alone.match or OURS, 5_000, "press c") == "Ben is away; the clock goes on."
 
 
-def controlled() -> tuple[ClientController, list[Request]]:
+def controlled(*, may_be_guest: bool = False) -> tuple[ClientController, list[Request]]:
     """Return a controller that was welcomed by a server with tournaments, and what it has said since."""
     said: list[Request] = []
     session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
     connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
-    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False)
+    controller = ClientController(
+        connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False, may_be_guest=may_be_guest
+    )
     controller.hear(welcome(features=["tournaments"]), 0)
     return controller, said
 
@@ -327,6 +330,28 @@ def test_a_typed_code_of_a_tournament_opens_its_page_which_is_followed_from_then
     said.clear()
     controller.hear(replace(OPENED, seq=4), 0)
     assert said == []
+
+
+def test_somebody_with_a_name_plays_as_a_guest_in_a_tournament_of_guests_who_see_their_made_up_name() -> None:
+    told = replace(OPENED, standings=[], anonymous=True)
+    display = at(told)
+    assert "Play as a guest, under a made-up name" in drawn(display)
+    display, requests = pressed(display, "p")
+    assert (display.is_leaving, display.guest_of, requests) == (True, CODE, ())
+    fox = replaced(display, world=replaced(display.world, you=PlayerInfo("guest-blue-fox")))
+    assert "Play in this tournament" in drawn(fox)
+    row = TournamentStanding(1, "guest-blue-fox", 0, [])
+    assert own_state(fox.world, replace(told, standings=[row])) == "You have entered as guest-blue-fox."
+
+
+def test_a_code_for_guests_leads_there_as_a_guest_but_for_a_program() -> None:
+    answer = Answered(JoinRequest(3, CODE), Refused(3, Code.GUESTS_ONLY, "only guests"))
+    controller, _ = controlled(may_be_guest=True)
+    controller.hear(answer, 0)
+    assert (controller.is_done, controller.display.guest_of) == (True, CODE)
+    program, _ = controlled()
+    program.hear(answer, 0)
+    assert (program.is_done, program.display.guest_of) == (False, "")
 
 
 def test_somebody_who_enters_a_tournament_looks_for_no_other_match() -> None:

@@ -39,6 +39,41 @@ test("a link with the code of a tournament enters it and shows it", async () => 
   assert.equal(page.of("attend").length, 1);
 });
 
+test("in a tournament of guests, somebody with a name plays as a guest of this tab, and keeps the name elsewhere", async () => {
+  const page = await WholePage.open({ token: "ann" }, "/#t=BCDFG", true);
+  pages.push(page);
+  const answer = (type: "hello" | "join") => page.says({ type: "ok", id: page.of(type).at(-1)!.id });
+  const welcome = { type: "welcome", protocol: 1, server: "here", matches: [], features: ["tournaments"] };
+  await page.greeted(1);
+  await answer("hello");
+  await page.says({ ...welcome, you: { name: "Ann" } }, { ...FRIDAY, standings: [], anonymous: true });
+  await page.until("main", "Play as a guest");
+  await page.press("Play as a guest");
+  await page.refuses("join", "guests_only", "in that tournament all players are guests");
+  await page.greeted(2);
+  const { name, token } = page.of("hello").at(-1) as { name?: string; token?: string };
+  assert.deepEqual([name, token], [undefined, undefined]);
+  await answer("hello");
+  await page.says({ ...welcome, you: { name: "guest-blue-fox" }, token: "fox" });
+  assert.equal(page.of("join").length, 2);
+  await answer("join");
+  await page.says({ ...FRIDAY, standings: [{ place: 1, player: "guest-blue-fox", score: 0 }], anonymous: true });
+  await page.until("main", "guest-blue-fox · You are in.");
+  assert.deepEqual([sessionStorage.getItem("ttt_net.token"), localStorage.getItem("ttt_net.token")], ["fox", "ann"]);
+});
+
+test("the link of a tournament of guests asks a visitor for no name", async () => {
+  const { fetch } = globalThis;
+  globalThis.fetch = (async () => ({ json: async () => ({ guests_only: true }) })) as unknown as typeof fetch;
+  const page = await WholePage.open({}, "/j#BCDFG").finally(() => (globalThis.fetch = fetch));
+  pages.push(page);
+  await page.until("main", "Play as a guest");
+  assert.equal(document.querySelectorAll("input").length, 0);
+  await page.press("Play as a guest");
+  await page.greeted(1);
+  assert.equal((page.of("hello")[0] as { name?: string }).name, undefined);
+});
+
 test("somebody who enters a tournament looks for no other match", async () => {
   const page = await ann();
   page.player.seek({ game: "tictactoe", time: null, rated: false });

@@ -586,8 +586,10 @@ async def test_only_guests_enter_an_anonymous_tournament_and_they_keep_their_mad
         for guest in guests:
             await guest.hello()
             await guest.ok("enter", tournament=code)
-        assert await teacher.refused("enter", tournament=code) == "not_welcome"
-        assert await teacher.refused("join", code=code) == "not_welcome"
+        assert server.hub.tournaments.preview(code.lower(), "192.0.2.1") == tournament_service.TournamentPreview()
+        assert (await state(teacher, code))["anonymous"]
+        assert await teacher.refused("enter", tournament=code) == "guests_only"
+        assert await teacher.refused("join", code=code) == "guests_only"
         assert await guests[0].refused("rename", name="Ann") == "not_in_tournament"
         await teacher.ok("direct", tournament=code, act="start")
         snapshots = await seated(*guests)

@@ -235,7 +235,8 @@ def own_state(world: World, told: TournamentReply) -> str:
     if told.state == "over":
         return _own_place(world, told, "You are")
     if told.state == "open":
-        return "You have entered." if is_entered(world, told) else ""
+        name = f" as {_name(_our_name(world))}" if told.anonymous else ""
+        return f"You have entered{name}." if is_entered(world, told) else ""
     board = _own_board(world, told)
     if told.kind in WITHOUT_ROUNDS:
         return _own_state_without_rounds(world, told, board)
@@ -384,13 +385,25 @@ def _ours(display: Display, told: TournamentReply, now_ms: int) -> Iterable[Row]
         if sentence:
             yield Row((sentence,), "now:")
     if may_enter(world, told):
-        yield Row(("Play in this tournament",), "enter:", Send(EnterRequest(0, told.tournament)))
+        said = "Play as a guest, under a made-up name" if _is_for_others(world, told) else "Play in this tournament"
+        yield Row((said,), "enter:", _entering(world, told))
 
 
 def may_enter(world: World, told: TournamentReply) -> bool:
     """Tell whether we can enter now: before the start, or late where that is allowed."""
     is_late = told.state in ("running", "paused") and told.kind not in ("round_robin", "knockout")
     return (told.state == "open" or is_late) and not is_entered(world, told)
+
+
+def _is_for_others(world: World, told: TournamentReply) -> bool:
+    """Tell whether only guests enter, and we have a name. Names that begin as theirs do are reserved."""
+    return told.anonymous and not (_our_name(world) or "").startswith("guest-")
+
+
+def _entering(world: World, told: TournamentReply) -> AnyCommand:
+    if not _is_for_others(world, told):
+        return Send(EnterRequest(0, told.tournament))
+    return Change(lambda display: (display.as_guest_of(told.tournament), ()))
 
 
 def _queue(world: World, told: TournamentReply) -> Iterable[Row]:
@@ -482,7 +495,7 @@ def _withdrawing(world: World, told: TournamentReply) -> Iterable[Row]:
 
 def _enter_key(display: Display) -> AnyCommand | None:
     told = found(display)
-    return Send(EnterRequest(0, told.tournament)) if told is not None and may_enter(display.world, told) else None
+    return _entering(display.world, told) if told is not None and may_enter(display.world, told) else None
 
 
 def _leave_key(display: Display) -> AnyCommand | None:

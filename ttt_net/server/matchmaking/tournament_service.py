@@ -16,6 +16,8 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple, assert_never
 
+from msgspec import Struct
+
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.games import find_game, game_name
@@ -94,6 +96,12 @@ class _Asked(NamedTuple):
     decide: _Decide
     done: Callable[[], None]
     failed: Callable[[Refusal], None]
+
+
+class TournamentPreview(Struct, frozen=True):
+    """A tournament as shown to people who open its link, before they log in."""
+
+    guests_only: bool = True
 
 
 class Tournaments:
@@ -197,6 +205,17 @@ class Tournaments:
         if self._may_miss(code):
             return len(code) == CODE_LENGTH
         return code in self.desks and not self.desks[code].now.is_over
+
+    def preview(self, code: str, address: str | None) -> "TournamentPreview | None":
+        """Return the preview of a tournament in which only guests play; None after too many wrong codes."""
+        desk = self.desks.get(code.strip().upper())
+        if desk is None or not desk.now.terms.anonymous:
+            return None
+        try:
+            self._services.rate_limiter.check_of_address("wrong_codes", address)
+        except Refusal:
+            return None
+        return TournamentPreview()
 
     def must_keep_name(self, session: Session) -> None:
         """Raise `Refusal` if a guest plays in an anonymous tournament, where everybody has a made-up name."""
@@ -414,8 +433,7 @@ class Tournaments:
         if desk.now.terms.rated:
             self._eligibility.must_be_ratable(session, (desk.now.terms.game,))
         if desk.now.terms.anonymous and not session.is_guest:
-            sentence = "only guests play in that tournament: come without a name, on the page in a private window"
-            raise Refusal(Code.NOT_WELCOME, sentence)
+            raise Refusal(Code.GUESTS_ONLY, "in that tournament all players are guests, under made-up names")
 
         def decide() -> list[AnyFact]:
             return director.enter(desk.now, session.player, self._services.wall_ms())
@@ -985,6 +1003,7 @@ class TournamentDesk:
             ends_in_ms=None if now.is_over else now.left_ms(self._services.wall_ms()),
             waiting=[self.name_of(each) for each in now.tables.waiting[:PAGE_ROWS]] or None,
             full=None if now.is_begun else terms.full,
+            anonymous=terms.anonymous,
         )
 
     @property

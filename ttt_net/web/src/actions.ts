@@ -2,7 +2,7 @@
 
 import { wishOf } from "./games.js";
 import { w } from "./i18n.js";
-import { keep, kept } from "./kept.js";
+import { keep, keepApart, kept } from "./kept.js";
 import { isLost, Link } from "./link.js";
 import type { ListedPlayer, Refused, Request } from "./protocol.js";
 import { sentence } from "./sentences.js";
@@ -54,6 +54,14 @@ export const refuse = ({ code, message }: Refused): void => notify(sentence(mess
 export function comeIn(name = ""): void {
   know({ parted: null });
   link.start(name);
+}
+
+/** Use another player in this window, while the other windows keep theirs. */
+export function playApart(): void {
+  keepApart();
+  state.matches.clear();
+  know({ you: null, parted: null, seeking: null, invitation: null, unfinished: [] });
+  link.forgetWho();
 }
 
 /** Send a request; return whether it was carried out. Show refusals. */

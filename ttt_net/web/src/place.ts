@@ -1,6 +1,6 @@
 /** The address of the page, and the requests of each place. */
 
-import { ask, link, notify, say } from "./actions.js";
+import { ask, comeIn, link, notify, playApart, say } from "./actions.js";
 import { isLost } from "./link.js";
 import { sentence } from "./sentences.js";
 import { FRESH, know, type Match, redraw, set, state, ui } from "./store.js";
@@ -97,8 +97,12 @@ function lookBack(): void {
   ask({ type: "history", name: place().id || null, game: said.get("game"), before: said.get("before") });
 }
 
+/** Take up an invitation, or enter a tournament: where only guests play, as a guest of this window. */
 async function join(code: string): Promise<void> {
-  turnBack(await say({ type: "join", code }));
+  const answer = await say({ type: "join", code });
+  if (answer.type === "ok" || answer.code !== "guests_only") return turnBack(answer);
+  playApart();
+  comeIn();
 }
 
 /** Watch a match, or resume it if it is ours; a private one needs its code. */

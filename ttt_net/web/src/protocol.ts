@@ -933,6 +933,7 @@ export interface TournamentReply {
   ends_in_ms?: number;
   waiting?: string[];
   full?: number;
+  anonymous?: boolean;
 }
 
 export interface TournamentStanding {

@@ -140,7 +140,7 @@ function nextStep(told: TournamentReply): string {
 
 /** Our part in the round; empty for visitors. */
 function ownState(told: TournamentReply): string {
-  if (told.state === "open") return isEntered(told) ? t.entered : "";
+  if (told.state === "open") return isEntered(told) ? joined([told.anonymous && ours(), t.entered]) : "";
   const own = told.boards.find(isOurs);
   const row = told.standings.find(({ player }) => player === ours());
   const at = row && told.round ? f(t.place, row.place, told.players, points(row.score)) : "";
@@ -255,11 +255,12 @@ function now(told: TournamentReply): Child {
   const [state, next] = [ownState(told), nextStep(told)];
   return [
     (state || next) && h("section.panel.now", { key: "now" }, state && h("p", state), next && h("p.next", next)),
-    mayEnter(told) && button(t.enter, () => enter(told.tournament), "primary large"),
+    mayEnter(told) && button(told.anonymous ? w.asGuest : t.enter, () => enter(told), "primary large"),
   ];
 }
 
-async function enter(tournament: string): Promise<void> {
+async function enter({ tournament, anonymous }: TournamentReply): Promise<void> {
+  if (anonymous) return go(`/j#${tournament}`); // which makes a guest of us
   if (await request({ type: "enter", tournament })) {
     entered = tournament;
     if (state.seeking) unseek(); // another match would keep us from the round
@@ -333,6 +334,9 @@ const MINUTES = ["20", "40", "60"] as const;
 const LEGS = ["1", "2"] as const;
 const wanted = { isAnonymous: false, legs: "" as (typeof LEGS)[number] | "", kind: "swiss" as (typeof KINDS)[number], pace: "3+2" as (typeof CLOCKS)[number], rounds: "5" as (typeof ROUNDS)[number], minutes: "40" as (typeof MINUTES)[number] };
 
+/** Choices that are shown as they are called. */
+const alike = <T extends string>(all: readonly T[]) => all.map((each) => [each, each] as const);
+
 function organiseScreen(): Tree {
   const choose = (fields: Partial<typeof wanted>): void => {
     Object.assign(wanted, fields);
@@ -348,10 +352,10 @@ function organiseScreen(): Tree {
       ({ name = "" }) => organise(name.trim(), game),
       line("name", t.name, { maxlength: 40, value: f(t.nameOf, ours() ?? "") }),
       choices(t.kind, KINDS.map((kind) => [kind, capital(t.kinds[kind] ?? kind)] as const), wanted.kind, (kind) => choose({ kind })),
-      wanted.kind === "swiss" && choices(t.rounds, ROUNDS.map((each) => [each, each] as const), wanted.rounds, (rounds) => choose({ rounds })),
-      wanted.kind === "arena" && choices(t.minutes, MINUTES.map((each) => [each, each] as const), wanted.minutes, (minutes) => choose({ minutes })),
-      hasRounds(wanted) && choices(t.legs, [["", t.legsByGame], ...LEGS.map((each) => [each, each] as const)] as const, wanted.legs, (legs) => choose({ legs })),
-      choices(w.clock, CLOCKS.map((pace) => [pace, pace] as const), wanted.pace, (pace) => choose({ pace })),
+      wanted.kind === "swiss" && choices(t.rounds, alike(ROUNDS), wanted.rounds, (rounds) => choose({ rounds })),
+      wanted.kind === "arena" && choices(t.minutes, alike(MINUTES), wanted.minutes, (minutes) => choose({ minutes })),
+      hasRounds(wanted) && choices(t.legs, [["", t.legsByGame], ...alike(LEGS)] as const, wanted.legs, (legs) => choose({ legs })),
+      choices(w.clock, alike(CLOCKS), wanted.pace, (pace) => choose({ pace })),
       check(t.guestsOnly, wanted.isAnonymous, (isAnonymous) => choose({ isAnonymous })),
       h("button.primary.large", w.makeTournament),
     ),

@@ -1,11 +1,10 @@
 /** The screens before the lobby or a match. */
 
-import { comeIn, giveUpBeginning, link, wantBot } from "./actions.js";
+import { comeIn, giveUpBeginning, link, playApart, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
 import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
-import { keepApart } from "./kept.js";
 import { fetchNow, later } from "./later.js";
 import { aloneBoard, localShelf } from "./local.js";
 import { faultOf } from "./names.js";
@@ -14,13 +13,13 @@ import { go, place } from "./place.js";
 import type { PlayerInfo, TimeControl } from "./protocol.js";
 import { capital, decided, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
-import { choose, know, ownLive, redraw, set, state, ui } from "./store.js";
+import { choose, ownLive, redraw, set, state, ui } from "./store.js";
 
 const ELSEWHERE = 4001;
 /** How long a first move waits for a match on the server before the computer of the page answers. */
 const ALONE_MS = 900;
-/** An open invitation. */
-type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
+/** An open invitation, or that a code is that of a tournament of guests. */
+type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl } | { guests_only: true };
 let offer: Invitation | null = null;
 
 /** Request the invitation at its address. The code is in a header, because addresses are logged. */
@@ -30,14 +29,6 @@ export async function askOffer(): Promise<void> {
   const answer = await fetch("/j", { headers: { Invitation: id } }).catch(() => null); // offline; shown without details
   offer = await answer?.json().catch(() => null);
   redraw();
-}
-
-/** Use another player in this window, while the other windows keep theirs. */
-function playApart(): void {
-  keepApart();
-  state.matches.clear();
-  know({ you: null, parted: null, seeking: null, invitation: null, unfinished: [] });
-  link.forgetWho();
 }
 
 /** Why the server rejected our login, or does not answer. */
@@ -56,10 +47,10 @@ export function nameScreen(): Tree {
     "main.welcome",
     { class: isFirst && "first" },
     h("header.bar", h("h1", emblem(), kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
-    isFirst ? opening() : kind === "j" && offer ? offered(offer) : pulse(),
+    isFirst ? opening() : kind === "j" && offer && "game" in offer ? offered(offer) : pulse(),
     h(
       "div.entrance",
-      ui.opening.isRunning && state.you && !state.parted ? button(w.toTheLobby, () => set({ opening: { ...ui.opening, isRunning: false } }), "large") : form(
+      kind === "j" && offer && "guests_only" in offer ? button(w.asGuest, () => comeIn(), "primary large") : ui.opening.isRunning && state.you && !state.parted ? button(w.toTheLobby, () => set({ opening: { ...ui.opening, isRunning: false } }), "large") : form(
         "form",
         ({ name = "" }) => {
           const fault = faultOf(name);
@@ -162,7 +153,7 @@ export function linkChanged(): void {
 }
 
 /** The invitation, for a visitor without a name. */
-function offered({ by, game, time }: Invitation): Tree {
+function offered({ by, game, time }: Exclude<Invitation, { guests_only: true }>): Tree {
   const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
     "section.panel.offered",
