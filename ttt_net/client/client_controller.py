@@ -8,7 +8,7 @@ from msgspec import structs
 
 from ttt_net import messages
 from ttt_net.client.act import act, answered
-from ttt_net.client.display import AnyCommand, Command, Display, Send
+from ttt_net.client.display import AnyCommand, Command, Display, Page, Send
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.client.remembered import Achievements
 from ttt_net.client.screens.advice import due_requests
@@ -20,7 +20,7 @@ from ttt_net.client.screens.rules_screen import opening
 from ttt_net.client.screens.screen import has_room_for_picture
 from ttt_net.client.screens.tournament_screen import FEATURE as TOURNAMENTS
 from ttt_net.client.update import update
-from ttt_net.client.words import OPENING_PLIES, invitation
+from ttt_net.client.words import OPENING_PLIES, invitation, title_of
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
 from ttt_net.sdk.received import Answered, Farewell, Parting
@@ -227,6 +227,8 @@ class ClientController:
                 self._begin(event)
             case messages.InvitationReply():
                 self._wait_for_friend(event)
+            case messages.TournamentReply():
+                self._introduce_tournament(event)
             case Answered():
                 self._take_answer(event)
         self._look_around()
@@ -310,15 +312,29 @@ class ClientController:
         self.display = replace(self.display, notice="")
 
     def _introduce(self, match: messages.Snapshot) -> None:
-        """Show the rules of a game before a player's first match of it."""
+        """Show the rules of a game before a player's first match of it, but not over a running clock."""
         is_new = match.you is not None and match.outcome is None and match.position.ply < OPENING_PLIES
         is_seen = self.display.shown == match.match and self.display.page.screen == "match"
         if not (is_new and is_seen and self._is_first_match_of and self._is_first_match_of(match.game.name)):
             return
-        if self._is_in_lines:
-            self.say(messages.RulesRequest(0, game=match.game.name))
+        if match.time is None or self._is_in_lines:
+            self._explain(match.game.name)
         else:
-            self.do(opening(match.game.name))
+            self.display = replace(self.display, notice=f"Is {title_of(match.game.name)} new to you? ? explains it.")
+
+    def _introduce_tournament(self, told: messages.TournamentReply) -> None:
+        """Show the rules of its game to a player who waits in a tournament, so that no clock runs meanwhile."""
+        display = self.display
+        is_waiting = told.tournament == display.world.entered and not display.is_live and told.state != "over"
+        is_seen = self._is_in_lines or display.page == Page("tournament", about=told.tournament)
+        if is_waiting and is_seen and self._is_first_match_of and self._is_first_match_of(told.game):
+            self._explain(told.game)
+
+    def _explain(self, game: str) -> None:
+        if self._is_in_lines:
+            self.say(messages.RulesRequest(0, game=game))
+        else:
+            self.do(opening(game))
 
     def _note_unfinished(self, event: WorldEvent) -> None:
         """Remember our unfinished matches, and request those that ended while we were away."""

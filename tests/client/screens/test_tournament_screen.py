@@ -32,6 +32,7 @@ from ttt_net.messages import (
     PlayerInfo,
     Refused,
     Request,
+    RulesRequest,
     SeekRequest,
     Snapshot,
     TournamentBoard,
@@ -299,14 +300,30 @@ def test_a_match_of_a_tournament_is_left_by_resigning_never_by_calling_it_off() 
     assert words.absence(alone.world, alone.match or OURS, 5_000, "press c") == "Ben is away; the clock goes on."
 
 
-def controlled(*, may_be_guest: bool = False) -> tuple[ClientController, list[Request]]:
-    """Return a controller that was welcomed by a server with tournaments, and what it has said since."""
+def controlled(*, may_be_guest: bool = False, seen: set[str] | None = None) -> tuple[ClientController, list[Request]]:
+    """Return a controller that was welcomed by a server with tournaments, and what it has said since.
+
+    `seen` are the games whose rules were shown; None: they are never shown.
+    """
+
+    def is_first(game: str) -> bool:
+        assert seen is not None
+        is_new = game not in seen
+        seen.add(game)
+        return is_new
+
     said: list[Request] = []
     session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
     connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     controller = ClientController(
-        connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False, may_be_guest=may_be_guest
+        connection,
+        SEEK,
+        "localhost:1",
+        has_lobby=True,
+        is_seeking=False,
+        may_be_guest=may_be_guest,
+        is_first_match_of=None if seen is None else is_first,
     )
     controller.hear(welcome(features=["tournaments"]), 0)
     return controller, said
@@ -330,6 +347,23 @@ def test_a_typed_code_of_a_tournament_opens_its_page_which_is_followed_from_then
     said.clear()
     controller.hear(replace(OPENED, seq=4), 0)
     assert said == []
+
+
+def test_the_rules_are_shown_while_one_waits_in_a_tournament_and_never_over_a_running_clock() -> None:
+    controller, said = controlled(seen=set())
+    controller.hear(Answered(JoinRequest(3, CODE), Ok(3)), 0)
+    controller.hear(OPENED, 0)
+    assert controller.display.page == Page("rules", about=OPENED.game)
+    assert RulesRequest(0, game=OPENED.game) in said
+    controller.hear(replace(OURS, time=BLITZ), 0)
+    assert controller.display.page.screen == "match"
+
+    seen: set[str] = set()
+    late, said = controlled(seen=seen)
+    late.hear(replace(OURS, time=BLITZ), 0)
+    assert (late.display.page.screen, late.display.notice) == ("match", "Is Connect Four new to you? ? explains it.")
+    assert seen == {"connect4"}
+    assert RulesRequest(0, game="connect4") not in said
 
 
 def test_somebody_with_a_name_plays_as_a_guest_in_a_tournament_of_guests_who_see_their_made_up_name() -> None:
