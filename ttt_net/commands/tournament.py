@@ -234,7 +234,8 @@ def _print_list(server: AdminConnection) -> None:
 def _print_state(sheet: protocol.TournamentSheet) -> None:
     told = sheet.tournament
     print(f"{clean(told.name, 40)}: {kind_name(told.kind)}, {told.game}, code {told.tournament}")
-    stands = [told.state, f"round {told.round} of {told.rounds}", counted(told.players, "player")]
+    round_now = f"round {told.round} of {told.rounds}" if told.round else "the first round is being made"
+    stands = [told.state, round_now, counted(told.players, "player")]
     if told.state == "open":
         stands[1:] = [f"{counted(told.players, 'player')}{f' of {told.full}' if told.full is not None else ''}"]
     elif told.kind in WITHOUT_ROUNDS:
@@ -243,7 +244,7 @@ def _print_state(sheet: protocol.TournamentSheet) -> None:
     print(", ".join(stands))
     if told.ended is not None:
         print(_ENDS.get(told.ended, told.ended))
-    elif told.round == 0:
+    elif told.state == "open":
         print(f"players enter with the code {told.tournament}: as an invitation, or `join {told.tournament}`")
     if told.kind == "swiss" and told.round <= 1 and 1 < told.players < told.rounds + SPARE:
         print(

@@ -22,6 +22,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ttt_net.client.address import read_address
+from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.commands.searching import add_limits, limit_of, load_engine, new_table, positive, show_table
 from ttt_net.engines.external import ENGINE, ExternalEngine, as_word, find_player, settings_of
 from ttt_net.engines.settings import EngineSettings, read_engines
@@ -29,9 +31,10 @@ from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.games import Game, Move, Outcome, Reason, find_game
 from ttt_net.games.notation import read_move, write_move
 from ttt_net.games.records import MAX_TEXT_LENGTH, Record, RecordedMove, RecordedPlayer, write_record
+from ttt_net.laboratory import server_arena
 from ttt_net.strategies import NAMES
 from ttt_net.strategies.strategy import Effort, Limit, Strategy
-from ttt_net.text import counted
+from ttt_net.text import clean, counted
 
 
 class Result(NamedTuple):
@@ -299,13 +302,15 @@ def add_arena_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--game", default="tictactoe", help="what they play (default %(default)s)")
     parser.add_argument(
-        "--rounds", type=positive, default=10, metavar="N", help="games of each pair on each side (default %(default)s)"
+        "--rounds", type=positive, metavar="N", help="games of each pair on each side (default 10, on a server 1)"
     )
     parser.add_argument(
         "--opening", type=int, choices=range(9), default=0, metavar="PLIES", help="random moves to start from, 0 to 8"
     )
     parser.add_argument("--ladder", action="store_true", help="each meets only its neighbours in the list")
     parser.add_argument("--openings", type=Path, metavar="FILE", help="begin with these, a line of moves each, in turn")
+    parser.add_argument("--on", metavar="ADDRESS", help="play as a tournament on this server, with clocks and watchers")
+    parser.add_argument("--time", type=_time, metavar="M+S", help=f"the clock --on a server: {TIME_FORM} (default 1+0)")
     parser.add_argument(
         "--processes", type=positive, default=1, metavar="N", help="games at once (default %(default)s)"
     )
@@ -338,6 +343,48 @@ def two_numbers(text: str) -> tuple[float, float]:
     return low, high
 
 
+def _time(text: str) -> TimeControl:
+    found = time_of(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write {TIME_FORM}")
+    return found
+
+
+_HERE_ALONE = ("opening", "ladder", "openings", "json", "picture", "records", "moves", "sprt", "results")
+"""The options that a server's tournament has not."""
+
+
+def run_on_server(args: argparse.Namespace, game: Game[Any], engines: Mapping[str, EngineSettings]) -> int:
+    """Play as a tournament on a server, and print its standings."""
+    wrong = [option for option in _HERE_ALONE if getattr(args, option)]
+    if wrong or args.processes > 1:
+        option = wrong[0] if wrong else "processes"
+        raise ConfigurationError(f"--{option} is for an arena in this process; leave it out, or --on")
+    rounds = args.rounds or 1
+    if rounds > server_arena.MAX_ROUNDS:
+        raise ConfigurationError(f"--rounds {rounds}: on a server, 1 or {server_arena.MAX_ROUNDS}")
+    entrants_of(args, game, engines)
+    players = [player_word(text, engines) for text in args.strategies]
+    seats = [server_arena.ArenaSeat(each.name, _seat_options(each, engines)) for each in players]
+    url, _ = read_address(args.on)
+    told = server_arena.hold(args.on, url, seats, game.name, args.time or TimeControl(60_000), rounds)
+    for row in told.standings:
+        print(f"{row.place:>3}. {clean(row.player, 20):<20} {row.score / 2:g}")
+    return 0
+
+
+def _seat_options(player: PlayerWord, engines: Mapping[str, EngineSettings]) -> tuple[str, ...]:
+    """Return the options with which the client starts a player as a bot."""
+    if player.name in engines:
+        settings = engines[player.name]
+        protocol = () if settings.protocol is None else ("--protocol", settings.protocol)
+        return ("--engine", settings.command, "--name", player.name, *protocol)
+    if player.word.startswith(ENGINE):
+        return ("--engine", player.word.removeprefix(ENGINE))
+    level = () if player.level is None else ("--level", str(player.level))
+    return ("--bot", player.word, *level)
+
+
 def run_arena(args: argparse.Namespace) -> int:
     """Play the round robin and print its table; return the exit status."""
     game = find_game(args.game)
@@ -346,6 +393,10 @@ def run_arena(args: argparse.Namespace) -> int:
     if args.sprt and len(args.strategies) != 2:
         raise ConfigurationError("--sprt compares two strategies")
     engines = {each.title: each for each in read_engines(args.engines)} if args.engines else {}
+    if args.on is not None:
+        return run_on_server(args, game, engines)
+    if args.time is not None:
+        raise ConfigurationError("--time is the clock of a tournament on a server; add --on ADDRESS")
     entrants = entrants_of(args, game, engines)
     load_engine(game)
     pairings = pairings_of(args, game)
@@ -390,7 +441,7 @@ def pairings_of(args: argparse.Namespace, game: Game[Any]) -> list[ArenaGame]:
         round_robin(
             game,
             len(args.strategies),
-            rounds=args.rounds,
+            rounds=args.rounds or 10,
             seed=seed_of(args),
             opening_plies=args.opening,
             openings=openings,
