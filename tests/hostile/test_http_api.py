@@ -98,7 +98,7 @@ async def test_ten_thousand_pages_are_as_cheap_as_their_number_allows(tmp_path: 
 async def test_stalled_readers_of_the_stream_hold_little_and_are_dropped(
     tmp_path: Path, authority: Authority | None
 ) -> None:
-    async with running(tmp_path, authority=authority) as server:
+    async with running(tmp_path, Limits(ping_after_s=60, dead_after_s=600), authority=authority) as server:
         reader = await server.raw() if authority else await RawPeer.connect(server.port, receive_buffer=4_096)
         await reader.send(LIVE)
         await until(lambda: server.hub.api.streams == 1)

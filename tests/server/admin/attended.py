@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
 from ttt_net.server.admin.admin_server import AdminListener, attending, open_listener
+from ttt_net.server.readiness import DiskUsage
 from ttt_net.server.settings.configuration import Configuration, Limits
 
 
@@ -84,10 +85,14 @@ class Attended:
 
 @asynccontextmanager
 async def attended(
-    folder: Path, wanted: str = "", configuration: Configuration | None = None, limits: Limits | None = None
+    folder: Path,
+    wanted: str = "",
+    configuration: Configuration | None = None,
+    limits: Limits | None = None,
+    measure: Callable[[], DiskUsage | None] = lambda: None,
 ) -> AsyncIterator[Attended]:
     """Run a server with an admin listener inside the block."""
-    async with running(folder, limits, configuration=configuration) as server:
+    async with running(folder, limits, configuration=configuration, measure=measure) as server:
         listener = open_listener(wanted, folder)
         assert listener is not None
         each = Attended(server, listener)

@@ -44,13 +44,15 @@ def wanted(request: pytest.FixtureRequest) -> str:
 
 
 async def test_the_figures_are_those_of_the_moment(tmp_path: Path, wanted: str) -> None:
-    async with attended(tmp_path, wanted) as each, each.admin() as admin:
+    usage: list[DiskUsage] = []
+    async with attended(tmp_path, wanted, measure=lambda: usage[0] if usage else None) as each, each.admin() as admin:
         before = await admin.ask("stats")
         assert (before["people"], before["live"], before["moves"], before["unready"]) == (0, 0, 0, None)
         first, second, match = await each.server.pair()
         await each.server.join("Deep", bot="alphabeta")
         await first.play(match, (first, 0), (second, 1))
-        each.server.hub.services.disk.usage = DiskUsage(70, 30)
+        usage.append(DiskUsage(70, 30))
+        each.server.hub.services.disk.look()  # as every second
         after = await admin.ask("stats")
         assert (after["free_bytes"], after["journal_bytes"]) == (70, 30)
         assert (after["people"], after["bots"], after["connections"], after["live"]) == (2, 1, 3, 1)

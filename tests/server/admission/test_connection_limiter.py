@@ -173,7 +173,7 @@ async def test_messages_of_an_address_are_refused_and_nobody_is_closed_for_anoth
 async def test_a_million_empty_fragments_take_no_memory(tmp_path: Path) -> None:
     from tests.server.peer import CONT, TEXT, client_frame
 
-    async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
+    async with running(tmp_path, Limits(messages=Rate(1_000_000), dead_after_s=600)) as server:
         peer: RawPeer = await server.raw()
         await peer.hello("Ann")
         await peer.send(client_frame(TEXT, b'{"type":', fin=False) + client_frame(CONT, fin=False) * 10_000)

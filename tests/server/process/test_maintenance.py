@@ -178,7 +178,7 @@ async def test_a_returning_guest_is_kept_and_a_named_player_is_never_deleted(tmp
 
 
 async def test_many_guests_are_forgotten_a_bite_at_a_time(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path, configuration=Configuration(guest_days=0)) as server:  # its own job deletes none
         insert = (
             "INSERT INTO players (name, name_key, token_hash, created_ms, is_guest, seen_ms)"
             " SELECT key, key, randomblob(32), 0, 1, 0 FROM json_each(?)"
