@@ -1,9 +1,11 @@
 """Transcripts: `>>` what the client says, `<<` what it hears."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
+from tests.client.samples import ANN, BLITZ, BOT, layered, ok, played, snapshot, welcome
 from ttt_net.client.mailbox import WorldEvent
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -528,6 +530,82 @@ def test_a_seek_for_rated_or_casual_is_sent_again_where_another_kind_stands(
     info = SeekInfo(7, ANN, ["connect4"], rated=standing[0], or_casual=standing[1])
     talk.hear(ok(talk.said[0].id), replace(welcome(), seek=info))
     assert [type(request) for request in talk.said] == ([SeekRequest] if is_said else [])
+
+
+WANTED: dict[str, Any] = {
+    "time": BLITZ, "opponents": "people", "level": 3, "min_rating": 1_000, "max_rating": 2_000
+}  # fmt: skip
+"""Fields that a seek shares with its row in the list."""
+
+
+@pytest.mark.parametrize(
+    ("games", "other"),
+    [
+        (["connect4"], {}),
+        (["gomoku"], {}),
+        *[(["connect4"], {field: value}) for field, value in {
+            "time": None, "opponents": "bots", "level": 4, "min_rating": 1_001, "max_rating": None,
+        }.items()],
+    ],
+)  # fmt: skip
+def test_a_seek_is_sent_again_where_one_stands_that_differs(games: list[str], other: dict[str, Any]) -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(SeekRequest(0, ["connect4"], **WANTED))
+    talk.lose()
+    talk.open()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=SeekInfo(7, ANN, games, **{**WANTED, **other})))
+    is_same = games == ["connect4"] and not other
+    assert [type(request) for request in talk.said] == ([] if is_same else [SeekRequest])
+
+
+@pytest.mark.parametrize(
+    ("is_resume", "code", "wait_ms", "is_repeated"),
+    [
+        (False, Code.TOO_FAST, 100, True),
+        (False, Code.TOO_FAST, None, False),
+        (False, Code.STORAGE, 100, False),
+        (False, Code.BUSY, 100, False),
+        (True, Code.TOO_FAST, 100, True),
+        (True, Code.TOO_FAST, MAX_RETRY_MS + 1, True),
+        (True, Code.STORAGE, 100, True),
+        (True, Code.STORAGE, None, False),
+        (True, Code.UNKNOWN_GAME, 100, False),
+    ],
+)
+def test_only_what_is_refused_for_a_moment_is_repeated_and_a_match_is_resumed_after_any_wait(
+    code: Code, wait_ms: int | None, *, is_resume: bool, is_repeated: bool
+) -> None:
+    talk = Talk()
+    talk.let_in(*["m1"] * is_resume)
+    if not is_resume:
+        talk.say(RenameRequest(0, "Anna"))
+    (request,) = talk.said
+    talk.hear(Refused(request.id, code, "no", retry_after_ms=wait_ms))
+    assert talk.later == ([(wait_ms, request)] if is_repeated else [])
+    assert bool(talk.answers()) is not is_repeated
+
+
+@pytest.mark.parametrize(
+    ("token", "code", "wait_ms", "outcome"),
+    [
+        ("old", Code.UNKNOWN_TOKEN, None, "new"),
+        (None, Code.UNKNOWN_TOKEN, None, "end"),
+        ("old", Code.NAME_TAKEN, None, "end"),
+        ("old", Code.BANNED, 1_000, "end"),
+        ("old", Code.TOO_FAST, 1_000, "later"),
+        ("old", Code.TOO_FAST, None, "end"),
+    ],
+)
+def test_a_refused_hello_is_repeated_as_somebody_new_or_later_or_ends_the_session(
+    token: str | None, code: Code, wait_ms: int | None, outcome: str
+) -> None:
+    session = ClientSession("Ann", token)
+    (hello,) = session.opened()
+    reaction = session.heard(Refused(hello.id, code, "no", retry_after_ms=wait_ms))
+    assert [type(request) for request in reaction.say] == [HelloRequest] * (outcome == "new")
+    assert [wait for wait, _ in reaction.later] == [wait_ms] * (outcome == "later")
+    assert (reaction.rejected is not None) == (outcome == "end")
 
 
 def test_a_seek_that_stands_while_another_is_refused_is_sent_again_and_not_withdrawn() -> None:
