@@ -8,7 +8,7 @@ LOCK := docs/hosting/requirements.lock
 SPREAD := $(if $(filter Linux,$(shell uname)),--forks auto,--numprocesses auto --dist loadfile --no-loadscope-reorder)
 SEEDS ?= 1000
 BENCHMARKS := server instructions restart backup 'soak --seconds 120' 'flood --rounds 3 --seconds 3' 'flood --cpu' \
-    'flood --past' lobby standings games search coach page cluster_bench
+    'flood --past' lobby standings games search coach page cluster_bench follower
 CUTS ?= 500
 
 .PHONY: cluster site help install install-player demo test proofs check docs page bench fuzz simulate powercuts mutants lowest audit dist release lock sbom clean

@@ -1,8 +1,9 @@
-"""Count the instructions of a move, a handshake and a `hello`: figures that the load of the machine does not change.
+"""Count the instructions of moves, a handshake and a `hello`: figures that the load of the machine does not change.
 
 `python -m benchmarks.instructions` takes about a minute and needs valgrind, whose tool callgrind counts instructions in
-user mode. One thread feeds bytes to the connections of a hub whose journal is in memory. Repeated runs agree to within
-half a per cent. Compare versions by running it in both trees with the same interpreter.
+user mode. One thread feeds bytes to the connections of a hub whose journal is in memory, or batches of a log to a node
+of a cluster. Repeated runs agree to within half a per cent. Compare versions by running it in both trees with the same
+interpreter.
 """
 
 import argparse
@@ -15,15 +16,30 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.load import SCRIPTS
 from benchmarks.requests import HANDSHAKE, Message, Wire, framed, messages
+from ttt_net.server.cluster.log import (
+    FORM,
+    AnyLoggedEntry,
+    Batch,
+    BeginEpoch,
+    Came,
+    MemoryLog,
+    MemoryStream,
+    encode_batch,
+)
+from ttt_net.server.cluster.node import ClusterNode
+from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.replicated_ledger import Membership, ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
-from ttt_net.server.journal.ledger import MemoryLedger
-from ttt_net.server.services import build_services
+from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
+from ttt_net.server.journal.ledger import Ledger, MemoryLedger
+from ttt_net.server.services import Services, build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.setting import Rate
 from ttt_net.server.wire.connection import Connection
@@ -95,30 +111,35 @@ class CostClock:
         return self._now_s
 
 
+def services_on(ledger: Ledger, membership: Membership | None = None) -> Services:
+    """Return the services of a hub without limits."""
+    limits = Limits(
+        messages=_UNLIMITED,
+        writes=_UNLIMITED,
+        registrations=_UNLIMITED,
+        matches=_UNLIMITED,
+        openings=_UNLIMITED,
+        work=_UNLIMITED,
+        max_per_address=9_999,
+    )
+    return build_services(
+        Configuration(name="count", limits=limits),
+        Journal(ledger),
+        asyncio.get_running_loop(),
+        lambda: time.monotonic_ns() // 1_000_000,
+        random.Random(1),
+        wall_ms=lambda: time.time_ns() // 1_000_000,
+        cost_s=CostClock(),
+        membership=membership,
+    )
+
+
 class Stage:
     """A hub with its ledger; nothing is committed before `deliver`."""
 
     def __init__(self) -> None:
         self.ledger = MemoryLedger()
-        limits = Limits(
-            messages=_UNLIMITED,
-            writes=_UNLIMITED,
-            registrations=_UNLIMITED,
-            matches=_UNLIMITED,
-            openings=_UNLIMITED,
-            work=_UNLIMITED,
-            max_per_address=9_999,
-        )
-        services = build_services(
-            Configuration(name="count", limits=limits),
-            Journal(self.ledger),
-            asyncio.get_running_loop(),
-            lambda: time.monotonic_ns() // 1_000_000,
-            random.Random(1),
-            wall_ms=lambda: time.time_ns() // 1_000_000,
-            cost_s=CostClock(),
-        )
-        self.hub = Hub(services)
+        self.hub = Hub(services_on(self.ledger))
 
     def welcome(self, address: str, name: str) -> Peer:
         """Return a new player."""
@@ -156,6 +177,76 @@ class Stage:
         mark()
         assert all(players[1].told("played")["ply"] == LAST_PLY for players in matches)
         return MATCHES * (LAST_PLY - FIRST_PLY)
+
+
+class Follower:
+    """A node of a cluster that applies what the node `a` writes, at which all players of its matches are connected."""
+
+    def __init__(self, clock: Message | None, file: Path | None = None) -> None:
+        """Let the players play until `FIRST_PLY`; the tables are in a file or in memory."""
+        author = Stage()
+        author.play(LOCAL, clock, MATCHES, lambda: None)
+        written = author.ledger.entries
+        self.moves = [entry for entry in written if isinstance(entry, AppendEvents) and entry.is_plain]
+        """The moves of all matches in step."""
+        self._stream, self._calls = MemoryStream(), deque[Callable[[], object]]()
+        self._number = 0
+        self.replica = Replica(file)
+        log, loop = MemoryLog(self._stream, self._calls.append), asyncio.get_running_loop()
+        self._ledger = ReplicatedLedger(
+            "b", log, self.replica, lambda do, tell: self._calls.append(lambda: tell(do())), loop, random.Random(1)
+        )
+        hub = Hub(services_on(self._ledger, Membership(self._ledger)))
+        self._rooms = hub.registry.rooms
+        ClusterNode(hub, self._ledger, log, self.replica).start()
+        self.hear(self.batch(BeginEpoch("secret", form=FORM)))
+        players = 0
+        for entry in written:
+            if isinstance(entry, RegisterPlayer):
+                players += 1
+                self.hear(self.batch(entry, Came(players, players, "", entry.at_ms, "")))
+            elif not (isinstance(entry, AppendEvents) and entry.is_plain):
+                self.hear(self.batch(entry))
+        assert len(self._rooms) == MATCHES
+        self.hear(self.batch(*self.moves[: MATCHES * FIRST_PLY]))
+        del self.moves[: MATCHES * FIRST_PLY]
+
+    def batch(self, *entries: AnyLoggedEntry) -> bytes:
+        """Return the next batch of the node `a`."""
+        self._number += 1
+        return encode_batch(Batch("a", 1, self._number, 0, "", entries, 1))
+
+    def batches(self, size: int) -> list[bytes]:
+        """Return the moves as batches of a size."""
+        return [self.batch(*self.moves[first : first + size]) for first in range(0, len(self.moves), size)]
+
+    def hear(self, batch: bytes) -> None:
+        """Apply a batch."""
+        self._stream.append(batch)
+        while self._calls:
+            self._calls.popleft()()
+        assert self._ledger.position == self._stream.end
+
+    def end(self) -> None:
+        """Check that all moves are in the tables and in memory, and close the tables."""
+        rows = self.replica.database.connection.execute("SELECT count(*) FROM facts").fetchone()
+        assert rows == (MATCHES * (1 + LAST_PLY),)
+        assert all(room.match is not None and len(room.match.moves) == LAST_PLY for room in self._rooms.values())
+        self.replica.close()
+
+
+def _followed(clock: Message | None, size: int) -> Case:
+    def count(mark: Callable[[], None]) -> int:
+        follower = Follower(clock)
+        batches = follower.batches(size)
+        mark()
+        for batch in batches:
+            follower.hear(batch)
+        mark()
+        follower.end()
+        return len(follower.moves)
+
+    return count
 
 
 def _move(address: str, clock: Message | None, to_a_commit: int) -> Case:
@@ -202,6 +293,9 @@ CASES: tuple[tuple[str, Case], ...] = (
     ("a move with a clock, 32 to a commit", _move(LOCAL, CLOCK, 32)),
     ("the same, each in a commit of its own", _move(LOCAL, CLOCK, 1)),
     ("the same, 32 to a commit, metered addresses", _move(METERED, CLOCK, 32)),
+    ("a move of another node, 64 to a batch", _followed(None, 64)),
+    ("the same, each in a batch of its own", _followed(None, 1)),
+    ("the same with a clock, 64 to a batch", _followed(CLOCK, 64)),
     ("an opening handshake", _handshake(HANDSHAKE)),
     ("the same, with the headers of a browser", _handshake(_BROWSER)),
     ("`hello` of a new player, with its commit", _hello(is_known=False)),

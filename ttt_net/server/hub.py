@@ -178,8 +178,7 @@ class Hub:
 
     def census(self) -> tuple[int, int]:
         """Return how many people are connected, and how many matches are live."""
-        matches = (room.match for room in self._rooms.values())
-        return self.services.players.people, sum(match is not None and not match.is_over for match in matches)
+        return self.services.players.people, sum(room.is_live for room in self._rooms.values())
 
     def recall(self) -> None:
         """Read the invitations and tournaments from before a restart."""

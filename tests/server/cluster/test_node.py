@@ -30,6 +30,61 @@ def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:
     assert evening.heard(0, "ended") == evening.heard(1, "ended")
 
 
+def played(evening: Evening, match: str, moves: int) -> None:
+    """Let the two players make some moves, each after half a second."""
+    for _ in range(moves):
+        (mover,) = (peer for peer in evening.people[:2] if match in peer.turns())
+        evening.go(0.5)
+        mover.play(match)
+        evening.go(0.2)
+
+
+@pytest.mark.parametrize("moves", [2, 4])
+def test_a_match_that_nobody_hears_on_a_node_is_complete_for_the_first_who_watches_it_there(moves: int) -> None:
+    evening = Evening("a", "b", "c")
+    evening.world.skews_ms = {"a": 20_000, "b": 20_000, "c": 0}
+    match = evening.match(TimeControl(60_000))
+    played(evening, match, moves)
+    c = evening.node("c")
+    assert c.hub.census() == (3, 1)
+    evening.go(2.0)
+    evening.people[2].say(wire.WatchRequest(0, match=match))
+    evening.go(0.2)
+    evening.people[0].say(wire.ResumeRequest(0, match=match, seq=0))
+    evening.go(0.2)
+    (watched,), resumed = evening.heard(2, "snapshot"), evening.heard(0, "snapshot")[-1]
+    same = "seq", "moves", "position", "offers", "last", "players", "present", "time"
+    assert {field: watched[field] for field in same} == {field: resumed[field] for field in same}
+    clocks = watched["clock"], resumed["clock"]
+    assert clocks[0]["running"] == clocks[1]["running"]
+    apart_ms = [one - other for one, other in zip(*(clock["remaining_ms"] for clock in clocks), strict=True)]
+    assert max(map(abs, apart_ms)) < 300, "the clock counts from the last move, not from the first look"
+    played(evening, match, 1)
+    assert evening.heard(2, "played") == [evening.heard(0, "played")[-1]]
+
+
+@pytest.mark.parametrize("moves", [3, 9])
+def test_a_match_that_nobody_hears_on_a_node_ends_there_and_can_be_seen(moves: int) -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    for _ in range(moves):
+        for mover in [peer for peer in evening.people[:2] if match in peer.turns()][:1]:
+            mover.play(match)
+            evening.go(0.2)
+    if moves == 3:
+        evening.people[0].say(wire.ResignRequest(0, match=match))
+        evening.go(0.2)
+    (ended,) = evening.heard(0, "ended")
+    c = evening.node("c")
+    assert c.hub.census() == (3, 0)
+    assert [session.live for session in c.hub.services.players.sessions.values()] == [set(), set(), set()]
+    evening.people[2].say(wire.WatchRequest(0, match=match))
+    evening.go(0.5)
+    (watched,) = evening.heard(2, "snapshot")
+    assert len(watched["moves"]) == len(evening.heard(0, "played"))
+    assert (watched["seq"], watched["outcome"]["reason"]) == (ended["seq"], ended["reason"])
+
+
 def test_players_can_be_kicked_on_any_node() -> None:
     evening = Evening("a", "b")
     evening.world.places[1] = "nowhere"

@@ -66,7 +66,7 @@ class Lounge:
         )  # fmt: skip
         vars(match).update(fields)
         self.rooms[name] = SimpleNamespace(
-            is_listed=is_listed, audience=SimpleNamespace(watchers=watchers), match=match
+            is_listed=is_listed, audience=SimpleNamespace(watchers=watchers), match=match, known=match, newest_ms=at_ms
         )
 
 

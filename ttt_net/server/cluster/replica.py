@@ -92,13 +92,17 @@ _PAGES = 1_024
 """The pages of a snapshot between two reports of progress."""
 
 
+NO_NAMES: Mapping[PlayerId, str] = MappingProxyType({})
+"""The names that come with most entries, such as moves."""
+
+
 class EntryOutcome(NamedTuple):
     """The result of one entry."""
 
     entry: AnyLoggedEntry
     result: Any
     """The return value of `apply`, or the `Refusal`."""
-    names: Mapping[PlayerId, str] = MappingProxyType({})
+    names: Mapping[PlayerId, str] = NO_NAMES
     """The names of the players of started matches, and of those who entered or made a tournament."""
 
 
@@ -129,14 +133,15 @@ def is_next(connection: sqlite3.Connection, batch: Batch, position: Position) ->
 def carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
     """Apply the entries of a batch; neighbours that append to matches are applied together."""
     outcomes: list[EntryOutcome] = []
-    for is_append, group in groupby(batch.entries, key=lambda entry: isinstance(entry, AppendEvents)):
-        if is_append:
+    for kind, group in groupby(batch.entries, key=type):
+        if kind is AppendEvents:
             appends = list(group)
             for append in appends:
-                _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
+                if not append.is_plain:  # type: ignore[union-attr]
+                    _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
             results = append_events(connection, appends)  # type: ignore[arg-type]
             outcomes += [
-                EntryOutcome(entry, result, _names(connection, entry))
+                EntryOutcome(entry, result, _names(connection, entry) if entry.seats else NO_NAMES)  # type: ignore[union-attr]
                 for entry, result in zip(appends, results, strict=True)
             ]
         else:
@@ -191,6 +196,8 @@ def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
 
 def digest(outcome: EntryOutcome) -> object:
     """Return the part of an entry's result that must be the same on all nodes."""
+    if outcome.result is None:  # a move, most often
+        return None
     if isinstance(outcome.result, Refusal):
         return outcome.result.code
     return outcome.result if isinstance(outcome.entry, AppendEvents) else None

@@ -42,6 +42,7 @@ from ttt_net.server.cluster.log import (
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed, unheard
+from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
@@ -361,11 +362,17 @@ class ReplicatedLedger:
             assert sent is not None, "a batch of ours that is applied is the one that is under way"
             callers = sent.waiting
             self._round_trip_s.observe(self._loop.time() - sent.began_s)
+        author = batch.author
         for index, outcome in enumerate(applied.outcomes):
-            self._attempt(self._tell, applied.position, outcome, batch.author, callers[index] if callers else None)
+            self._attempt(self._tell, applied.position, outcome, author, callers[index] if callers else None)
 
     def _tell(self, position: Position, outcome: EntryOutcome, author: Author, caller: Waiting | None) -> None:
         """Pass the outcome of an entry to its caller, the followers and the hooks."""
+        if caller is None and outcome.result is None and type(outcome.entry) is AppendEvents:  # a move of another node
+            for hear in self._followers:
+                hear(position, outcome.entry)
+            self._hooks.heard(outcome, author)
+            return
         is_awaited = caller is not None and not caller.is_given_up
         if isinstance(outcome.result, Refusal):
             self.refused += author.node == self.node

@@ -113,11 +113,7 @@ class Listing:
         since_ms = self._wall_ms() - MOVING_MS
         listed = [room for room in self._rooms.values() if room.is_listed]
         looked_at = listed[-MAX_CROWD:]
-        ranked = [
-            (room.audience.watchers, match.events[-1].at_ms >= since_ms, -at)
-            for at, room in enumerate(looked_at)
-            if (match := room.match) is not None
-        ]
+        ranked = [(room.audience.watchers, room.newest_ms >= since_ms, -at) for at, room in enumerate(looked_at)]
 
         def appeal(rank: tuple[int, bool, int]) -> tuple[bool, int, int, int]:
             watchers, is_moving, at = rank
@@ -200,7 +196,7 @@ def _strength(bot: Session, game: str, seek: Seek) -> int:
 
 def _rating(room: MatchRoom) -> int:
     """Return the sum of both ratings in a rated match; 0 for a casual one."""
-    match = room.match
+    match = room.known
     assert match is not None, "a match is read before it is ranked"
     return sum(player.rating or 0 for player in match.players) if match.is_rated else 0
 

@@ -148,6 +148,9 @@ class MatchRegistry:
 
         `names` has those of the players of a match that starts.
         """
+        if entry.is_plain:
+            self._hear_of(entry.events[0].match, entry.events, ratings)
+            return
         for match_id, group in groupby(entry.events, key=lambda event: event.match):
             events = list(group)
             first = events[0]
@@ -157,14 +160,17 @@ class MatchRegistry:
                     self._lobby.spent(first.code)
                 self._seat_if_known(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
                 continue
-            if match_id in self._unopened:
-                self._open(match_id)
-            room = self.rooms.get(match_id)
-            if room is not None and room.match is not None:
-                room.hear(events, ratings)
-            elif isinstance(events[-1], wire.Ended):
-                self._ended_unread(match_id, ratings)
-                self.on_ended(match_id, events[-1])
+            self._hear_of(match_id, events, ratings)
+
+    def _hear_of(self, match_id: str, events: Sequence[wire.MatchEvent], ratings: Changes | None) -> None:
+        if match_id in self._unopened:
+            self._open(match_id)
+        room = self.rooms.get(match_id)
+        if room is not None and room.known is not None:
+            room.hear(events, ratings)
+        elif type(events[-1]) is wire.Ended:
+            self._ended_unread(match_id, ratings)
+            self.on_ended(match_id, events[-1])
 
     def refused(self, entry: AppendEvents) -> None:
         """Make invitations valid again whose matches, with an unknown outcome, did not begin after all."""
@@ -321,35 +327,34 @@ class MatchRegistry:
     def _committed(
         self, room: MatchRoom, event: wire.Ended | wire.Adjourned | wire.Started, by: PlayerId | None
     ) -> None:
-        assert room.match is not None
+        assert room.known is not None
         match event:
             case wire.Ended() | wire.Adjourned():
                 self._services.players.bot_places.free(room.id)
                 if isinstance(event, wire.Ended):
-                    self._ended(room, room.match, by)
-                    if room.match.tournament is not None:
+                    self._ended(room, room.known, event, by)
+                    if room.known.tournament is not None:
                         self.on_ended(room.id, event)
                 self._look_again(room.seats.both)
             case wire.Started():
-                first, second = room.match.players
+                first, second = room.known.players
                 self._seat(with_names(event, second.name, first.name), room.seats.swapped())
             case _:
                 assert_never(event)
 
-    def _ended(self, room: MatchRoom, match: Match, by: PlayerId | None) -> None:
+    def _ended(self, room: MatchRoom, match: Match, ended: wire.Ended, by: PlayerId | None) -> None:
         """Count the match as finished for both; `by` is the player who resigned or left it, if any."""
         services, now_ms = self._services, self._services.now_ms()
         services.feed.changed("players", "live")
-        assert match.outcome is not None
-        reason, players = match.outcome.reason, room.seats.both
-        if reason is Reason.ABORT and all(player.bot is None for player in match.players):
+        players = room.seats.both
+        if ended.reason == Reason.ABORT and all(player.bot is None for player in match.players):
             services.aborts.part(*players, now_ms)
             if by is not None:
                 services.aborts.add(by, now_ms)
                 if match.absences.of(players.index(by)) is None:  # absences are known on every node
                     services.rate_limiter.tell("aborts", by)
         for side, player in enumerate(players):
-            if reason is Reason.ABANDON and match.absences.of(side):
+            if ended.reason == Reason.ABANDON and match.absences.of(side):
                 services.abandons.add(player, now_ms)
             session = services.players.get(player)
             if session:

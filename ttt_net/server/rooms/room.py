@@ -87,7 +87,10 @@ class MatchRoom:
 
     def __init__(self, match_id: str, services: Services, hooks: RoomHooks) -> None:
         self.id = match_id
-        self.match: Match | None = None
+        self.known: Match | None = None
+        """The match, perhaps without its newest moves: enough for its players, game and time."""
+        self._unapplied: list[tuple[Played, int]] = []
+        """Moves of other nodes that nobody here has needed yet, with the times when they arrived."""
         self.audience = Audience(match_id, services.loop)
         self.seats = Seats(match_id, services, self.audience)
         self.joining = Joining(match_id, services, self.seats, self.audience)
@@ -107,14 +110,37 @@ class MatchRoom:
         """Whether a write or a read is pending; requests wait meanwhile."""
 
     @property
+    def match(self) -> Match | None:
+        """The match with all its events; None while it is not in memory."""
+        if self._unapplied:
+            self._catch_up()
+        return self.known
+
+    @match.setter
+    def match(self, match: Match | None) -> None:
+        self.known = match
+        self._unapplied.clear()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the match is in memory and not over."""
+        return self.known is not None and not self.known.is_over
+
+    @property
     def is_listed(self) -> bool:
         """Whether the match belongs on the list of live public matches: it is played, and not abandoned."""
         return (
-            self.match is not None
-            and not self.match.is_over
-            and not self.match.is_private
+            self.known is not None
+            and not self.known.is_over
+            and not self.known.is_private
             and not self.seats.is_abandoned
         )
+
+    @property
+    def newest_ms(self) -> int:
+        """The time of the newest event of a match in memory."""
+        assert self.known is not None
+        return self._unapplied[-1][0].at_ms if self._unapplied else self.known.events[-1].at_ms
 
     @property
     def is_adjourned(self) -> bool:
@@ -375,8 +401,18 @@ class MatchRoom:
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
         """Apply and send events that another node has written, perhaps during a write of our own.
 
-        A match that is loaded from the journal later already has them.
+        A match that is loaded from the journal later already has them. While nobody here receives the match, moves are
+        only kept, and the match leaves the memory with its end.
         """
+        if self._is_elsewhere:
+            last = events[-1]
+            if type(last) is Ended:
+                self._end_elsewhere(last, ratings)
+                return
+            if type(last) is Played and len(events) == 1:
+                self._unapplied.append((last, self._services.now_ms()))
+                self._services.feed.changed("live", slightly=True)
+                return
         match = self.match
         new = [event for event in events if match is not None and event.seq > match.seq]
         if match is not None and new:
@@ -384,6 +420,44 @@ class MatchRoom:
             if ratings:
                 self._tell_ratings(match, ratings)
             self._settle()
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the match is live, both players are on other nodes, nobody here watches, and no time runs here."""
+        match, audience = self.known, self.audience
+        return (
+            match is not None
+            and not audience.players
+            and not audience.watchers_here
+            and not self.is_busy
+            and not match.absences
+            and not match.is_over
+            and self._begin_ms is None
+        )
+
+    def _catch_up(self) -> None:
+        """Apply the moves that nobody here had needed, each at the time when it arrived."""
+        match, moves = self.known, self._unapplied
+        assert match is not None, "moves are kept for a match in memory"
+        self._unapplied = []
+        try:
+            for event, now_ms in moves:
+                if event.seq > match.seq:
+                    match.evolve(event)
+                    match.count_from(now_ms)
+                    match.run_clock(now_ms)  # both players were present
+        except Exception as error:  # noqa: BLE001 - a fault of the rules here; readers use the journal
+            self.known = None
+            fault = {"message": f"fault while applying moves to match {self.id}", "exception": error}
+            self._services.loop.call_exception_handler(fault)
+
+    def _end_elsewhere(self, event: Ended, ratings: Changes | None) -> None:
+        """End a match that nobody here receives, and drop it without applying its moves."""
+        self._hooks.committed(self, event, None)
+        if ratings and self.known is not None:
+            self._tell_ratings(self.known, ratings)
+        self.seats.stop_timer()
+        self.match = None
 
     def _fail(self, asked: _Asked | None, refusal: Refusal) -> None:
         """Decide an overtaken request again; otherwise reject it and drop the copy in memory, as the journal is right.
