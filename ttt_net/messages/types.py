@@ -433,7 +433,7 @@ class RuleExample(Struct, frozen=True, omit_defaults=True):
 
 
 class ThreatRow(Struct, frozen=True, omit_defaults=True):
-    """Marks of a side in a line that it could complete.
+    """Marks in a line that a side could complete.
 
     They `run` if they are adjacent. The line is `open` if it continues at both ends. `cells` are where they are.
     """
@@ -449,9 +449,10 @@ class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
 
     `kind` names the sentence; show the text if you do not know the kind. `moves` are moves of the addressed player (to
     make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's moves.
-    Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks they have in a
-    line. The game ends after `plies` plies (`at_most`: or fewer), the move in question included; otherwise it would end
-    after `instead`. Sentences name the moves of the winner: half of the plies, rounded up.
+    Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks in the line that
+    decides: theirs, or those of the addressed player who can complete it. The game ends after `plies` plies (`at_most`:
+    or fewer), the move in question included; otherwise it would end after `instead`. Sentences name the moves of the
+    winner: half of the plies, rounded up.
     """
 
     kind: str

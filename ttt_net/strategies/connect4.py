@@ -63,6 +63,13 @@ class Connect4Solver:
             pass  # the moves found so far are correct
         return tuple(line)
 
+    def best_play(self, game: LineGame, state: LineState, effort: Effort, most: int = 42) -> tuple[Move, ...]:
+        """Return up to `most` moves of best play from a position, as far as the limit allows."""
+        try:
+            return self.line(game, state, self.score(game, state, effort), effort, most)
+        except Stopped:
+            return ()
+
     @staticmethod
     def value_of(score: int, state: LineState) -> int:
         """Return the value, which tells the plies to the end, of a position's score."""

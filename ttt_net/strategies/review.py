@@ -13,6 +13,8 @@ from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened, is_solvable
 from ttt_net.strategies.engine import EXPLORATION, is_connect4, is_large, playout_tree
 from ttt_net.strategies.lessons.explanation import (
+    ENDS,
+    FAR,
     LARGE_DROP,
     SMALL_DROP,
     Explanation,
@@ -23,12 +25,12 @@ from ttt_net.strategies.lessons.explanation import (
     as_played,
     drop_of,
     estimate_of,
-    forced_double,
+    forced_end,
     names_of,
     searched_mistake,
     seen_mistake,
 )
-from ttt_net.strategies.lessons.hints import ThreatWins
+from ttt_net.strategies.lessons.hints import MOST_FOLLOWED, ThreatWins
 from ttt_net.strategies.lessons.sight import Sight, look
 from ttt_net.strategies.mcts import CERTAIN
 from ttt_net.strategies.strategy import (
@@ -48,8 +50,6 @@ from ttt_net.strategies.strategy import (
 
 MANY_PLIES = 4
 """A win that is this much later, or a loss that is this much sooner, gets a sign."""
-FAR = 12
-"""A loss this many plies away is not blamed on a person."""
 SOON = 8
 """In a lost position, mistakes that cost fewer plies are not a lesson for a beginner."""
 LINE_PLIES = 4
@@ -209,16 +209,18 @@ class Reviewer(Generic[S]):
         return _with_sight(found, sight), sight
 
     def _followed(self, game: LineGame, state: LineState, move: Move, found: Analysis, limit: Limit) -> Analysis:
-        """Return an analysis with the continuation of a quickly losing move of Connect Four."""
+        """Return an analysis with the continuation of a losing move of Connect Four, if the loss is near or was none.
+
+        Of a move that lost a draw or a win it reaches the end, which says why.
+        """
         verdict, after = found.moves.get(move), game.result(state, move)
-        if verdict is None or verdict.result != -1 or (verdict.plies or 0) > FAR or not verdict.exact:
+        if verdict is None or verdict.result != -1 or not verdict.exact:
             return found
-        effort = Effort(limit)
-        try:
-            score = self._kept.solver.score(game, after, effort)
-            line = self._kept.solver.line(game, after, score, effort, LINE_PLIES)
-        except Stopped:
+        has_turned = found.verdict.result in (0, 1)
+        if (verdict.plies or 0) > (MOST_FOLLOWED if has_turned else FAR):
             return found
+        most = MOST_FOLLOWED if has_turned else LINE_PLIES
+        line = self._kept.solver.best_play(game, after, Effort(limit), most)
         return found._replace(moves=found.moves | {move: verdict._replace(line=(move, *line))})
 
     def _focused(self, game: Game[S], state: S, move: Move | None, sight: Sight, limit: Limit) -> Analysis:
@@ -371,7 +373,7 @@ def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None
         mistake = None
     if was.result == -1 and mistake is not None:
         fork = allowed_fork(game, state, move, mistake.line, mistake.better)
-        return fork or forced_double(game, state, move, mistake) or mistake
+        return fork or forced_end(game, state, move, mistake) or mistake
     if was.result is None and could.result is None and reply is not None:
         return allowed_fork(game, state, move, (reply,), ()) or mistake
     return mistake
@@ -444,6 +446,8 @@ def _grade_of_kept_result(was: Verdict, could: Verdict) -> Grade:
 
 MOST_SHOWN = 5
 """The number of moves of the continuation in a lesson."""
+MOST_TO_END = 9
+"""The number of moves of a continuation that is shown to its end, where the lesson names what happens there."""
 NEVER = 10_000
 """More plies than any match has."""
 
@@ -497,18 +501,23 @@ def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched:
         known = ExplanationKind.NOTHING if is_searched else ExplanationKind.NOTHING_SEEN
         return Lesson(None, None, (), Explanation(known))
     each, mistake = min(wrong, key=lambda pair: _order(*pair))
-    return Lesson(each.ply, each.side, mistake.better, mistake.why, mistake.line[:MOST_SHOWN])
+    most = MOST_TO_END if mistake.why.kind in ENDS and len(mistake.line) <= MOST_TO_END else MOST_SHOWN
+    return Lesson(each.ply, each.side, mistake.better, mistake.why, mistake.line[:most])
 
 
 def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:
-    """Rank a mistake: first the most visible, then the most costly, then the latest."""
-    if mistake.kind is not Kind.SEARCHED:
+    """Rank a mistake: first the most visible, then the most costly, then the latest.
+
+    A win that was given away in a position where every move loses about as soon decided nothing.
+    """
+    is_forced = mistake.kind is Kind.GAVE_WIN and _is_lost_anyway(each.was, each.could)
+    if mistake.kind is not Kind.SEARCHED and not is_forced:
         return (mistake.kind, -each.ply)
     is_turn = each.lost is not None and each.lost > 0
     is_confirmed = each.was.result == -1 and each.could.result is None
     plies = abs((each.could.plies or NEVER) - (each.was.plies or NEVER)) if each.lost == 0 else 0
     rank = 0 if is_turn or is_confirmed else 1 if plies else 2
-    return (mistake.kind, rank, -plies, -drop_of(each.was, each.could) if rank == 2 else 0, -each.ply)
+    return (Kind.SEARCHED, rank, -plies, -drop_of(each.was, each.could) if rank == 2 else 0, -each.ply)
 
 
 def winner_of(game: Game[S], state: S) -> Side | None:

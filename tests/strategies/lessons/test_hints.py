@@ -135,7 +135,7 @@ def test_a_winning_fork_is_advised_with_its_threats() -> None:
         ("X../.../..O", None, "you can win with it, in 3 moves."),
         ("XOX/.O./.X.", None, "Try "),
         (".../.../...", (4,), "Try b2: many lines go through it."),
-        ("X.X/O../XO.", None, "They can win whatever you do"),
+        ("X.X/O../XO.", None, "No move is safe: after "),
     ],
 )
 def test_the_reason_is_a_visible_or_proved_one(position: str, moves: tuple[int, ...] | None, text: str) -> None:

@@ -92,8 +92,9 @@ def test_the_continuation_begins_as_the_match_continued(reply: str) -> None:
 
 def test_the_continuation_of_a_deep_loss_in_connect_four_is_shown() -> None:
     game, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
-    assert (
-        last.in_words(game) == "Move 15: column 5 held the draw; after this they win in 4 moves. What follows: 6 3 5 4."
+    assert last.in_words(game) == (
+        "Move 15: column 5 was better: now they get two wins in column 3, one above the other, and you block only the "
+        "lower. What follows: 6 3 5 4 3 3 3."
     )
 
 

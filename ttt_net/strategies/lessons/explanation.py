@@ -8,10 +8,12 @@ from enum import IntEnum, StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ttt_net.games import Game, Move
+from ttt_net.games import Game, Move, Side
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.ultimate import UltimateGame
+from ttt_net.games.vanishing import VanishingGame
+from ttt_net.games.wild import WildGame
 from ttt_net.strategies.analysis import Verdict
 from ttt_net.strategies.heuristic import is_line_game, own_and_other
 from ttt_net.strategies.lessons.sight import (
@@ -38,8 +40,15 @@ class ExplanationKind(StrEnum):
 
     WIN_NOW = "win_now"
     CANNOT_STOP = "cannot_stop"
+    VANISHES_NOW = "vanishes_now"
+    NO_SAFE_MOVE = "no_safe_move"
     MUST_BLOCK = "must_block"
     TWO_THREATS = "two_threats"
+    MAKES_VANISH = "makes_vanish"
+    MAKES_STACK = "makes_stack"
+    MAKES_ZUGZWANG = "makes_zugzwang"
+    MAKES_NO_SAFE_MOVE = "makes_no_safe_move"
+    MAKES_OWN_LINE = "makes_own_line"
     SHOULD_PLAY = "should_play"
     SHOULD_BLOCK = "should_block"
     AVOID = "avoid"
@@ -49,6 +58,7 @@ class ExplanationKind(StrEnum):
     THEY_WIN_NOW = "they_win_now"
     THEY_TWO_THREATS = "they_two_threats"
     LETS_WIN = "lets_win"
+    LETS_WIN_ANYBODY = "lets_win_anybody"
     LETS_TWO_THREATS = "lets_two_threats"
     LOSING = "losing"
     WINNING = "winning"
@@ -72,6 +82,7 @@ class ExplanationKind(StrEnum):
     GAVE_WIN = "gave_win"
     GAVE_WIN_ABOVE = "gave_win_above"
     GAVE_WIN_BOARD = "gave_win_board"
+    GAVE_WIN_ANYBODY = "gave_win_anybody"
     UNSTOPPED_TWO_THREATS = "unstopped_two_threats"
     GAVE_TWO_THREATS = "gave_two_threats"
     FORK_THERE = "fork_there"
@@ -82,6 +93,12 @@ class ExplanationKind(StrEnum):
     SOONER_LOSS = "sooner_loss"
     SLOWER_WIN = "slower_win"
     DRAW_TO_TWO_THREATS = "draw_to_two_threats"
+    TO_TWO_THREATS = "to_two_threats"
+    TO_STACK = "to_stack"
+    TO_ZUGZWANG = "to_zugzwang"
+    TO_NO_SAFE_MOVE = "to_no_safe_move"
+    TO_OWN_LINE = "to_own_line"
+    TO_VANISHED = "to_vanished"
     LOST = "lost"
     HAD_WIN = "had_win"
     LOOKED_WORSE = "looked_worse"
@@ -91,8 +108,15 @@ _Kind = ExplanationKind
 _WORDS = {
     _Kind.WIN_NOW: "You can win at once with {moves}.",
     _Kind.CANNOT_STOP: "They have {row}, and you cannot stop every way to win.",
+    _Kind.VANISHES_NOW: "Your mark at {theirs} vanishes with your next move, and they win there: they have {row}.",
+    _Kind.NO_SAFE_MOVE: "No move is safe: after {moves} they win at once with {theirs}.",
     _Kind.MUST_BLOCK: "You have to play {moves}: they have {row}.",
     _Kind.TWO_THREATS: "Play {moves}: two threats, only one can be blocked.",
+    _Kind.MAKES_VANISH: "Play {moves}: their mark at {theirs} will have to vanish, and you win there.",
+    _Kind.MAKES_STACK: "Play {moves}: you get two wins in {theirs}, one above the other; they block only the lower.",
+    _Kind.MAKES_ZUGZWANG: "Play {moves}: they run out of safe moves and must play {theirs}, and you win on top.",
+    _Kind.MAKES_NO_SAFE_MOVE: "Play {moves}: they run out of safe moves, and the last one lets you win.",
+    _Kind.MAKES_OWN_LINE: "Play {moves}: they run out of safe moves and must complete a line.",
     _Kind.SHOULD_PLAY: "Play {moves}, or they make two threats there, and only one can be blocked.",
     _Kind.SHOULD_BLOCK: "Play {moves}: they have {row}.",
     _Kind.AVOID: "Do not play {moves}: that lets them win.",
@@ -102,6 +126,7 @@ _WORDS = {
     _Kind.THEY_WIN_NOW: "They can win at once with {theirs}.",
     _Kind.THEY_TWO_THREATS: "They can make two threats at once with {theirs}.",
     _Kind.LETS_WIN: "{moves} lets them win at once with {theirs}.",
+    _Kind.LETS_WIN_ANYBODY: "{moves} leaves {row} for anybody to complete: they win at once with {theirs}.",
     _Kind.LETS_TWO_THREATS: "{moves} lets them make two threats at once with {theirs}.",
     _Kind.LOSING: "They can win whatever you do; {moves} holds out longest.",
     _Kind.WINNING: "Play {moves}: you can win with it.",
@@ -125,6 +150,7 @@ _WORDS = {
     _Kind.GAVE_WIN: "you let them win at once with {theirs}",
     _Kind.GAVE_WIN_ABOVE: "you let them win with {theirs}, on top of your mark",
     _Kind.GAVE_WIN_BOARD: "you sent them to a board where {theirs} wins the game",
+    _Kind.GAVE_WIN_ANYBODY: "you left {row} for anybody to complete: they win at once with {theirs}",
     _Kind.UNSTOPPED_TWO_THREATS: (
         "you had to play {moves}: with {theirs} they make two threats, and only one can be blocked"
     ),
@@ -141,10 +167,24 @@ _WORDS = {
     _Kind.SOONER_LOSS: "they win {plies} instead of {instead}: {moves} held out longer",
     _Kind.SLOWER_WIN: "you win {plies} instead of {instead} with {moves}",
     _Kind.DRAW_TO_TWO_THREATS: "{moves} held the draw; after this they reach two threats at once with {theirs}",
+    _Kind.TO_TWO_THREATS: "{moves} was better: after this they reach two threats at once with {theirs}",
+    _Kind.TO_STACK: (
+        "{moves} was better: now they get two wins in {theirs}, one above the other, and you block only the lower"
+    ),
+    _Kind.TO_ZUGZWANG: (
+        "{moves} was better: now you run out of safe moves and must play {theirs}, and they win on top"
+    ),
+    _Kind.TO_NO_SAFE_MOVE: "{moves} was better: now you run out of safe moves, and the last one lets them win",
+    _Kind.TO_OWN_LINE: "{moves} was better: now you run out of safe moves and must complete a line",
+    _Kind.TO_VANISHED: "{moves} was better: now your mark at {theirs} will have to vanish, and they win there",
     _Kind.LOST: "after this they win {plies}; {moves} looked better",
     _Kind.HAD_WIN: "you had a win {plies} with {moves}",
     _Kind.LOOKED_WORSE: "{moves} looks better to a search, though nothing is proved",
 }
+
+
+ENDS = frozenset({_Kind.TO_STACK, _Kind.TO_ZUGZWANG, _Kind.TO_NO_SAFE_MOVE, _Kind.TO_OWN_LINE, _Kind.TO_VANISHED})
+"""The kinds that name what happens at the end of the play that follows."""
 
 
 class MarkRow(NamedTuple):
@@ -225,7 +265,8 @@ def listed(names: tuple[str, ...], joint: str = "or") -> str:
     """Return names as a sentence has them, a few of many: `a1, b2 or c3`."""
     few = list(names[:MOST_NAMED])
     if len(names) > MOST_NAMED:
-        few.append(f"{len(names) - MOST_NAMED} others")
+        others = len(names) - MOST_NAMED
+        few.append(f"{others} other{'s' * (others > 1)}")
     return f" {joint} ".join(filter(None, (", ".join(few[:-1]), *few[-1:])))
 
 
@@ -267,6 +308,40 @@ def row_of_threat(game: LineGame, stones: int, cell: Move) -> MarkRow:
         if marks & ~stones == 0:
             return MarkRow(marks.bit_count(), is_run(marks, line), cells=list_cells(marks))
     raise AssertionError(f"cell {cell} completes no line")
+
+
+def completes(game: LineGame, stones: int, cell: Move) -> bool:
+    """Tell whether `stones` lack only one cell of some line."""
+    return any(not line & ~(1 << cell) & ~stones for line in game.lines_through[cell])
+
+
+def row_to_complete(game: Game[S], state: S, move: Move) -> MarkRow | None:
+    """Return the marks of the line that a move of the side to move completes; None in games without lines of cells."""
+    inner, _ = beneath(game, state)
+    if not isinstance(inner, LineGame | VanishingGame):
+        return None
+    cell, ended = inner.move_cells[move], set(game.line(game.result(state, move)))
+    for line in inner.lines:
+        marks = line & ~(1 << cell)
+        if line >> cell & 1 and ended.issuperset(list_cells(line)):
+            return MarkRow(marks.bit_count(), is_run(marks, line), cells=list_cells(marks))
+    return None
+
+
+def row_of_reply(game: Game[S], state: S, reply: Move) -> MarkRow | None:
+    """Return the marks of the line that the other side completes with `reply` after the move of the side to move.
+
+    None if no move allows that.
+    """
+    for move in game.actions(state):
+        after = game.result(state, move)
+        if (
+            not game.is_terminal(after)
+            and reply in game.actions(after)
+            and (row := row_to_complete(game, after, reply))
+        ):
+            return row
+    return None
 
 
 def row_of_double_threat(game: LineGame, stones: int, threat: DoubleThreat) -> MarkRow | None:
@@ -344,29 +419,29 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
     if value == WIN_IN_1:
         return None
     if _loses_at_once(game, state, move):
-        return _completed_line(game, state, sound)
+        return _completed_line(game, state, move, sound)
     if sight.wins:
-        why = Explanation(ExplanationKind.MISSED_WIN, names_of(game, sight.wins))
+        row = row_to_complete(game, state, sight.wins[0])
+        why = Explanation(ExplanationKind.MISSED_WIN, names_of(game, sight.wins), row=row)
         return Mistake(Kind.OVERLOOKED_WIN, sight.wins, why)
     holding = tuple(other for other in sound if sight.value(other) > LOSS_IN_4)
     later = tuple(other for other in sound or game.actions(state) if sight.value(other) > LOSS_IN_2)
     sound = holding or (later if value == LOSS_IN_2 else ())
     line = sight.replies.get(move, ())
     if value == LOSS_IN_2 and sound:
-        line = line[:1]
         if line[0] in sight.threats:
-            return Mistake(Kind.UNBLOCKED, sound, unblocked(game, state, sound, sight), line)
-        return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line[0]), line)
+            return Mistake(Kind.UNBLOCKED, sound, unblocked(game, state, sound, sight), line[:1])
+        return Mistake(Kind.GAVE_WIN, sound, gave_win(game, state, move, line), line[:1])
     if value == LOSS_IN_4 and sound:
         return Mistake(Kind.ALLOWED_DOUBLE, sound, allowed_double(game, state, move, sound, sight), line)
     return _overlooked_double(game, sight) if sight.double_threats and value != WIN_IN_3 else None
 
 
-def _completed_line(game: Game[S], state: S, sound: tuple[Move, ...]) -> Mistake | None:
+def _completed_line(game: Game[S], state: S, move: Move, sound: tuple[Move, ...]) -> Mistake | None:
     """Return the mistake of completing a line where that loses; None if every move does."""
     others = tuple(other for other in game.actions(state) if not _loses_at_once(game, state, other))
     best = tuple(other for other in others if other in sound) or others
-    why = Explanation(ExplanationKind.COMPLETED_LINE, names_of(game, best))
+    why = Explanation(ExplanationKind.COMPLETED_LINE, names_of(game, best), row=row_to_complete(game, state, move))
     return Mistake(Kind.GAVE_WIN, best, why) if best else None
 
 
@@ -429,21 +504,25 @@ def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) ->
     if is_line_game(inner) and isinstance(position, LineState):
         row = row_of_threat(inner, own_and_other(position)[1], sight.threats[0])
         return Explanation(ExplanationKind.UNBLOCKED, names, theirs, row)
+    if isinstance(inner, VanishingGame) and (seen := row_of_reply(game, state, sight.threats[0])):
+        return Explanation(ExplanationKind.UNBLOCKED, names, theirs, seen)
     return Explanation(ExplanationKind.UNSTOPPED, names, theirs)
 
 
-def gave_win(game: Game[S], state: S, move: Move, reply: Move) -> Explanation:
-    """Return how a move has allowed the other side to win at once."""
+def gave_win(game: Game[S], state: S, move: Move, replies: tuple[Move, ...]) -> Explanation:
+    """Return how a move has allowed the other side to win at once with any of `replies`."""
     inner, position = beneath(game, state)
-    theirs = names_of(game, (reply,))
+    reply, theirs = replies[0], names_of(game, replies)
     if is_line_game(inner) and isinstance(position, LineState):
         row = row_of_threat(inner, own_and_other(position)[1], reply)
-        is_above = inner.gravity and reply == move - inner.fall
+        is_above = inner.gravity and replies == (move - inner.fall,)
         kind = ExplanationKind.GAVE_WIN_ABOVE if is_above else ExplanationKind.GAVE_WIN
         return Explanation(kind, (), theirs, row)
     if isinstance(inner, UltimateGame):
         return Explanation(ExplanationKind.GAVE_WIN_BOARD, (), theirs)
-    return Explanation(ExplanationKind.GAVE_WIN, (), theirs)
+    completed = row_to_complete(game, game.result(state, move), reply)
+    kind = ExplanationKind.GAVE_WIN_ANYBODY if isinstance(inner, WildGame) else ExplanationKind.GAVE_WIN
+    return Explanation(kind, (), theirs, completed)
 
 
 def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...], sight: Sight) -> Explanation:
@@ -461,24 +540,84 @@ def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...],
     return Explanation(ExplanationKind.GAVE_TWO_THREATS, (), theirs)
 
 
-def forced_double(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake | None:
-    """Return a mistake that gave the draw away with the two threats at once that it leads to; None without any.
-
-    The winner makes them on one of their moves of the continuation.
-    """
+def forced_end(game: Game[S], state: S, move: Move, mistake: Mistake) -> Mistake | None:
+    """Return a mistake that lost a draw or a win, with what best play leads to after it; None if that has no name."""
     inner, position = beneath(game, state)
-    if mistake.why.kind is not ExplanationKind.DRAW_TO_LOSS or not is_line_game(inner):
+    if mistake.why.kind not in (ExplanationKind.DRAW_TO_LOSS, ExplanationKind.WIN_TO_LOSS) or may_swap(state):
         return None
-    assert isinstance(position, LineState)
-    at = inner.result(position, move)
-    for ply, made in enumerate(mistake.line):
-        if ply % 2 == 0 and any(made == threat.move for threat in look(inner, at).double_threats):
-            theirs = names_of(game, (made,))
-            return mistake._replace(why=Explanation(ExplanationKind.DRAW_TO_TWO_THREATS, mistake.why.moves, theirs))
-        at = inner.result(at, made)
-        if inner.is_terminal(at):
-            break
-    return None
+    why = end_of_play(inner, inner.result(position, move), mistake.line, inner.to_move(position))
+    if why is None:
+        return None
+    if why.kind is ExplanationKind.TO_TWO_THREATS and mistake.why.kind is ExplanationKind.DRAW_TO_LOSS:
+        why = why._replace(kind=ExplanationKind.DRAW_TO_TWO_THREATS)
+    return mistake._replace(why=why._replace(moves=mistake.why.moves))
+
+
+FAR = 12
+"""A loss this many plies away is too far for a person to see."""
+
+
+def end_of_play(game: Game[S], state: S, line: tuple[Move, ...], loser: Side) -> Explanation | None:
+    """Return why `loser` has lost after a play of best moves; None if it is not played to the end, or has no name.
+
+    That is two threats at once, or else a position in which no move helps: a mark has to vanish, or every move gives
+    the match away. Far from the end it is told only if the marks that decide are there already.
+    """
+    at, last, has_rows = state, None, bool(is_line_game(game))
+    for number, made in enumerate(line):
+        if game.is_terminal(at):
+            return None
+        if game.to_move(at) == loser:
+            last = (at, line[number:])
+            if has_rows and number and len(look(game, at).threats) > 1:
+                return Explanation(ExplanationKind.TO_TWO_THREATS, (), names_of(game, line[number - 1 : number]))
+        elif has_rows and any(made == threat.move for threat in look(game, at).double_threats):
+            return Explanation(ExplanationKind.TO_TWO_THREATS, (), names_of(game, (made,)))
+        at = game.result(at, made)
+    if last is None or not game.is_terminal(at) or game.utility(at, loser) >= 0:
+        return None
+    why = _helpless(game, state, *last)
+    return why if why is None or why.row or len(line) < FAR else None
+
+
+def _helpless(game: Game[S], before: S, state: S, line: tuple[Move, ...]) -> Explanation | None:
+    """Return why no move helps in a position; None if that has no name.
+
+    `line` is the last move and the win. `before` is an earlier position, in which a row that is named must be visible.
+    """
+    if (cell := vanishing_cell(game, state)) is not None:
+        return Explanation(ExplanationKind.TO_VANISHED, (), names_of(game, (cell,))) if cell in line[1:] else None
+    moves = tuple(game.actions(state))
+    if all(_loses_at_once(game, state, move) for move in moves):
+        return Explanation(ExplanationKind.TO_OWN_LINE)
+    sight = look(game, state)
+    if any(sight.value(move) != LOSS_IN_2 for move in moves):
+        return None
+    if isinstance(game, WildGame):
+        return Explanation(ExplanationKind.TO_NO_SAFE_MOVE)
+    if not is_line_game(game) or not game.gravity or len(sight.threats) > 1:
+        return None
+    assert isinstance(before, LineState)
+    assert isinstance(state, LineState)
+    stones = _marks_of(before, 1 - game.to_move(state))
+    made, reply = line
+    is_above = reply == made - game.fall
+    if sight.threats:
+        is_stack = is_above and sight.threats == (made,)
+        return Explanation(ExplanationKind.TO_STACK, (), names_of(game, (made,))) if is_stack else None
+    if is_above and completes(game, stones, reply):
+        row = row_of_threat(game, stones, reply)
+        return Explanation(ExplanationKind.TO_ZUGZWANG, (), names_of(game, (made,)), row)
+    return Explanation(ExplanationKind.TO_NO_SAFE_MOVE)
+
+
+def _marks_of(state: LineState, side: Side) -> int:
+    return state.second if side else state.first
+
+
+def vanishing_cell(game: Game[S], state: S) -> Move | None:
+    """Return the cell of the mark of the side to move that vanishes with its next move; None if none does."""
+    return game.special(state).vanishing
 
 
 def searched_mistake(game: Game[Any], was: Verdict, could: Verdict, best: tuple[Move, ...]) -> Mistake | None:

@@ -10,17 +10,23 @@ from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.vanishing import VanishingGame
+from ttt_net.games.wild import WildGame
 from ttt_net.strategies.alphabeta import AlphaBeta, deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, is_solvable
-from ttt_net.strategies.engine import is_large, threat_search
+from ttt_net.strategies.engine import is_connect4, is_large, threat_search
 from ttt_net.strategies.heuristic import completing_cells, is_line_game, own_and_other, promise
 from ttt_net.strategies.lessons.explanation import (
     Explanation,
     ExplanationKind,
     MarkRow,
+    end_of_play,
     names_of,
     row_of_double_threat,
+    row_of_reply,
     row_of_threat,
+    row_to_complete,
+    vanishing_cell,
 )
 from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, Sight, look, makes_two_rows
 from ttt_net.strategies.strategy import (
@@ -132,7 +138,8 @@ def hint(game: Game[S], state: S) -> Hint | None:
     moves = tuple(game.actions(state))
     sound = tuple(move for move in moves if sight.value(move) >= 0)
     if sight.wins:
-        return Hint(sight.wins, Explanation(ExplanationKind.WIN_NOW, names_of(game, sight.wins)))
+        row = row_to_complete(game, state, sight.wins[0])
+        return Hint(sight.wins, Explanation(ExplanationKind.WIN_NOW, names_of(game, sight.wins), row=row))
     if sight.threats:
         return _against_threats(game, state, sight, sound)
     if sight.double_threats:
@@ -152,6 +159,8 @@ def _against_threats(game: Game[S], state: S, sight: Sight, sound: tuple[Move, .
     row, theirs = _threat_row(game, state, sight), names_of(game, sight.threats)
     blocks = sound or tuple(move for move in game.actions(state) if sight.value(move) != LOSS_IN_2)
     if not blocks:
+        if vanishing_cell(game, state) in sight.threats:
+            return Hint(sight.threats, Explanation(ExplanationKind.VANISHES_NOW, (), theirs, row))
         return Hint(sight.threats, Explanation(ExplanationKind.CANNOT_STOP, (), theirs, row))
     return Hint(blocks, Explanation(ExplanationKind.MUST_BLOCK, names_of(game, blocks), theirs, row))
 
@@ -167,7 +176,9 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
     sight = look(game, state)
     if sight.side == side:
         if sight.threats:
-            return _of_theirs(game, ExplanationKind.THEY_THREATEN, sight.threats, _threat_row(game, state, sight))
+            is_lost = vanishing_cell(game, state) in sight.threats and not sight.wins
+            kind = ExplanationKind.VANISHES_NOW if is_lost else ExplanationKind.THEY_THREATEN
+            return _of_theirs(game, kind, sight.threats, _threat_row(game, state, sight))
         if sight.their_double_threats:
             moves, row = tuple(each.move for each in sight.their_double_threats), _double_row(game, state, sight)
             return _of_theirs(game, ExplanationKind.BEWARE_ROW if row else ExplanationKind.BEWARE, moves, row)
@@ -178,7 +189,7 @@ def warning(game: Game[S], state: S, side: Side) -> Hint | None:
             return _of_theirs(game, ExplanationKind.THEY_THREATEN, first) if first else None
         return None
     if sight.wins:
-        return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins, _row_to_complete(game, state, sight.wins[0]))
+        return _of_theirs(game, ExplanationKind.THEY_WIN_NOW, sight.wins, row_to_complete(game, state, sight.wins[0]))
     if sight.double_threats:
         moves = tuple(each.move for each in sight.double_threats)
         return _of_theirs(game, ExplanationKind.THEY_TWO_THREATS, moves)
@@ -196,18 +207,13 @@ def warning_of_move(game: Game[S], state: S, move: Move) -> Hint | None:
     if value not in (LOSS_IN_2, LOSS_IN_4):
         return None
     replies = sight.replies[move][:1]
-    kind = ExplanationKind.LETS_WIN if value == LOSS_IN_2 else ExplanationKind.LETS_TWO_THREATS
+    kind = ExplanationKind.LETS_TWO_THREATS
+    if value == LOSS_IN_2:
+        is_wild = isinstance(beneath(game, state)[0], WildGame)
+        kind = ExplanationKind.LETS_WIN_ANYBODY if is_wild else ExplanationKind.LETS_WIN
     after = game.result(state, move)
-    row = _row_to_complete(game, after, replies[0]) if value == LOSS_IN_2 else None
+    row = row_to_complete(game, after, replies[0]) if value == LOSS_IN_2 else None
     return Hint(replies, Explanation(kind, names_of(game, (move,)), names_of(game, replies), row))
-
-
-def _row_to_complete(game: Game[S], state: S, move: Move) -> MarkRow | None:
-    """Return the marks of the side to move in the line that a move completes; None in games without lines."""
-    inner, position = beneath(game, state)
-    if is_line_game(inner) and isinstance(position, LineState):
-        return row_of_threat(inner, own_and_other(position)[0], move)
-    return None
 
 
 def _threat_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
@@ -215,7 +221,7 @@ def _threat_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
     inner, position = beneath(game, state)
     if is_line_game(inner) and isinstance(position, LineState):
         return row_of_threat(inner, own_and_other(position)[1], sight.threats[0])
-    return None
+    return row_of_reply(game, state, sight.threats[0]) if isinstance(inner, VanishingGame) else None
 
 
 def _double_row(game: Game[S], state: S, sight: Sight) -> MarkRow | None:
@@ -256,7 +262,35 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
         sure = [move for move, verdict in found.moves.items() if verdict.result in (0, 1)] if found is not None else []
         if sure and choice.move not in sure:
             choice = Choice(sure[0], None, (), choice.counts)
-    return Hint((choice.move,), _proved(game, state, choice) or _reason(game, state, choice))
+    why = _proved(game, state, choice, sight)
+    if why is not None and why.kind in _UNNAMED and is_solvable(game):
+        why = _named_win(game, state, choice, limit, kept) or why
+    return Hint((choice.move,), why or _reason(game, state, choice))
+
+
+MOST_FOLLOWED = 26
+"""The longest win to follow to its end."""
+_UNNAMED = (ExplanationKind.WINNING, ExplanationKind.WINNING_IN)
+_ENDS = {
+    ExplanationKind.TO_VANISHED: ExplanationKind.MAKES_VANISH,
+    ExplanationKind.TO_STACK: ExplanationKind.MAKES_STACK,
+    ExplanationKind.TO_ZUGZWANG: ExplanationKind.MAKES_ZUGZWANG,
+    ExplanationKind.TO_NO_SAFE_MOVE: ExplanationKind.MAKES_NO_SAFE_MOVE,
+    ExplanationKind.TO_OWN_LINE: ExplanationKind.MAKES_OWN_LINE,
+}
+"""Names for the winner of the ends of best play."""
+
+
+def _named_win(game: Game[S], state: S, choice: Choice, limit: Limit, kept: Kept | None) -> Explanation | None:
+    """Return how best play wins in the end after a move that is proved to win; None if that has no name."""
+    inner, position = beneath(game, state)
+    after, line = inner.result(position, choice.move), choice.line[1:]
+    if is_connect4(inner) and isinstance(after, LineState) and plies_to_end(choice.value or 0) <= MOST_FOLLOWED:
+        line = (kept or Kept()).solver.best_play(inner, after, Effort(limit.rest(choice.counts)))
+    end = end_of_play(inner, after, line, 1 - inner.to_move(position))
+    if end is None or end.kind not in _ENDS:
+        return None
+    return end._replace(kind=_ENDS[end.kind], moves=names_of(game, (choice.move,)))
 
 
 def _judged(game: Game[S], found: Analysis) -> Choice | None:
@@ -285,11 +319,15 @@ def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
     return Choice(held[0], None, (), choice.counts) if held else choice
 
 
-def _proved(game: Game[S], state: S, choice: Choice) -> Explanation | None:
+def _proved(game: Game[S], state: S, choice: Choice, sight: Sight) -> Explanation | None:
     """Return what a search has proved of the move that it chose; None if it has proved nothing."""
     names, value = names_of(game, (choice.move,)), choice.value or 0
     if not is_decided(value):
         return None
+    if value < 0 and sight.value(choice.move) == LOSS_IN_2:
+        replies = sight.replies[choice.move]
+        row = row_to_complete(game, game.result(state, choice.move), replies[0])
+        return Explanation(ExplanationKind.NO_SAFE_MOVE, names, names_of(game, replies), row)
     if value < 0:
         return Explanation(ExplanationKind.LOSING, names)
     inner, position = beneath(game, state)

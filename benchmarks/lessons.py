@@ -1,0 +1,111 @@
+"""Print what the lesson of a match says, for matches that one error lost: `python -m benchmarks.lessons --seed 5`.
+
+Both sides play as well as the limit allows, but the loser once plays as a beginner does. In games that can be solved,
+both play perfectly, and the error is proved: before it the result was better than a loss. The sentences are there to be
+read. The last line counts how many lessons name the erring move.
+"""
+
+import argparse
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ttt_net.games import Game, Move, find_game
+from ttt_net.games.catalogue import NAMES
+from ttt_net.laboratory.strategy_arena import random_opening
+from ttt_net.strategies import Limit, find_strategy
+from ttt_net.strategies.analysis import Kept, analyse, is_solvable
+from ttt_net.strategies.engine import load
+from ttt_net.strategies.review import Lesson, lesson_of, review, winner_of
+
+GAMES = (*NAMES, "mnk:5x5,4")
+OPENINGS = {"connect4": 6, "gomoku": 3, "ultimate": 12}
+"""Plies of random opening by game; 2 in others."""
+SOLVING = 1_000_000
+"""The limit of nodes that solves nearly all positions of games that can be solved."""
+LEVEL = 2
+"""The level of the move that is the error."""
+
+
+class Loss(NamedTuple):
+    """A match, and the ply from 1 of the error that lost it."""
+
+    moves: list[Move]
+    ply: int
+
+
+def losses(game: Game[Any], seed: int, nodes: int) -> Iterator[Loss]:
+    """Yield matches that one error lost, without end."""
+    rng = random.Random(seed)
+    while True:
+        if (found := _played(game, rng, Limit(nodes=nodes))) is not None:
+            yield found
+
+
+def _played(game: Game[Any], rng: random.Random, limit: Limit) -> Loss | None:
+    """Return a match with one error, or None if the error did not lose it."""
+    best = find_strategy("alphabeta", seed=rng.getrandbits(20))
+    weak = find_strategy("alphabeta", seed=rng.getrandbits(20), level=LEVEL)
+    opening = OPENINGS.get(game.name, 2)
+    moves, state = list(random_opening(game, opening, rng)), game.initial
+    for move in moves:
+        state = game.result(state, move)
+    if game.is_terminal(state):
+        return None
+    error = opening + rng.randrange(1, 3 + len(game.move_cells) // 3)
+    while not game.is_terminal(state):
+        if len(moves) + 1 == error:
+            before, move = state, weak(game, state, limit).move
+        else:
+            solved = _solved_best(game, state, rng) if is_solvable(game) else best(game, state, limit).move
+            if solved is None:
+                return None
+            move = solved
+        moves.append(move)
+        state = game.result(state, move)
+    if len(moves) <= error or game.utility(state, (error - 1) % 2) >= 0:
+        return None
+    if is_solvable(game):
+        found = analyse(game, before, Limit(nodes=SOLVING))
+        if found.verdict.result == -1 or found.moves[moves[error - 1]].result != -1:
+            return None
+    return Loss(moves, error)
+
+
+def _solved_best(game: Game[Any], state: Any, rng: random.Random) -> Move | None:  # noqa: ANN401 - any game's
+    """Return one of the best moves of a position, or None if it was not solved."""
+    found = analyse(game, state, Limit(nodes=SOLVING), Kept(line_plies=0))
+    return rng.choice(found.best) if found.verdict.exact else None
+
+
+def lesson(game: Game[Any], moves: list[Move], nodes: int) -> Lesson:
+    """Return the lesson of a match after a review."""
+    state, limit = game.initial, Limit(nodes=SOLVING if is_solvable(game) else nodes)
+    for move in moves:
+        state = game.result(state, move)
+    return lesson_of(list(review(game, moves, limit)), winner_of(game, state))
+
+
+def main() -> None:
+    """Print each match with its lesson."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.lessons", description=__doc__)
+    parser.add_argument("--game", action="append", help=f"of which games (default: {', '.join(GAMES)})")
+    parser.add_argument("--count", type=int, default=5, help="matches of each game (default %(default)s)")
+    parser.add_argument("--nodes", type=int, default=20_000, help="of a position of games that cannot be solved")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    right = total = 0
+    for name in args.game or GAMES:
+        game = find_game(name)
+        load(game)
+        made = losses(game, args.seed, args.nodes)
+        for loss in (next(made) for _ in range(args.count)):
+            said = lesson(game, loss.moves, args.nodes)
+            right, total = right + (said.ply == loss.ply), total + 1
+            print(f"{name}: {' '.join(game.move_names[move] for move in loss.moves)}")
+            print(f"  {'' if said.ply == loss.ply else f'(error: move {loss.ply}) '}{said.in_words(game)}", flush=True)
+    print(f"{right} of {total} lessons name the erring move")
+
+
+if __name__ == "__main__":
+    main()
