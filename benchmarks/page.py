@@ -1,11 +1,14 @@
 """How long the page takes to be playable over slow links, and how busy a large lobby keeps it; needs Chromium.
 
-`python -m benchmarks.page` takes about a minute, `python -m benchmarks.page --lobby` half a minute.
+`python -m benchmarks.page` takes about a minute, and so does `--taps`; `--lobby` takes half a minute.
 
 A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms, and fast 3G (150
 ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one does. *First* is a visit with
 an empty cache, until a board and the name field can be used; *again* one with what the browser has kept. Bytes are
 those on the wire, with TLS, down and up.
+
+With `--taps`: the time from each tap of a match to the next picture, as browsers measure it for *interaction to next
+paint*, on a processor slowed down 6 times. A finger aims and plays, a mouse plays at once.
 
 With `--lobby`: the CPU time of the page's main thread in 5 s in a lobby of 200 players and 50 matches. The lists come
 as often as the server sends them: seeks 4 times a second, with others waiting each time; players and matches every 2 s,
@@ -27,6 +30,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from tests.end_to_end.process import command
+from tests.page.place import PHONE, Scene, Stage, Visitor
+from ttt_net.games import find_game
 
 _CHUNK = 4_096
 
@@ -165,6 +170,68 @@ def measure(browser: Any, port: int, link: SlowLink) -> tuple[Visit, Visit]:  # 
         relay.close()
 
 
+SLOWDOWN = 6
+TAPPED = ("gomoku", "ultimate", "qubic")
+PLIES = 11
+OBSERVED = """() => {
+    window.taps = new Map();
+    const note = ({ interactionId: tap, duration }) => tap && taps.set(tap, Math.max(duration, taps.get(tap) ?? 0));
+    const observer = new PerformanceObserver(list => list.getEntries().forEach(note));
+    observer.observe({ type: "event", durationThreshold: 16 });
+}"""
+"""Remembers how long each tap took, in ms; a tap of less than 16 ms is not among them."""
+MIDDLE = """cell => {
+    const { x, y, width, height } = document.getElementById(`cell-${cell}`).getBoundingClientRect();
+    return { x: x + width / 2, y: y + height / 2 };
+}"""
+
+
+def _cells(name: str) -> tuple[int, ...]:
+    """Return the cells of the first moves of a match at random, which does not end with them."""
+    game = find_game(name)
+    state, luck, cells = game.initial, random.Random(1), list[int]()
+    for _ in range(PLIES):
+        move = luck.choice(game.actions(state))
+        cells.append(game.move_cells[move])
+        state = game.result(state, move)
+    return tuple(cells)
+
+
+def taps_ms(browser: Any, url: str, game: str, *, is_touch: bool) -> list[float]:  # noqa: ANN401 - as above
+    """Play a match against a server that answers at once, and return how long each tap took until its picture."""
+    context = browser.new_context(ignore_https_errors=True, **(PHONE if is_touch else {}))
+    page = context.new_page()
+    cells = _cells(game)
+    stage = Stage(Visitor(page, url), Scene(game).snapshot())
+    stage.open(f"/m/{game}")
+    page.locator("main.match .boards.mine").wait_for()
+    places = [page.evaluate(MIDDLE, cell) for cell in cells]
+    page.evaluate(OBSERVED)
+    hand = context.new_cdp_session(page)  # Playwright's own taps run code in the page
+    hand.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+
+    def tap(place: dict[str, float]) -> None:
+        if is_touch:
+            hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+            hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        else:
+            for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+                hand.send("Input.dispatchMouseEvent", {"type": kind, "button": "left", "clickCount": 1, **place})
+                page.wait_for_timeout(100)
+        page.wait_for_timeout(700)
+
+    for ply, place in enumerate(places):
+        if ply % 2 == 0:
+            for _ in range(2 if is_touch else 1):  # a finger aims first
+                tap(place)
+            assert len(stage.of("play")) == ply // 2 + 1, f"{game}: the tap at ply {ply} did not play"
+        stage.tell(Scene(game, cells[: ply + 1]).played())
+        page.wait_for_timeout(500)
+    taken: list[float] = page.evaluate("[...taps.values()]")
+    context.close()
+    return sorted(taken)
+
+
 class Lobby:
     """Lists of a large lobby, which change as they do on a server."""
 
@@ -237,6 +304,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.page")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--lobby", action="store_true")
+    parser.add_argument("--taps", action="store_true")
     options = parser.parse_args()
     rounds = options.rounds
     from playwright.sync_api import sync_playwright  # only this benchmark needs a browser
@@ -248,6 +316,18 @@ def main() -> None:
             for slowdown in (1, 6):
                 found = [busy_ms(browser, f"https://127.0.0.1:{port}/", slowdown) for _ in range(3)]
                 print(f"CPU slowed down {slowdown} times: busy for {sorted(found)[1]} of 5,000 ms")
+        return
+    if options.taps:
+        with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            print(f"a tap until the next picture, CPU slowed down {SLOWDOWN} times")
+            for game in TAPPED:
+                for is_touch in (True, False):
+                    taken = taps_ms(browser, f"https://127.0.0.1:{port}", game, is_touch=is_touch)
+                    by = "finger" if is_touch else "mouse"
+                    print(
+                        f"{game:8} {by:6}: {len(taken)} taps, {median(taken):.0f} ms, worst {taken[-1]:.0f}", flush=True
+                    )
         return
     with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
         print(f"median of {rounds} visits until a board and the name field can be used")

@@ -51,15 +51,11 @@ const besides = {
 };
 /** The name of a built file for the path with which a module imports its source. */
 const nameOf = (path) => path.replace(/^(?:\.\.?\/)+/, "").replace(/\.js$/, "").replace("/", "-");
-const { outputFiles } = await build({
+const options = {
   absWorkingDir: HERE,
-  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", cups: "src/cups.css", worker: "src/worker.ts", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
-  plugins: [besides],
   write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
   outdir: "built",
   bundle: true,
-  splitting: true,
-  chunkNames: "app", // a second chunk would have the same name, which esbuild rejects
   minify: true,
   format: "esm",
   target: ["es2022", "chrome123", "firefox120", "safari17.5"],
@@ -68,8 +64,17 @@ const { outputFiles } = await build({
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
+};
+const page = await build({
+  ...options,
+  entryPoints: { page: FIRST, style: "src/style.css", later: "src/later.css", cups: "src/cups.css", ...Object.fromEntries(Object.entries(LATER).map(([name, path]) => [name, `entry:${path}`])) },
+  plugins: [besides],
+  splitting: true,
+  chunkNames: "app", // a second chunk would have the same name, which esbuild rejects
 });
-for (const { path, contents } of outputFiles) if (!/page\.js(\.map)?$/.test(path)) await writeFile(join(TARGET, basename(path)), contents);
+/** Scripts that run beside the page, and share no code with it. */
+const workers = await build({ ...options, entryPoints: ["src/worker.ts", "src/thinker.ts"] });
+for (const { path, contents } of [...page.outputFiles, ...workers.outputFiles]) if (!/page\.js(\.map)?$/.test(path)) await writeFile(join(TARGET, basename(path)), contents);
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
 for (const name of process.argv.includes("--plain") ? [] : await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;

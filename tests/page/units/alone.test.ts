@@ -6,7 +6,7 @@ import { document, textOf } from "./document.js";
 import { snapshot } from "./matches.js";
 import { computerMove } from "../../../ttt_net/web/src/computer.js";
 import { lines } from "../../../ttt_net/web/src/lines.js";
-import { cellNames } from "../../../ttt_net/web/src/local.js";
+import { below, cellNames } from "../../../ttt_net/web/src/local.js";
 import { WholePage } from "./whole.js";
 
 const GAMES = {
@@ -20,12 +20,12 @@ const GAMES = {
 };
 type Name = keyof typeof GAMES;
 
-const gameOf = ({ shape, gravity }: { shape: number[]; gravity: boolean }) => {
+const groundOf = ({ shape, gravity }: { shape: number[]; gravity: boolean }) => {
   const cells = Array.from({ length: shape.reduce((product, side) => product * side, 1) }, (_, cell) => cell);
-  return { name: "", title: "", rule: "", shape, gravity, move_cells: cells, move_names: cells.map(String) };
+  return { shape, below: cells.map((cell) => below({ name: "", title: "", rule: "", shape, gravity, move_cells: cells, move_names: [] }, cell)) };
 };
 
-const move = (name: Name, moves: number[], level = 8, random = () => 0.99) => computerMove(gameOf(GAMES[name]), GAMES[name], moves, level, random);
+const move = (name: Name, moves: number[], level = 8, random = () => 0.99) => computerMove(groundOf(GAMES[name]), GAMES[name], moves, level, random);
 
 /** The side whose line the last move completed, or null. */
 function winner(name: Name, moves: number[]): number | null {
@@ -70,7 +70,7 @@ test("the strongest computer of the page does not lose tic-tac-toe, whatever the
 for (const name of Object.keys(GAMES) as Name[]) {
   test(`the computer plays a legal match of ${name} against itself to its end`, () => {
     const { shape, gravity } = GAMES[name];
-    const cells = gameOf(GAMES[name]).move_cells.length;
+    const cells = groundOf(GAMES[name]).below.length;
     const under = shape.length === 3 ? -(cells / shape[0]!) : shape[1]!;
     const moves: number[] = [];
     while (moves.length < Math.min(cells, 40) && winner(name, moves) === null) {

@@ -1,6 +1,8 @@
 /** A document without a browser, for the code that draws: import this before anything that needs it. */
 
 import { parseHTML } from "linkedom";
+import { computerMove } from "../../../ttt_net/web/src/computer.js";
+import type { Answer, Question } from "../../../ttt_net/web/src/thinker.js";
 
 const CATALOGUE = [
   { name: "tictactoe", title: "Tic-tac-toe", rule: "three in a row wins", shape: [3, 3], swap: false, rated: true, line: { row: 3, gravity: false, misere: false } },
@@ -23,6 +25,7 @@ export function newDocument(address = "/"): void {
     location: { origin: "http://here", pathname: "/", hash: "" },
     PointerEvent: class {},
     FormData: Form,
+    Worker: Thinker,
     localStorage: newStorage(),
     sessionStorage: newStorage(),
     innerWidth: 1280,
@@ -45,6 +48,15 @@ export function newDocument(address = "/"): void {
 function newStorage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   const stored = new Map<string, string>();
   return { getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => void stored.set(name, text), removeItem: (name) => void stored.delete(name) };
+}
+
+/** The worker in which the computer thinks; it answers a little later. */
+class Thinker {
+  onmessage: ((event: { data: Answer }) => void) | null = null;
+
+  postMessage({ number, ground, rules, moves, level }: Question): void {
+    setTimeout(() => this.onmessage?.({ data: { number, move: computerMove(ground, rules, moves, level) } }));
+  }
 }
 
 /** The fields of a form by their names. */

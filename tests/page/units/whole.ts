@@ -143,7 +143,8 @@ async function click(element: HTMLElement): Promise<void> {
   await pause(LOOK_MS);
 }
 
-async function until(holds: () => boolean, what: string): Promise<void> {
+/** Wait until something holds. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`it never comes: ${what}`);

@@ -1,5 +1,6 @@
-/** The analysis of a finished match: a small chart over the moves, and the turning points. */
+/** The analysis of a finished match: a small chart over the moves, the turning points, and an arrow on the board. */
 
+import { centre, type Look, sizes, stacked } from "./board.js";
 import { button, type Child, h, panel, type Tree } from "./dom.js";
 import { followsOf, reasonOf } from "./explained.js";
 import { either, f, language, w } from "./i18n.js";
@@ -108,4 +109,16 @@ function whatOf(match: Match, move: AnalysedMove): string {
   const what = why || (move.value === 0 ? w.letWinGo : w.wasLosing);
   const better = move.best.length && !why ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
   return `${what}${better}${w.stop}`;
+}
+
+/** The arrow from the last move to the first cell that would have been better. */
+export function betterArrow({ game, hints, last, isFlat }: Look): Child {
+  const [better] = hints.split(",").filter(Boolean).map(Number);
+  if (better === undefined || better < 0 || last < 0 || better === last) return null;
+  const middle = sizes(game)[0] > 1 && !isFlat ? stacked : centre;
+  const [[x, y], [toX, toY]] = [middle(game, last), middle(game, better)];
+  const far = Math.hypot(toX - x, toY - y);
+  const [dx, dy] = [(toX - x) / far, (toY - y) / far];
+  const at = (along: number, aside: number): string => `${toX - dx * along - dy * aside} ${toY - dy * along + dx * aside}`;
+  return [h("path.shaft", { d: `M${x + dx * 0.3} ${y + dy * 0.3}L${at(0.4, 0)}` }), h("path.tip", { d: `M${at(0.12, 0)}L${at(0.46, 0.2)}L${at(0.46, -0.2)}Z` })];
 }

@@ -22,9 +22,10 @@ export type Look = {
   isPending: boolean;
   focus: number;
   fading: number;
-  /** Good cells, separated by commas, or in a review better ones than the last move; an arrow points to the first. */
+  /** Good cells, separated by commas, or in a review better ones than the last move. */
   hints: string;
-  isReview?: boolean;
+  /** In a review, the arrow from the last move to a better one. */
+  arrow?: Child;
   /** Cells, separated by commas, that the opponent threatens to take. */
   alarms: string;
   /** Whether the line is one that lost the match. */
@@ -115,12 +116,12 @@ export function board(look: Look, on: On): Tree {
     },
     range(layers, (z) => layer(look, legal, z)),
     isStack && position.line.length > 1 && h("svg.strike", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, strike(position.line.map((cell) => stacked(game, cell)))),
-    isStack && better(look) !== null && h("svg.better", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, arrow(stacked(game, look.last), stacked(game, better(look)!))),
+    isStack && look.arrow && h("svg.better", { viewBox: `0 0 ${wide} ${high}`, hidden: true }, look.arrow),
   );
 }
 
 function layer(look: Look, legal: Set<number>, z: number): Tree {
-  const { game, position } = look;
+  const { game, position, prefix = "" } = look;
   const [layers, height, width] = sizes(game);
   const [hints, alarms] = [look.hints.split(","), look.alarms.split(",")];
   const box = { viewBox: `0 0 ${width} ${height}`, hidden: true };
@@ -140,12 +141,12 @@ function layer(look: Look, legal: Set<number>, z: number): Tree {
         "div.grid",
         { role: "grid", label: layers > 1 ? f(w.layer, z + 1) : w.board },
         range(height, (y) =>
-          h("div", { role: "row" }, range(width, (x) => square(look, legal, hints, alarms, (z * height + y) * width + x))),
+          row(prefix, z * height + y, range(width, (x) => square(look, legal, hints, alarms, (z * height + y) * width + x))),
         ),
       ),
       game.block && h("svg.above", box, blocks(look, legal)),
       line.length > 1 && h("svg.above.strike", box, strike(line)),
-      layers === 1 && better(look) !== null && h("svg.above.better", box, arrow(centre(game, look.last), centre(game, better(look)!))),
+      layers === 1 && look.arrow && h("svg.above.better", box, look.arrow),
     ),
     // In a stack, only the bottom layer has labels.
     (layers === 1 ? !game.block : !look.isFlat && z === (game.gravity ? 0 : layers - 1)) && [
@@ -172,8 +173,19 @@ const shiftOf = (game: Game, cell: number): number => (game.geometry?.runs[place
 
 /** What is drawn of the cells of a board, by its prefix: cells that look as before are the same trees, and cost nothing. */
 const squares = new Map<string, { shown: string; made: Tree }[]>();
+const rows = new Map<string, Tree>();
 /** What a tap does on a board, by its prefix; it changes more often than cells do. */
 const acts = new Map<string, On>();
+
+/** A row of cells: the same tree as before while its cells are. */
+function row(prefix: string, y: number, cells: Tree[]): Tree {
+  const key = prefix + y;
+  const known = rows.get(key);
+  if (known?.children.length === cells.length && cells.every((cell, x) => cell === known.children[x])) return known;
+  const made = h("div", { role: "row" }, cells);
+  rows.set(key, made);
+  return made;
+}
 
 function square(look: Look, legal: Set<number>, hints: string[], alarms: string[], cell: number): Tree {
   const { game, position, prefix = "" } = look;
@@ -241,23 +253,8 @@ function strike(points: [number, number][]): Child {
   ];
 }
 
-/** The first cell that would have been better than the last move. */
-function better({ hints, last, isReview }: Look): number | null {
-  if (!isReview) return null;
-  const [first] = hints.split(",").filter(Boolean).map(Number);
-  return first !== undefined && first >= 0 && last >= 0 && first !== last ? first : null;
-}
-
-/** An arrow from one point to another. */
-function arrow([x, y]: [number, number], [toX, toY]: [number, number]): Child {
-  const far = Math.hypot(toX - x, toY - y);
-  const [dx, dy] = [(toX - x) / far, (toY - y) / far];
-  const at = (along: number, aside: number): string => `${toX - dx * along - dy * aside} ${toY - dy * along + dx * aside}`;
-  return [h("path.shaft", { d: `M${x + dx * 0.3} ${y + dy * 0.3}L${at(0.4, 0)}` }), h("path.tip", { d: `M${at(0.12, 0)}L${at(0.46, 0.2)}L${at(0.46, -0.2)}Z` })];
-}
-
 /** The middle of a cell on a board that lies flat, in cells. */
-function centre(game: Game, cell: number): [number, number] {
+export function centre(game: Game, cell: number): [number, number] {
   const [, y, x] = placeOf(game, cell);
   return [x + 0.5, y + 0.5];
 }
@@ -277,7 +274,7 @@ function stackSize(game: Game): [number, number] {
 }
 
 /** The middle of a cell in a stack of layers. */
-function stacked(game: Game, cell: number): [number, number] {
+export function stacked(game: Game, cell: number): [number, number] {
   const [, height] = sizes(game);
   const [z, y, x] = placeOf(game, cell);
   const down = (y + 0.5) * TILT;

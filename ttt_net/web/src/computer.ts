@@ -1,14 +1,14 @@
 /**
  * The computer of the page: it plays games of lines without a server, by a small alpha-beta search.
  *
- * Each search weighs a limited number of cells, so that a phone is not busy for long.
+ * Each search weighs a limited number of cells, so that a phone is not busy for long. It runs in a worker (`thinker.ts`).
  */
 
-import { below } from "./local.js";
 import { lines } from "./lines.js";
-import type { Game } from "./store.js";
 
-type Rules = { row: number; misere: boolean };
+/** A board by its sides, and for each cell the one that its mark rests on, or -1. */
+export type Ground = { shape: number[]; below: number[] };
+export type Rules = { row: number; misere: boolean };
 /** For each level from 1 to 8: how many moves it looks ahead, and how often it overlooks everything but a win. */
 const DEPTHS = [1, 1, 2, 2, 3, 4, 5, 8];
 const SLIPS = [0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0, 0];
@@ -30,14 +30,14 @@ class Board {
   weighed = 0;
 
   constructor(
-    private readonly game: Game,
+    private readonly ground: Ground,
     private readonly rules: Rules,
   ) {
-    const cells = game.move_cells.length;
+    const cells = ground.below.length;
     this.marks = new Int8Array(cells).fill(-1);
     this.through = Array.from({ length: cells }, () => []);
     for (let cell = 0; cell < cells; cell++) {
-      for (const line of lines(game.shape, rules.row, cell)) {
+      for (const line of lines(ground.shape, rules.row, cell)) {
         if (line[0] !== cell) continue; // each line once, from its first cell
         for (const each of line) this.through[each]!.push(this.all.length);
         this.all.push(line);
@@ -76,7 +76,7 @@ class Board {
     };
     const ranked: [number, number][] = [];
     for (let cell = 0; cell < this.marks.length; cell++) {
-      const under = below(this.game, cell);
+      const under = this.ground.below[cell]!;
       if (this.marks[cell] === -1 && (under < 0 || this.marks[under] !== -1)) ranked.push([rank(cell), cell]);
     }
     return ranked.sort(([one], [two]) => two - one).map(([, cell]) => cell);
@@ -111,8 +111,8 @@ const WORTH = Array.from({ length: 20 }, (_, marks) => (marks ? 8 ** Math.min(ma
 const worth = (marks: number): number => WORTH[marks]!;
 
 /** Choose a move for the side to move after some moves, at a level from 1 to 8. `random` returns numbers from 0 to 1. */
-export function computerMove(game: Game, rules: Rules, moves: number[], level: number, random: () => number = Math.random): number {
-  const board = new Board(game, rules);
+export function computerMove(ground: Ground, rules: Rules, moves: number[], level: number, random: () => number = Math.random): number {
+  const board = new Board(ground, rules);
   for (const [n, cell] of moves.entries()) board.change(cell, n % 2, 1);
   const side = moves.length % 2;
   const legal = board.moves(side);

@@ -162,3 +162,12 @@ function set(element: HTMLElement & Props, name: string, value: Props[string]): 
     else element.removeAttribute(attribute);
   }
 }
+
+/** Act with the next frame, or soon in a hidden page, whose title shows our turn. */
+export function nextFrame(act: () => void): void {
+  if (document.hidden) setTimeout(act);
+  else requestAnimationFrame(act);
+}
+
+/** Act once the next frame is on the screen, which a tap must not wait for. */
+export const afterPaint = (act: () => void): void => nextFrame(() => setTimeout(act));

@@ -1,5 +1,6 @@
 /** Signals beside the board: sounds, vibration, title, icon, and a notification while the page is hidden. */
 
+import { afterPaint } from "./dom.js";
 import { f, w } from "./i18n.js";
 import { status } from "./sentences.js";
 import { settings } from "./settings.js";
@@ -17,7 +18,7 @@ let shownTurns = -1;
 export function felt(feeling: Feeling): void {
   if (!settings.isLoud || !navigator.userActivation?.hasBeenActive) return;
   sounds ??= import("./sounds.js");
-  sounds.then(({ sound }) => sound(feeling)).catch(() => (sounds = null));
+  Promise.all([sounds, new Promise<void>(afterPaint)]).then(([{ sound }]) => sound(feeling)).catch(() => (sounds = null));
   if (BUZZ_MS[feeling].length) navigator.vibrate?.(BUZZ_MS[feeling]);
 }
 

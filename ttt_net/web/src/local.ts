@@ -6,7 +6,7 @@ import { CATALOGUE, type Listed } from "./catalogue.js";
 import { h, type Tree } from "./dom.js";
 import { titleOf } from "./games.js";
 import { isFlat } from "./settings.js";
-import { type Game, redraw, type Position } from "./store.js";
+import { type Game, hearing, redraw, type Position } from "./store.js";
 
 export type Line = NonNullable<Listed["line"]>;
 export type LineGame = Listed & { line: Line };
@@ -65,7 +65,7 @@ export function fieldOf(game: Game, position: Position, choose: (cell: number, e
     isFlat: isFlat(),
     ...known,
   };
-  const on = { choose, hover: (hover: number) => hover !== hand.hover && moveHand({ hover }), focus: (focus: number) => moveHand({ focus }) };
+  const on = { choose, hover: (hover: number) => hover !== hand.hover && moveHand({ hover }), focus: (focus: number) => hearing(() => moveHand({ focus })) };
   return h("div.field", { class: beckons && "beckons" }, board(look, on));
 }
 

@@ -1,7 +1,7 @@
 /** The page: react to messages, and choose the screen. */
 
-import { announce, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, say, seekAgain, waitForBot } from "./actions.js";
-import { h, patch, type Tree } from "./dom.js";
+import { announce, clockNow, giveUpBeginning, hint, link, meetBot, notify, playWanted, resume, say, seekAgain, waitForBot } from "./actions.js";
+import { h, nextFrame, patch, type Tree } from "./dom.js";
 import { feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
 import { chooseLanguage, f, language, w } from "./i18n.js";
@@ -11,10 +11,10 @@ import { fetchInTime, fetchNow, later } from "./later.js";
 import type { Heard } from "./link.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Notice, Sanctioned } from "./protocol.js";
-import { decided, declined, isBot, label, sentence, status } from "./sentences.js";
+import { clockFace, decided, declined, isBot, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldBoards, watchShifts } from "./shield.js";
-import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
+import { drawDue, drawWith, fitChoice, hear, hearing, isAhead, isMyTurn, know, leftMs, type Match, mayHint, ownLive, redraw, set, state, ui } from "./store.js";
 import { tray } from "./tray.js";
 import { askOffer, linkChanged, messageScreen, nameScreen } from "./welcome.js";
 
@@ -163,9 +163,17 @@ function seated(match: Match): void {
   announce(`${f(w.matchAgainst, match.game.title, label(match.players[1 - match.you]!))} ${status(match)}`);
 }
 
-function isTicking(): boolean {
+/** What the clocks showed at the last tick. */
+let faces = "";
+
+/** Whether a clock shows something else than at the last tick. */
+function hasTicked(): boolean {
   const match = shown();
-  return !!match && !match.outcome && !document.hidden && !!(match.clock || match.away);
+  if (!match || match.outcome || document.hidden) return false;
+  const now = clockNow();
+  const before = faces;
+  faces = `${[0, 1].map((side) => clockFace(leftMs(match, side, now) ?? 0))} ${match.away && Math.floor((now - match.awayAt) / 1000)}`;
+  return faces !== before;
 }
 
 function draw(): void {
@@ -182,12 +190,6 @@ function draw(): void {
     next?.focus({ preventScroll: true });
   }
   showTurns(titleNow());
-}
-
-/** Draw with the next frame, or soon in a hidden page, whose title shows our turn. */
-function nextFrame(act: () => void): void {
-  if (document.hidden) setTimeout(act);
-  else requestAnimationFrame(act);
 }
 
 /** Whether a match of the first screen begins, or is played there without the server. */
@@ -234,7 +236,7 @@ async function begin(): Promise<void> {
   });
   document.addEventListener("keydown", (event) => shown() && later()?.stepped(event));
   shieldBoards();
-  setInterval(() => isTicking() && redraw(), TICK_MS);
+  setInterval(() => hasTicked() && redraw(), TICK_MS);
   const isWall = place().kind === "wall";
   if (isWall) keepApart(); // the wall only watches: another window of this browser may be playing
   link.keepUp({ heard, changed: linkChanged, isUrgent: () => ownLive().length > 0 });

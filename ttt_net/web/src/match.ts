@@ -2,7 +2,7 @@
 
 import { announce, clockNow, link, notify, play } from "./actions.js";
 import { around, counters, extent, isHexes } from "./added.js";
-import { analysis, isPoor, worthBar } from "./analysis.js";
+import { analysis, betterArrow, isPoor, worthBar } from "./analysis.js";
 import { bar } from "./bar.js";
 import { AIMED_MS, board, colours, landing, type Look, needsAim, type On, sizes, token } from "./board.js";
 import { chat } from "./chat.js";
@@ -18,7 +18,7 @@ import { explain, review } from "./requests.js";
 import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
 import { isFlat } from "./settings.js";
 import { touchedAtMs } from "./shield.js";
-import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
+import { fadingCell, hearing, isMyTurn, leftMs, lineSide, type Match, movesAt, type Position, set, ui } from "./store.js";
 
 const LOW_MS = 10000;
 const WIDE = 900;
@@ -108,7 +108,6 @@ function theBoard(match: Match): Tree {
     focus: focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : focus,
     fading: past ? -1 : fadingCell(match),
     hints: past ? hints(match, past.ply) : coachedCells(match, "hint"),
-    isReview: !!past,
     alarms: past ? "" : [coachedCells(match, "warning"), namedMarks(match)].filter(Boolean).join(),
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: isFlat(),
@@ -117,12 +116,13 @@ function theBoard(match: Match): Tree {
   const on: On = {
     choose: (cell, event) => choose(match, cell, event, canMove),
     hover: (cell) => cell !== ui.hover && set({ hover: cell }),
-    focus: (cell) => set({ focus: cell }),
+    // A tap moves the focus, too, and is drawn at once: both need one drawing.
+    focus: (cell) => hearing(() => set({ focus: cell })),
   };
   if (seen.position !== position) seen = { match: match.match, position, sinceMs: performance.now() };
   // Clocks tick ten times a second, and large boards change less often.
   const { around: _drawn, extent: _size, ...shown } = look; // equal for all positions of a game
-  return part("board", [w, match, ...Object.values(shown)], () => board(look, on));
+  return part("board", [w, match, ...Object.values(shown)], () => board(past ? { ...look, arrow: betterArrow(look) } : look, on));
 }
 
 /** The cells of a hint or a warning. */

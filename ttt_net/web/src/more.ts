@@ -18,8 +18,10 @@ export { settingsSheet } from "./sheet.js";
 
 import { awaitOffer } from "./install.js";
 import { keepPage } from "./offline.js";
+import { wakeComputer } from "./ondevice.js";
 import { enMore } from "./words/en-more.js";
 
 bring(enMore);
 awaitOffer();
 keepPage();
+wakeComputer();

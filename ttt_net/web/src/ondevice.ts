@@ -3,20 +3,26 @@
 import { bar } from "./bar.js";
 import { AIMED_MS, needsAim, token } from "./board.js";
 import { confetti } from "./cheer.js";
-import { computerMove } from "./computer.js";
 import { button, type Child, choices, h, screen, type Tree } from "./dom.js";
 import { felt } from "./feel.js";
 import { titleOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { lines } from "./lines.js";
 import { below, chosen, fieldOf, gameOf, hand, type Line, localShelf, moveHand } from "./local.js";
+import { ownScript } from "./offline.js";
 import { go, place } from "./place.js";
 import { touchedAtMs } from "./shield.js";
 import { type Game, movesAt, redraw, type Position, ui } from "./store.js";
+import type { Answer, Question } from "./thinker.js";
 
 const SIDES = ["X", "O"] as const;
 /** How long the computer takes for a move, so that the eye can follow. */
 const THINK_MS = 350;
+/** After which time the worker of the computer is requested again, if it did not come. */
+const AGAIN_MS = 2000;
+let thinker: Worker | null = null;
+/** The number of the last question to the worker. */
+let questions = 0;
 /** The current match: since when its position is shown, when the finger aimed, and the computer's level, 0 for two players. */
 let played = { game: "", moves: [] as number[], sinceMs: 0, aimedAtMs: 0, level: 0 };
 
@@ -51,12 +57,28 @@ function playHere(game: Game, line: Line, move: number): void {
   const position = positionOf(game, line, moves);
   const winner = winnerOf(position, { line });
   felt(position.to_move !== null ? "placed" : winner === null ? "drawn" : level && winner ? "lost" : "won");
-  if (level && position.to_move === 1) setTimeout(() => answer(game, line, moves), THINK_MS);
+  if (level && position.to_move === 1) answer(game, line, moves);
+}
+
+/** Start the worker in which the computer thinks; it should be here before it is needed, because the server may go. */
+export function wakeComputer(): Worker {
+  thinker ??= new Worker(ownScript("thinker.js"));
+  thinker.onerror = () => (thinker = null);
+  return thinker;
 }
 
 /** Play the computer's move, unless another match has begun or a move was taken back. */
 function answer(game: Game, line: Line, moves: number[]): void {
-  if (played.moves === moves) playHere(game, line, computerMove(game, line, moves, played.level));
+  const [number, fromMs] = [++questions, performance.now()];
+  const then = (act: () => void, atMs: number): unknown => setTimeout(() => played.moves === moves && act(), atMs - performance.now());
+  const worker = wakeComputer();
+  worker.onmessage = ({ data }: MessageEvent<Answer>) => data.number === number && then(() => playHere(game, line, data.move), fromMs + THINK_MS);
+  worker.onerror = () => {
+    thinker = null;
+    then(() => answer(game, line, moves), fromMs + AGAIN_MS);
+  };
+  const ground = { shape: game.shape, below: game.move_cells.map((cell) => below(game, cell)) };
+  worker.postMessage({ number, ground, rules: line, moves, level: played.level } satisfies Question);
 }
 
 /** The board, the side to move, and buttons to start again and to take back. */

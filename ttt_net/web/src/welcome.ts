@@ -2,7 +2,7 @@
 
 import { comeIn, giveUpBeginning, link, playApart, wantBot } from "./actions.js";
 import { CATALOGUE } from "./catalogue.js";
-import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
+import { afterPaint, button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { fetchNow, later } from "./later.js";
@@ -100,7 +100,7 @@ function opening(): Tree {
     "section.here",
     { label: w.newMatch },
     choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", begin),
-    localShelf(now.game, (game) => change({ game }), now.isAlone, ui.isBeginning),
+    localShelf(now.game, (game) => afterPaint(() => change({ game })), now.isAlone, ui.isBeginning),
     now.isAlone && h("label.level", capital(f(w.level, choice.level)), h("input", { ...level, oninput })),
     (!isWaiting && later()?.localBoard(now.game, now.isAlone ? () => playComputer(-1) : undefined)) || aloneBoard(now.game, now.isAlone ? playComputer : fetchNow, ui.wantedCell),
     isWaiting && h("p.status", { role: "status" }, ((ui.botWanted || ui.isBeginning) && trouble()) || (ui.isBeginning ? w.oneMoment : w.tapToBegin)),

@@ -30,7 +30,7 @@ const ASSETS = "/assets/";
 /** The addresses of the page; everything else on this server is for programs. */
 const PLACES = /^\/(?:[jm](?:\/|$)|$)/;
 const LANGUAGE = location.search.slice(1);
-const FILES = ["app.js", "more.js", "later.css", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
+const FILES = ["app.js", "more.js", "later.css", "thinker.js", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
 const PUZZLES = "/puzzles";
 const SERVER_ERROR = 500;
 
