@@ -14,7 +14,7 @@ import { installing } from "./install.js";
 import { forgetInvitation } from "./invitation.js";
 import { once, part, select } from "./parts.js";
 import { emblem, icon, picture, pulse } from "./pieces.js";
-import { filter, filters, go } from "./place.js";
+import { filter, filters, go, place } from "./place.js";
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
 import { accept, challenge, explain, invite, send } from "./requests.js";
 import { capital, isBot, label, ratingOf } from "./sentences.js";
@@ -102,18 +102,23 @@ const played = (): Child =>
 /** When matches were requested for their boards. */
 const asked = new Map<string, number>();
 
-/** The matches whose boards are live in the lobby; they are watched as long as they are listed, and the first ones join them. */
-function followed(): Match[] {
-  const listed = state.online > CROWD ? [] : liveOfOthers().map(({ match }) => match);
-  const known = listed.filter((match) => state.matches.has(match));
+/** The matches that the lobby lists, and whose boards may be live in it. */
+const watchable = (): string[] => (state.online > CROWD ? [] : liveOfOthers().map(({ match }) => match));
+
+/** The matches whose boards are live in the lobby. */
+const followed = (): Match[] => watchable().flatMap((match) => state.matches.get(match) ?? []);
+
+/** Watch the first matches of a list that has come, and leave those that are listed no longer. */
+export function follow(): void {
+  if (place().kind !== "lobby" || !state.you || !link.isUp() || document.hidden) return;
+  const listed = watchable();
   const nowMs = performance.now();
+  for (const { match, you } of state.matches.values()) if (you === undefined && !listed.includes(match)) leave(match);
   for (const match of listed.slice(0, BOARDS)) {
-    if (known.length >= BOARDS || state.matches.has(match) || !link.isUp() || document.hidden || nowMs - (asked.get(match) ?? -AGAIN_MS) < AGAIN_MS) continue;
+    if (followed().length >= BOARDS || state.matches.has(match) || nowMs - (asked.get(match) ?? -AGAIN_MS) < AGAIN_MS) continue;
     asked.set(match, nowMs);
     say({ type: "watch", match });
   }
-  for (const { match, you } of state.matches.values()) if (you === undefined && !listed.includes(match)) leave(match);
-  return known.flatMap((match) => state.matches.get(match) ?? []);
 }
 
 function leave(match: string): void {

@@ -8,7 +8,7 @@ export { confetti } from "./cheer.js";
 export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
-export { lobbyScreen, sendInvitation } from "./lobby.js";
+export { follow, lobbyScreen, sendInvitation } from "./lobby.js";
 export { beginHere, localBoard, localScreen } from "./ondevice.js";
 export { invite } from "./requests.js";
 export { matchScreen } from "./match.js";
