@@ -1,6 +1,7 @@
 """Take pictures of the page, light and dark, on a phone and on a desk, and put three of them together for the README.
 
 python docs/write_page_pictures.py FOLDER    all pictures, to be looked at
+python docs/write_page_pictures.py --sheets FOLDER    a contact sheet for each kind of screen: every game and state
 python docs/write_page_pictures.py           docs/page.png and docs/wall.png alone
 """
 
@@ -22,11 +23,13 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import Browser, sync_playwright  # noqa: E402 - the tests are found only from here on
+from playwright.sync_api import Browser, Playwright, sync_playwright  # noqa: E402 - the tests are found only from here on
 
-from tests.page.place import PHONE, Place, Visitor  # noqa: E402
+from tests.page.place import PHONE, SMALL_PHONE, Place, Scene, Stage, Visitor  # noqa: E402
 from ttt_net import messages as wire  # noqa: E402
 from ttt_net.clock import TimeControl  # noqa: E402
+from ttt_net.games import find_game  # noqa: E402
+from ttt_net.games.catalogue import NAMES  # noqa: E402
 from ttt_net.sdk.client import Client, connect  # noqa: E402
 
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
@@ -191,6 +194,65 @@ class Album:
                 held.join()
 
 
+SHEETS: dict[str, dict[str, Any]] = {
+    "320": SMALL_PHONE,
+    "390-dark": PHONE | {"color_scheme": "dark"},
+    "lying": PHONE | {"viewport": {"width": 740, "height": 360}},
+    "desk": DESK,
+    "320-arabic": SMALL_PHONE | {"locale": "ar"},
+    "390-large-text": PHONE,
+    "desk-forced-colours": DESK | {"forced_colors": "active"},
+}
+"""Kinds of screens, each with a contact sheet."""
+
+
+def match_of(game: str, plies: int | None) -> Scene:
+    """Return a match after so many moves at random, or at its end."""
+    rules = find_game(game)
+    state, luck, cells = rules.initial, random.Random(2), list[int]()
+    while not rules.is_terminal(state) and len(cells) != plies:
+        first = {rules.move_cells[move]: move for move in reversed(rules.actions(state))}  # as `Scene` plays them
+        moves = list(first.values())
+        ends = [each for each in moves if rules.is_terminal(rules.result(state, each))]
+        move = luck.choice(ends if plies is None and ends else [each for each in moves if each not in ends] or moves)
+        cells.append(rules.move_cells[move])
+        state = rules.result(state, move)
+    return Scene(game, tuple(cells))
+
+
+def take_sheet(place: Place, kind: str, target: Path) -> None:
+    """Put pictures of all games onto one sheet: early in a match, later, and at its end."""
+    options = SHEETS[kind]
+    sources: list[str] = []
+    for game in NAMES:
+        for plies in (1, 6, None):
+            visitor = place.visitor(**options)
+            Stage(visitor, match_of(game, plies).snapshot()).open(f"/m/{game}")
+            visitor.page.locator("main.match .cell").first.wait_for()
+            if "large" in kind:
+                visitor.page.evaluate("document.documentElement.style.fontSize = '200%'")
+            shot = visitor.page.screenshot(type="jpeg", animations="disabled", scale="css")
+            sources.append(f"data:image/jpeg;base64,{base64.b64encode(shot).decode()}")
+            visitor.page.context.close()
+    width = options["viewport"]["width"]
+    sheet = place.visitor(viewport={"width": 6 * (width // 2 + 8), "height": 600}).page
+    images = "".join(f"<img src='{source}' width={width // 2}>" for source in sources)
+    sheet.set_content(f"<body style='margin:0;display:flex;flex-wrap:wrap;gap:8px;background:#8a93a6'>{images}")
+    sheet.locator("img").last.wait_for()
+    sheet.screenshot(path=target, full_page=True)
+
+
+def take_sheets(folder: Path) -> None:
+    """Take all contact sheets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = opened(playwright)
+        for kind in SHEETS:
+            with server(browser) as place:
+                take_sheet(place, kind, folder / f"{kind}.png")
+        browser.close()
+
+
 def together(browser: Browser, pictures: list[Path], target: Path) -> None:
     """Put pictures side by side into one."""
     page = browser.new_page(viewport={"width": 940, "height": 628})
@@ -204,13 +266,18 @@ def together(browser: Browser, pictures: list[Path], target: Path) -> None:
     page.close()
 
 
+def opened(playwright: Playwright) -> Browser:
+    """Open the Chromium of this machine."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return playwright.chromium.launch(executable_path=chromium, args=options)
+
+
 def main(folder: Path, looks: list[str]) -> None:
     """Take the pictures of these looks; with two of them, only what the README and the docs need."""
     folder.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
+        browser = opened(playwright)
         for look in looks:
             album = Album(browser, folder, look)
             album.lobby()
@@ -231,7 +298,9 @@ def main(folder: Path, looks: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["--sheets"]:
+        take_sheets(Path(sys.argv[2]))
+    elif len(sys.argv) > 1:
         main(Path(sys.argv[1]), list(LOOKS))
     else:
         with tempfile.TemporaryDirectory() as made:

@@ -120,6 +120,18 @@ def test_letters_twice_as_large_hide_nothing_of_the_result(site: Place) -> None:
         assert bottom(above) < below["y"]
 
 
+def test_letters_twice_as_large_leave_a_board_to_play_on_whose_rows_stand_beside_their_names(site: Place) -> None:
+    for game, lowest, least in (("qubic", "#cell-12", 24), ("gomoku", "#cell-210", 18)):
+        ann = Stage(site.visitor(**PHONE), Scene(game).snapshot()).open(f"/m/{game}")
+        ann.await_turn()
+        ann.page.evaluate("document.documentElement.style.fontSize = '200%'")
+        cell = box(ann, lowest)
+        assert cell["width"] >= least
+        if game == "gomoku":
+            name = box(ann, ".rows span:last-child")
+            assert abs(name["y"] + name["height"] / 2 - cell["y"] - cell["height"] / 2) < cell["height"] / 3
+
+
 def test_the_first_screen_of_a_phone_has_a_board_all_games_and_the_name(site: Place) -> None:
     ann = site.visitor(**STANDING)
     ann.page.goto(site.url)
