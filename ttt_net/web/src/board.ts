@@ -324,8 +324,9 @@ function travel(event: KeyboardEvent, look: Look, on: On): void {
   if (!step) return;
   event.preventDefault();
   const most = [layers, height, width];
-  const [z, y, x] = placeOf(game, Math.max(0, look.focus)).map((from, axis) =>
-    Math.min(most[axis]! - 1, Math.max(0, from + step[axis]!)),
+  const from = Number((event.target as HTMLElement).id.split("cell-")[1]); // a new focus is drawn a little later
+  const [z, y, x] = placeOf(game, from).map((at, axis) =>
+    Math.min(most[axis]! - 1, Math.max(0, at + step[axis]!)),
   ) as [number, number, number];
   document.getElementById(`${look.prefix ?? ""}cell-${(z * height + y) * width + x}`)?.focus();
 }
