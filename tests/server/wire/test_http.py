@@ -119,7 +119,7 @@ async def test_the_picture_of_a_preview_has_a_whole_address_where_that_is_known(
 
 async def test_the_page_can_be_installed_and_previewed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        for place, title in (("/", b"Tic-tac-toe and its family"), ("/j", b"You are invited to a match")):
+        for place, title in (("/", b"Tic-tac-toe and its family"), ("/j", b"You are invited to play")):
             _, _, index = await answer(server, place)
             assert b'property="og:title" content="' + title in index
             for name in (b'property="og:image" content="([^"]+)', b'rel="apple-touch-icon" href="([^"]+)'):

@@ -166,7 +166,7 @@ def _assets(address: str, games: tuple[str, ...], rated: tuple[str, ...]) -> Map
     index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
     index = _PREVIEW_PICTURE.sub(lambda found: found[1] + address + found[2], index)
     index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue(games, rated)))
-    invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to a match", index)
+    invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to play", index)
     links = {"Link": ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)}
     kept = {
         folder + name: _asset(name, body, packed.get(name), "public, max-age=31536000, immutable", _MORE.get(name))

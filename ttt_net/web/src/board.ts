@@ -86,6 +86,9 @@ export const colours = (game: Game): string => (game.gravity ? "racked" : isSton
 export const isStones = ({ shape, gravity, block, geometry }: Game): boolean =>
   geometry ? geometry.cell === "point" : shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
 
+/** Whether a tap plays, or has just played: what depends on it changes for all cells, so not in the picture of a tap. */
+const isReady = (look: Look): boolean => look.canMove || look.isPending;
+
 export function board(look: Look, on: On): Tree {
   const { game, position, prefix = "" } = look;
   const [layers, height, width] = sizes(game);
@@ -101,6 +104,7 @@ export function board(look: Look, on: On): Tree {
     game.block && "blocks",
     look.extent && "hexes",
     look.canMove && "mine",
+    isReady(look) && "ready",
     position.to_move === null && "over",
     position.line.length > 0 && "lined",
     look.isLoss && "loss",
@@ -198,7 +202,7 @@ function square(look: Look, legal: Set<number>, hints: string[], alarms: string[
   const label = listed([
     placeName(game, cell),
     mark !== "." ? mark : isGhost && look.isPending ? f(w.onTheWay, look.ghostMark) : w.empty,
-    game.block && mark === "." && look.canMove && !legal.has(cell) && w.notInPlay,
+    game.block && mark === "." && isReady(look) && !legal.has(cell) && w.notInPlay,
     isLast && w.lastMove,
     isWon && (look.isLoss ? w.losingLine : w.winningLine),
     isFading && w.vanishesNext,

@@ -26,7 +26,7 @@ export const words: Partial<Words> = {
   silent: "الخادم لا يجيب أو ممتلئ؛ نحاول من جديد …",
   linkWords: { offline: "غير متصل", fast: "سريع", good: "جيد", slow: "بطيء" },
   family: "إكس أو وعائلتها",
-  youAreInvited: "أنت مدعو إلى مباراة",
+  youAreInvited: "أنت مدعو للعب",
   invitesYou: "{0} يدعوك",
   comeAndWatch: "تعال وشاهد",
   playPeople: "العب مع آخرين",

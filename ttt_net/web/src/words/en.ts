@@ -32,7 +32,7 @@ export const en = {
 
   // The first screen.
   family: "Tic-tac-toe and its family",
-  youAreInvited: "You are invited to a match",
+  youAreInvited: "You are invited to play",
   invitesYou: "{0} invites you",
   comeAndWatch: "Come and watch",
   playPeople: "Play other people",

@@ -25,7 +25,7 @@ export const words: Partial<Words> = {
   silent: "El servidor no responde o está lleno; lo seguimos intentando …",
   linkWords: { offline: "sin conexión", fast: "rápida", good: "buena", slow: "lenta" },
   family: "Tres en raya y su familia",
-  youAreInvited: "Te invitan a una partida",
+  youAreInvited: "Te invitan a jugar",
   invitesYou: "{0} te invita",
   comeAndWatch: "Ven a mirar",
   playPeople: "Jugar con otras personas",

@@ -26,7 +26,7 @@ export const words: Partial<Words> = {
   silent: "Le serveur ne répond pas ou est plein ; nouvel essai …",
   linkWords: { offline: "hors ligne", fast: "rapide", good: "bonne", slow: "lente" },
   family: "Le morpion et sa famille",
-  youAreInvited: "Vous êtes invité à une partie",
+  youAreInvited: "On vous invite à jouer",
   invitesYou: "{0} vous invite",
   comeAndWatch: "Venez regarder",
   playPeople: "Jouer avec d’autres",

@@ -25,7 +25,7 @@ export const words: Partial<Words> = {
   silent: "O servidor não responde ou está cheio; tentando de novo …",
   linkWords: { offline: "sem conexão", fast: "rápida", good: "boa", slow: "lenta" },
   family: "Jogo da velha e família",
-  youAreInvited: "Você foi convidado para uma partida",
+  youAreInvited: "Você foi convidado para jogar",
   invitesYou: "{0} convida você",
   comeAndWatch: "Venha assistir",
   playPeople: "Jogar com outras pessoas",

@@ -28,7 +28,7 @@ export const words: Partial<Words> = {
   silent: "服务器没有回应或已满，正在重试……",
   linkWords: { offline: "离线", fast: "很快", good: "良好", slow: "较慢" },
   family: "井字棋大家族",
-  youAreInvited: "有人邀请你对局",
+  youAreInvited: "有人邀请你来玩",
   invitesYou: "{0} 邀请你",
   comeAndWatch: "来观战",
   playPeople: "与他人对弈",
