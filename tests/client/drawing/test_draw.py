@@ -26,7 +26,7 @@ from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.notation import labels_of
 from ttt_net.messages import AwayInfo, Chatted, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
-from ttt_net.sdk.received import Tally
+from ttt_net.sdk.received import Lost, Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
 THEMED = replace(BOXES, theme=DARK)
@@ -334,6 +334,12 @@ def test_a_sentence_too_long_for_the_line_of_the_status_has_a_second_one_and_the
     assert lines[2:4] == ["Welcome, Ann. p finds an", "opponent."]
     asked = draw(seen(snapshot("connect4+swap", [36], you=1)), COMPACT, 0, BOXES).plain.split("\n")
     assert asked[1:3] == ["Your turn: place O, or take over X", "(Tab)."]
+
+
+def test_the_result_stays_above_what_is_wrong_with_the_connection() -> None:
+    over = seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR), Lost("the connection broke"))
+    lines = draw(over, COMPACT, 0, BOXES).plain.split("\n")
+    assert lines[1:3] == ["You won: you completed a line.", " Please wait: reconnecting, 0 s"]
 
 
 def test_players_named_by_their_marks_are_named_once() -> None:

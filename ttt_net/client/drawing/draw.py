@@ -492,14 +492,21 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[T
     trouble = words.banner(display, display.world.lost_for_ms(now_ms))
     if cell_len(trouble) > width - 2:
         trouble = words.short_banner(display, display.world.lost_for_ms(now_ms))
-    if trouble:
-        return [Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")]
-    match, style = display.match, "bold"
-    sentence = screen_of(display).status(display)
-    if display.page.screen == "match" and match is not None:
-        style = "bold" if display.is_my_turn or match.outcome is not None else ""
-        if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
-            style = f"bold {glyphs.theme.accent}" if glyphs.theme is not None else "bold"
+    warning = (
+        [Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")] if trouble else []
+    )
+    match = display.match if display.page.screen == "match" else None
+    outcome = match.outcome if match is not None else None
+    if warning and outcome is None:
+        return warning
+    sentence, style = screen_of(display).status(display), "bold"
+    if match is not None and outcome is not None:
+        is_won = outcome.winner is not None and outcome.winner == match.you
+        style = f"bold {glyphs.theme.accent}" if is_won and glyphs.theme is not None else "bold"
+    elif match is not None and not display.is_my_turn:
+        style = ""
+    if warning:
+        return [Text(cut(sentence, width, glyphs), style=style), *warning]
     first, *others = wrapped(sentence, width)
     rest = " ".join(others)
     second = [cut(rest, width, glyphs) if cell_len(rest) > width else rest] if others else []
