@@ -38,7 +38,7 @@ if hasattr(os, "ST_NOEXEC") and MEMORY.is_dir():  # hundreds of journals are beg
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 LONGEST = (
-    "simulation/test_planted.py",  # its proof is a search of several minutes in one process
+    "simulation/test_planted.py",
     "page/test_slow_link.py",
     "page/test_build.py",
     "page/test_layout.py",

@@ -6,6 +6,7 @@ of worlds it takes is a fair sample of how rarely the fault is found. `python -m
 
 import pytest
 
+from tests.simulation import planted
 from tests.simulation.planted import (
     MOST_SEEDS,
     PLANTED,
@@ -80,16 +81,23 @@ RARELY_FOUND = {
 ALL = (*PLANTED, *PLANTED_AMONG_LEDGERS, *PLANTED_AMONG_NODES)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name not in RARELY_FOUND])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name in RARELY_FOUND else []) for name in ALL]
+)
 def test_a_planted_fault_is_found(name: str) -> None:
     assert seeds_until_found(name) is not None, f"{name} is not found within {MOST_SEEDS} seeds"
 
 
-@pytest.mark.long
-def test_every_planted_fault_is_found_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_lists_all_planted_faults_and_what_is_not_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: dict[str, tuple[int, str] | None] = dict.fromkeys(ALL, (3, "InvariantError: a lost move"))
+    monkeypatch.setattr(planted, "seeds_until_found", found.get)
     assert main() == 0
-    rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [*ALL]
+    assert capsys.readouterr().out.splitlines()[2:] == [f"| {name} | 3 | a lost move |" for name in ALL]
+    found[ALL[1]] = None
+    assert main() == 1
+    assert capsys.readouterr().out.splitlines()[3] == f"| {ALL[1]} | 0 | NOT FOUND |"
 
 
 def test_each_search_begins_at_a_seed_of_its_own_that_nobody_has_chosen() -> None:
