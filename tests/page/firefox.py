@@ -10,6 +10,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from tests.page.place import PATIENT
 from tests.patience import PATIENCE_S
 
 WAIT = """(selector, text) => new Promise(resolve => {
@@ -51,7 +52,8 @@ class Firefox:
         assert self._process.stderr is not None
         found = next(filter(None, (re.search(r"listening on (ws://\S+)", each) for each in self._process.stderr)))
         self._socket: ClientConnection = connect(f"{found[1]}/session", max_size=None).__enter__()
-        self.call("session.new", capabilities={})
+        self.call("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}})
+        self.call("script.addPreloadScript", functionDeclaration=f"() => {PATIENT}")
         self.call("session.subscribe", events=["log.entryAdded"])
         return self
 
