@@ -104,6 +104,19 @@ test("a server that restarts does not hide the page that is kept", async () => {
   assert.match((await browser.open("/", "navigate"))!, /new\/app\.js/);
 });
 
+test("a page that does not come whole, or whose newer script does not come, does not hide the one that is kept", async () => {
+  const newer = () => new Response('<script src="/assets/newest/app.js">');
+  const cut = () => new Response(new ReadableStream({ pull: (body) => body.error(new TypeError("the link broke")) }));
+  const cases: [string, Response][] = [["/", cut()], ["/assets/newest/app.js", cut()], ["/assets/newest/app.js", new Response("no", { status: 404 })]];
+  for (const [path, answer] of cases) {
+    const browser = await installed();
+    browser.told.set("/", newer());
+    assert.match((await browser.open("/", "navigate"))!, /newest/);
+    browser.told.set(path, answer);
+    assert.match((await browser.open("/", "navigate"))!, /new\/app\.js/);
+  }
+});
+
 test("a page is never kept with the files of another build", async () => {
   const browser = new Browser();
   browser.told.set("/", new Response('<script src="/assets/newest/app.js">'));

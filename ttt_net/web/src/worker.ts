@@ -29,6 +29,8 @@ const FOLDER = new URL("./", location.href).pathname;
 const ASSETS = "/assets/";
 /** The addresses of the page; everything else on this server is for programs. */
 const PLACES = /^\/(?:[jm](?:\/|$)|$)/;
+/** The script in a page, of whichever build. */
+const SCRIPT = /\/assets\/\w+\/app\.js/;
 const LANGUAGE = location.search.slice(1);
 const FILES = ["app.js", "more.js", "later.css", "thinker.js", "sounds.js", "icon.svg", "app.webmanifest", ...(LANGUAGE ? [`words-${LANGUAGE}.js`, `explained-${LANGUAGE}.js`] : [])];
 const PUZZLES = "/puzzles";
@@ -64,11 +66,23 @@ async function activate(): Promise<void> {
   await worker.clients.claim();
 }
 
-/** The page from the server, or the cached one if the server is unreachable or restarting. */
+/** The page from the server, or the cached one if that does not come whole or the server is restarting. */
 async function openPage({ request, preloadResponse }: Fetching): Promise<Response> {
-  const answer = await (async () => (await preloadResponse) ?? (await fetch(request)))().catch(() => null);
+  const answer = await (async () => whole((await preloadResponse) ?? (await fetch(request))))().catch(() => null);
   if (answer && answer.status < SERVER_ERROR) return answer;
   return (await (await caches.open(FOLDER)).match("/")) ?? answer ?? Response.error();
+}
+
+/**
+ * A page of the server when all of it is here, and its script, which the browser keeps: if the link breaks before, the
+ * visitor must not be left with an empty page. The script of this build is cached already.
+ */
+async function whole(page: Response): Promise<Response> {
+  const script = SCRIPT.exec(await page.clone().text())?.[0];
+  if (!script || script.startsWith(FOLDER)) return page;
+  const answer = await fetch(script);
+  await answer.blob();
+  return answer.ok ? page : Promise.reject(new Error("the page has no script"));
 }
 
 /** A file of a build; files of this build are cached from now on. */
