@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import groupby, islice
+from operator import attrgetter
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -31,6 +32,8 @@ Start = tuple[wire.Started, tuple[PlayerId, PlayerId]]
 """The start of a match, with its players by side."""
 
 log = logging.getLogger(__name__)
+
+_MATCH_OF = attrgetter("match")
 
 
 class MatchRegistry:
@@ -148,10 +151,7 @@ class MatchRegistry:
 
         `names` has those of the players of a match that starts.
         """
-        if entry.is_plain:
-            self._hear_of(entry.events[0].match, entry.events, ratings)
-            return
-        for match_id, group in groupby(entry.events, key=lambda event: event.match):
+        for match_id, group in groupby(entry.events, key=_MATCH_OF):
             events = list(group)
             first = events[0]
             if isinstance(first, wire.Started):
@@ -160,17 +160,14 @@ class MatchRegistry:
                     self._lobby.spent(first.code)
                 self._seat_if_known(with_names(first, *(names[player] for player in entry.seats)), entry.seats)
                 continue
-            self._hear_of(match_id, events, ratings)
-
-    def _hear_of(self, match_id: str, events: Sequence[wire.MatchEvent], ratings: Changes | None) -> None:
-        if match_id in self._unopened:
-            self._open(match_id)
-        room = self.rooms.get(match_id)
-        if room is not None and room.known is not None:
-            room.hear(events, ratings)
-        elif type(events[-1]) is wire.Ended:
-            self._ended_unread(match_id, ratings)
-            self.on_ended(match_id, events[-1])
+            if match_id in self._unopened:
+                self._open(match_id)
+            room = self.rooms.get(match_id)
+            if room is not None and room.known is not None:
+                room.hear(events, ratings)
+            elif isinstance(events[-1], wire.Ended):
+                self._ended_unread(match_id, ratings)
+                self.on_ended(match_id, events[-1])
 
     def refused(self, entry: AppendEvents) -> None:
         """Make invitations valid again whose matches, with an unknown outcome, did not begin after all."""
