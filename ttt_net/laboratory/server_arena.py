@@ -1,12 +1,14 @@
 """Hold an arena on a server: a round robin with clocks and watchers; its players are bots in other processes."""
 
 import asyncio
+import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ttt_net.clock import TimeControl
+from ttt_net.command_line import beside_us
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.messages import AttendRequest, DirectRequest, OrganiseRequest, TournamentReply
 from ttt_net.sdk.client import Client, DisconnectedError, connect
@@ -52,7 +54,10 @@ async def _hold(
         try:
             for seat in seats:
                 words = (*_PLAY, address, *seat.options, "--join", told.tournament)
-                bots.append(await asyncio.create_subprocess_exec(*words, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE))
+                bot = await asyncio.create_subprocess_exec(
+                    *words, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, env=beside_us(os.environ)
+                )
+                bots.append(bot)
             return await _played(client, told.tournament, seats, bots)
         finally:
             await _end(bots)
