@@ -105,6 +105,11 @@ class EntryOutcome(NamedTuple):
     names: Mapping[PlayerId, str] = NO_NAMES
     """The names of the players of started matches, and of those who entered or made a tournament."""
 
+    @property
+    def has_only_appended(self) -> bool:
+        """Whether events were appended, and nothing else came of it, as with most moves."""
+        return self.result is None and type(self.entry) is AppendEvents
+
 
 def is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:
     """Record a batch, and tell whether it is its author's next one, neither repeated nor fenced off."""

@@ -42,7 +42,6 @@ from ttt_net.server.cluster.log import (
 from ttt_net.server.cluster.peers import Contact, Peers
 from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed, unheard
-from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.journal.ledger import NEWEST, Hear, LedgerHealth, Read, Tell
 from ttt_net.server.journal.queries import AnyQuery, Reading
 from ttt_net.server.metrics import Histogram
@@ -368,9 +367,9 @@ class ReplicatedLedger:
 
     def _tell(self, position: Position, outcome: EntryOutcome, author: Author, caller: Waiting | None) -> None:
         """Pass the outcome of an entry to its caller, the followers and the hooks."""
-        if caller is None and outcome.result is None and type(outcome.entry) is AppendEvents:  # a move of another node
+        if caller is None and outcome.has_only_appended:  # a move of another node
             for hear in self._followers:
-                hear(position, outcome.entry)
+                hear(position, outcome.entry)  # type: ignore[arg-type]
             self._hooks.heard(outcome, author)
             return
         is_awaited = caller is not None and not caller.is_given_up

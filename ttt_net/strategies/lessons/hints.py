@@ -257,11 +257,7 @@ def advise(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> H
             return Hint(moves, seen.why._replace(moves=names_of(game, moves)))
     choice = _judged(game, found) if found is not None else _by_threats(game, state, limit)
     if choice is None:
-        rest = limit if found is None else limit.rest(found.counts)
-        choice = AlphaBeta(random.Random(0))(game, state, rest)
-        sure = [move for move, verdict in found.moves.items() if verdict.result in (0, 1)] if found is not None else []
-        if sure and choice.move not in sure:
-            choice = Choice(sure[0], None, (), choice.counts)
+        choice = _searched(game, state, limit, found)
     why = _proved(game, state, choice, sight)
     if why is not None and why.kind in _UNNAMED and is_solvable(game):
         why = _named_win(game, state, choice, limit, kept) or why
@@ -300,6 +296,15 @@ def _judged(game: Game[S], found: Analysis) -> Choice | None:
     first = promise(game)
     move = max(found.best, key=lambda each: first[each])
     return Choice(move, found.verdict.value, found.moves[move].line, found.counts, found.verdict.exact)
+
+
+def _searched(game: Game[S], state: S, limit: Limit, found: Analysis | None) -> Choice:
+    """Return the choice of a search in the rest of the limit, or a move that surely does not lose, if one is known."""
+    if found is None:
+        return AlphaBeta(random.Random(0))(game, state, limit)
+    choice = AlphaBeta(random.Random(0))(game, state, limit.rest(found.counts))
+    sure = [move for move, verdict in found.moves.items() if verdict.result in (0, 1)]
+    return choice if not sure or choice.move in sure else Choice(sure[0], None, (), choice.counts)
 
 
 def _by_threats(game: Game[S], state: S, limit: Limit) -> Choice | None:
