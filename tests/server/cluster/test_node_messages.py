@@ -6,6 +6,7 @@ import pytest
 
 from tests.server.cluster.evening import Evening, steward_and_guest
 from ttt_net import messages as wire
+from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.admin import protocol
 from ttt_net.server.cluster.log import FORM
 from ttt_net.server.cluster.node_messages import (
@@ -125,6 +126,42 @@ def test_a_block_holds_on_the_node_that_keeps_the_lobby_and_ends_there() -> None
     evening.go(2.0)
     assert len(one.matches) == 1
     assert one.matches.keys() == other.matches.keys()
+
+
+def test_no_match_begins_while_the_lobby_does_not_know_of_a_block_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = Evening("a", "b", "c")
+    steward_and_guest(evening)
+    one, other = evening.people[:2]
+    one.say(wire.BlockRequest(0, name=other.name, on=True))
+    evening.go(1.0)
+    with monkeypatch.context() as lobby:
+        lobby.setattr(OnlinePlayers, "have_blocked", lambda *_: False)
+        for peer in (one, other):
+            peer.say(wire.SeekRequest(0, games=["tictactoe"]))
+        evening.go(0.5)
+        assert not one.matches
+    evening.go(10.0)
+    assert not one.matches
+    one.say(wire.BlockRequest(0, name=other.name, on=False))
+    evening.go(2.0)
+    assert len(one.matches) == 1, "both came back, and seek again"
+
+
+def test_no_rematch_begins_while_its_node_does_not_know_of_a_block_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = Evening("a", "b", "c")
+    steward_and_guest(evening)
+    one, other = evening.people[:2]
+    match = evening.match()
+    one.say(wire.ResignRequest(0, match=match))
+    evening.go(1.0)
+    one.say(wire.OfferRequest(0, match=match, kind="rematch"))
+    one.say(wire.BlockRequest(0, name=other.name, on=True))
+    evening.go(1.0)
+    monkeypatch.setattr(OnlinePlayers, "have_blocked", lambda *_: False)
+    other.say(wire.OfferRequest(0, match=match, kind="rematch"))
+    evening.go(2.0)
+    assert [told["code"] for told in evening.heard(1, "refused")] == ["not_welcome"]
+    assert other.matches.keys() == {match}
 
 
 def test_watchers_of_all_nodes_are_counted_until_their_node_is_lost() -> None:

@@ -37,6 +37,7 @@ SHAPES = {
     3: ("677423c235a06ce5", 11),
     4: ("1dde4b9c0a7ea7d4", 11),
     5: ("1a6c96975941a07e", 12),
+    6: ("1a6c96975941a07e", 12),
 }
 """The hash of a batch's schema, and the version of the tables, for each form so far."""
 SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
@@ -49,6 +50,7 @@ MESSAGES = {
     3: "490767aba7428dbd",
     4: "50be2817fc052d2c",
     5: "50be2817fc052d2c",
+    6: "50be2817fc052d2c",
 }
 """The hash of the schema of messages beside the log, for each form so far."""
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.journal.jobs import register
 from tests.server.journal.walk import Walk, canonical
@@ -23,16 +24,16 @@ from ttt_net.server.cluster.log import (
     encode_batch,
 )
 from ttt_net.server.cluster.replica import Applied, Replica
-from ttt_net.server.journal.entries import AppendEvents, AuditNote, ForgetPlayer, WriteNote
+from ttt_net.server.journal.entries import AppendEvents, AuditNote, ForgetPlayer, SetBlock, WriteNote
 from ttt_net.server.players import Player
 
 
 class Written:
     """A log, written by hand, and a node that applies each place at once."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, replica: Replica) -> None:
         self.log: list[bytes] = []
-        self.replica = Replica(path)
+        self.replica = replica
 
     def write(self, node: str, epoch: int, number: int, *entries: AnyLoggedEntry) -> Applied:
         return self.write_bytes(encode_batch(Batch(node, epoch, number, 0, "", entries)))
@@ -48,7 +49,7 @@ class Written:
 
 @pytest.fixture
 def written() -> Iterator[Written]:
-    made = Written()
+    made = Written(Replica(None))
     made.write("a", 1, 1, BeginEpoch("secret"))
     made.write("b", 1, 1, BeginEpoch("secret"))
     yield made
@@ -65,11 +66,9 @@ def result(applied: Applied) -> object:
     return outcome.result
 
 
-def started(match: str, **more: str) -> AppendEvents:
+def started(match: str, previous: str | None = None) -> AppendEvents:
     players = PlayerInfo("ann"), PlayerInfo("bob")
-    event = Started(
-        match=match, seq=1, at_ms=1, game="tictactoe", players=players, time=None, previous=more.get("previous")
-    )
+    event = Started(match=match, seq=1, at_ms=1, game="tictactoe", players=players, time=None, previous=previous)
     return AppendEvents((event,), (1, 2))
 
 
@@ -150,6 +149,27 @@ def test_only_the_oldest_node_begins_matches_but_rematches_begin_anywhere(writte
     written.write("b", 1, 4, DeclareLost("a", 1, 2))
     assert list(written.replica.authors()) == [Author("b", 1)]
     assert result(written.write("b", 1, 5, started("m2345678"))) is None
+
+
+@pytest.mark.parametrize(("form", "is_begun"), [(5, True), (6, False)])
+@pytest.mark.parametrize("previous", [None, "m2345678"])
+@pytest.mark.parametrize(("blocker", "blocked"), [(1, 2), (2, 1)])
+def test_no_match_begins_after_a_block_once_form_6_is_in_force(
+    form: int, is_begun: bool, previous: str | None, blocker: int, blocked: int
+) -> None:
+    with closing(Replica(None)) as replica:
+        written = Written(replica)
+        written.write("a", 1, 1, BeginEpoch("secret", form=form), register("ann"), register("bob"))
+        mute, block = (SetBlock(blocker, blocked, act, on=True, most=9) for act in ("mute", "block"))
+        end = replace(block, on=False)
+        begins = [started(f"m234567{number}", previous=previous) for number in range(3)]
+        applied = written.write("a", 1, 2, mute, begins[0], block, begins[1], note("still here"), end, begins[2])
+        assert applied.outcomes is not None
+        refusals = [each.result for each in applied.outcomes if isinstance(each.result, Refusal)]
+        assert [each.code for each in refusals] == ([] if is_begun else [Code.NOT_WELCOME])
+        matches = replica.database.connection.execute("SELECT id FROM matches ORDER BY id").fetchall()
+        assert matches == [("m2345670",), *([("m2345671",)] if is_begun else []), ("m2345672",)]
+        assert written.notes() == ["still here"]
 
 
 def test_a_player_is_connected_to_one_node_and_to_none_once_it_is_lost(written: Written) -> None:
@@ -237,7 +257,7 @@ def test_the_place_in_the_log_is_stored_with_its_effects(tmp_path: Path) -> None
 
 
 def test_a_deleted_player_is_in_no_file_of_a_node(tmp_path: Path) -> None:
-    written = Written(tmp_path / "journal")
+    written = Written(Replica(tmp_path / "journal"))
     written.write("a", 1, 1, BeginEpoch("secret"))
     written.write("a", 1, 2, register("zoetrope"))
 

@@ -60,7 +60,7 @@ Reply = Callable[[bytes], None]
 """Called once with the reply to a question."""
 NOBODY = b""
 """Passed instead of an answer if no node answers the subject; real answers are not empty."""
-FORM = 5
+FORM = 6
 """The latest version of log entries that this release supports; see `docs/developing/cluster.md`, on releases.
 
 A release that adds an entry or a field, or applies one differently, increases it. That release still applies older

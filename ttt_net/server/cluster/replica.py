@@ -82,6 +82,12 @@ _PUT_IN_FORCE = """
 UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NOT is_lost OR last > ?), 1))
 """
 """A form is in force once all nodes support it that may write, or did recently and may return; it never decreases."""
+_HEEDS_BLOCKS = 6
+"""The first form whose starts are rejected if one of the players has blocked the other."""
+_BLOCKED = """
+SELECT 1 FROM blocks WHERE is_block AND player = ? AND other = ? UNION ALL
+SELECT 1 FROM blocks WHERE is_block AND player = ? AND other = ?
+"""
 AWHILE = 20_000
 """The number of positions (an hour of low activity) for which a newer form waits for a lost node."""
 _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
@@ -143,7 +149,7 @@ def carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome
             appends = list(group)
             for append in appends:
                 if not append.is_plain:  # type: ignore[union-attr]
-                    _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
+                    _may_append(connection, append, batch.author)  # type: ignore[arg-type]
             results = append_events(connection, appends)  # type: ignore[arg-type]
             outcomes += [
                 EntryOutcome(entry, result, _names(connection, entry) if entry.seats else NO_NAMES)  # type: ignore[union-attr]
@@ -163,7 +169,7 @@ def carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[E
         connection.execute("SAVEPOINT entry")
         try:
             if isinstance(entry, AppendEvents):
-                _must_be_stewards(connection, entry, batch.author)
+                _may_append(connection, entry, batch.author)
             outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author), _names(connection, entry)))
         except Exception as error:
             if is_of_the_disk(error):
@@ -208,13 +214,22 @@ def digest(outcome: EntryOutcome) -> object:
     return outcome.result if isinstance(outcome.entry, AppendEvents) else None
 
 
-def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
-    """Reject the start of a match other than a rematch unless the author keeps the lobby."""
-    if any(isinstance(event, Started) and event.previous is None for event in entry.events):
+def _may_append(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
+    """Reject the start of a match if one of its players has blocked the other.
+
+    Unless it is a rematch, also reject it if the author does not keep the lobby, or a player was deleted.
+    """
+    started = next((event for event in entry.events if isinstance(event, Started)), None)
+    if started is None or entry.seats is None:
+        return
+    if started.previous is None:
         _must_be_steward(connection, author)
-        for player in entry.seats or ():
+        for player in entry.seats:
             if connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone() == (None,):
                 raise Refusal(Code.UNKNOWN_PLAYER, "one of them was forgotten here")
+    (form,) = connection.execute("SELECT form FROM place").fetchone()
+    if form >= _HEEDS_BLOCKS and connection.execute(_BLOCKED, entry.seats + entry.seats[::-1]).fetchone():
+        raise Refusal(Code.NOT_WELCOME, "there is no match between you two; play somebody else")
 
 
 def _must_be_steward(connection: sqlite3.Connection, author: Author) -> None:

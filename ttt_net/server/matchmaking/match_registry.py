@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.clock import SIDES
-from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, UnknownOutcomeError
+from ttt_net.errors import UNKNOWN, Closing, Code, Refusal, StorageError, UnknownOutcomeError
 from ttt_net.games import Reason, find_game
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Challenge, Lobby, Pairing
@@ -107,8 +107,10 @@ class MatchRegistry:
             for session in (first, second):  # their seeks are spent; after reconnecting, they seek again
                 if isinstance(refusal, UnknownOutcomeError):
                     session.connection.close(Closing.RESTART, UNKNOWN)
-                else:
+                elif isinstance(refusal, StorageError):
                     session.connection.close(Closing.FAULT, "the server cannot write to its disk")
+                else:
+                    session.connection.close(Closing.RESTART, "the match could not begin; ask again")
 
         services.journal.append([started], done, refused, players)
 

@@ -475,9 +475,10 @@ class MatchRoom:
             return
         self._decisions = 0
         if asked:
-            reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
-            is_known = not isinstance(refusal, UnknownOutcomeError)
-            asked[0].refuse(asked[1].id, Refusal(Code.STORAGE, reason, 1_000) if is_known else refusal)
+            if refusal.code is Code.STORAGE and not isinstance(refusal, UnknownOutcomeError):
+                reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
+                refusal = Refusal(Code.STORAGE, reason, 1_000)
+            asked[0].refuse(asked[1].id, refusal)
         if self._services.membership is None:
             self.match = None
         self.seats.look_later(self.look_at_clock)
