@@ -10,7 +10,6 @@ import random
 import types
 import typing
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, cast
 from unittest import mock
@@ -20,7 +19,7 @@ from msgspec import NODEFAULT, Meta, Struct
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Advice, Closing, Code, Refusal
 from ttt_net.games import Reason
 from ttt_net.games.catalogue import MAX_SIDE, NAMES, PATTERNS, SWAP, SWAPPABLE
 from ttt_net.server.hub import Hub
@@ -92,10 +91,15 @@ def generated() -> dict[Path, str]:
         "REQUESTS": _section(typing.get_args(wire.AnyRequest)),
         "SERVER_MESSAGES": _section(typing.get_args(wire.AnyServerMessage)),
         "SHARED": _section(SHARED),
-        "REFUSALS": "\n".join(f"| `{code}` | {code.meaning} |" for code in Code),
-        "CLOSINGS": "\n".join(f"| {int(each)} | {each.meaning} | {each.advice} |" for each in Closing),
+        "REFUSALS": "\n".join(f"- `{code}`: {code.meaning}" for code in Code),
+        "CLOSINGS": "\n".join(
+            f"| {int(each)} | {each.meaning} | {each.advice.partition(':')[0]} |" for each in Closing
+        ),
+        "ADVICE": "\n".join(
+            f"- *{word}*: {rest.strip()}" for word, _, rest in (each.partition(":") for each in Advice)
+        ),
         "GAMES": _games(),
-        "REASONS": "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()),
+        "REASONS": "\n".join(f"- `{reason}`: {meaning}" for reason, meaning in REASONS.items()),
         "GRAVITY": "\n".join(gravity_match()).strip(),
         "TRANSCRIPT": "\n".join(transcript()).strip(),
     }
@@ -222,8 +226,10 @@ def _described(struct: type[Struct]) -> str:
     if struct in SHARED and config.tag:
         lines.append(f'- `{config.tag_field}`: "{config.tag}"')
     fields = [each for each in msgspec.structs.fields(struct) if each.name not in _understood(struct)]
-    for kind, alike in groupby(fields, lambda field: _type_of(field, hints[field.name])):
-        lines.append(f"- {_quoted([field.name for field in alike])}: {kind}")
+    kinds: dict[str, list[str]] = {}
+    for field in fields:
+        kinds.setdefault(_type_of(field, hints[field.name]), []).append(field.name)
+    lines += [f"- {_quoted(names)}: {kind}" for kind, names in kinds.items()]
     return "\n".join([*lines, ""] if lines[-1] else lines)
 
 

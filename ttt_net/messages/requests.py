@@ -62,13 +62,13 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
     With both, you are the player of that token, or a new player with it: choose at least 32 random characters. Then a
     `hello` whose reply was lost can be sent again.
 
-    With neither you are a guest, if `welcome.features` has "guests". The server makes up a name, and all matches are
-    casual. The token is kept as usual, and `rename` turns the guest into a player.
+    With neither you are a guest, if `welcome.features` has "guests": the server makes up a name, all matches are
+    casual, and `rename` turns the guest into a player.
 
-    `bot` is the label of a program, such as its strategy; people omit it. A bot may give its `level`, and set
-    `any_level` if it plays at any requested level. `places` is how many matches it plays at once (default 1), and
-    `reserved` how many of these are for people. A bot that plays `on_request` is paired only with seeks for bots.
-    `about` is a line on how it plays. `client` may name the client program and has no effect.
+    `bot` is the label of a program, such as its strategy; people omit it. A bot may give its `level`, a line `about`
+    how it plays, and `any_level` if it plays at any requested level. `places` is how many matches it plays at once
+    (default 1), and `reserved` how many of these are for people. A bot that plays `on_request` is paired only with
+    seeks for bots. `client` may name the client program and has no effect.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -88,12 +88,11 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     """Seek an opponent. A new seek replaces the last one.
 
     `games` lists games in order of preference. An empty list accepts any game of the other seek, and `tictactoe` if
-    both are empty; a rated seek must name its games. Without `time` there is no clock. `opponents`, `min_rating` and
-    `max_rating` limit the opponents. With `level`, bots must play at that level.
+    both are empty; a rated seek must name its games. Without `time` there is no clock. With `level`, bots must play at
+    that level.
 
-    With `rated` and `or_casual` the match is rated if the opponent wants that and it is allowed, and otherwise casual.
-    Such a seek fits both kinds and is never refused; clients for people send it by default. Between a person and a bot
-    it leads to a casual match, so a bot that sends it plays rated matches with bots alone.
+    With `rated` and `or_casual` the match is rated if the opponent wants that and it is allowed, and otherwise casual;
+    clients for people send both by default.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
@@ -120,8 +119,8 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     """Challenge a connected player by `name`. Both receive `challenged`, and later how it ended.
 
     It replaces an earlier challenge to the same player. At most five of yours may be open. `level` asks a bot with
-    `any_level` to play at that level; such a match is casual. With `rated` and `or_casual` the match is rated if that
-    is allowed and both are people or both bots, and otherwise casual; `challenged` says which.
+    `any_level` to play at that level, casually. With `rated` and `or_casual` the match is rated if that is allowed and
+    both are people or both bots; `challenged` says which.
 
     With `start`, a bot plays on from that position, casually. Positions are written as in docs/games.md, and as
     `starts` of a `replay`. `side` is the side that you then take, random if null.
@@ -148,7 +147,7 @@ class AnswerRequest(Request, frozen=True, omit_defaults=True):
 class InviteRequest(Request, frozen=True, omit_defaults=True):
     """Get an `invitation`: a code with which a friend joins a private match with you.
 
-    `side` is your side, random if null. `start` is the first position, as in docs/games.md.
+    `side` is yours, random if null. `start` is the first position, as in docs/games.md.
     """
 
     game: GameName = "tictactoe"
@@ -200,7 +199,7 @@ class MuteRequest(Request, frozen=True, omit_defaults=True):
 
     A mute follows the player through renames, and lasts until you end it. You can mute and block 200 players together;
     beyond that, a new one replaces your oldest mute. With `match` and `side` (feature `seats`), it concerns the player
-    of that seat, whatever their name is by now.
+    of that seat, whatever their name.
     """
 
     name: ShortText | None
@@ -213,11 +212,9 @@ class BlockRequest(Request, frozen=True, omit_defaults=True):
     """Block a player, connected or not, or end that (feature `blocks`).
 
     A blocked player is not paired with you by seeks, and cannot challenge you, accept your seek or play a rematch with
-    you. They are refused as `not_welcome`, and not notified. You do not receive their `chat`. Your own requests to play
-    them are refused as `blocked`. Private matches by code are still possible, because both players chose them. A
-    running match continues; open challenges between you end.
-
-    A block follows the player through renames, and lasts until you end it. `match` and `side` work as in `mute`.
+    you; they are refused as `not_welcome`. You do not receive their `chat`. Your own requests to play them are refused
+    as `blocked`. Private matches by code are still possible. A running match continues; open challenges between you
+    end. A block lasts as long as a mute; `match` and `side` work as in `mute`.
     """
 
     name: ShortText
@@ -233,8 +230,8 @@ class BlocksRequest(Request, frozen=True):
 class ReportRequest(Request, frozen=True, omit_defaults=True):
     """Report a player, connected or not, to the host and moderators of this server.
 
-    With `match`, the last 20 lines of its chat that you received are attached. They are kept only for that, and as long
-    as the host says. Another report of the same player and match is added to the first. `side` works as in `mute`.
+    With `match`, the last 20 lines of its chat that you received are attached. Another report of the same player and
+    match is added to the first. `side` works as in `mute`.
     """
 
     name: ShortText
@@ -251,7 +248,7 @@ class UnwatchRequest(Request, frozen=True):
 
 
 class PlayRequest(Request, frozen=True):
-    """Make a move in the position with `ply` moves made. Sent twice, it is made once, and answered `ok` twice."""
+    """Make a move in the position with `ply` moves made."""
 
     match: MatchId
     ply: Ply
@@ -273,8 +270,7 @@ class AbortRequest(Request, frozen=True):
 class OfferRequest(Request, frozen=True, omit_defaults=True):
     """Offer a draw, a take-back of your last move, or, after the end, a rematch.
 
-    `ply` is the position that you see, as in `play`. Then an offer that crosses a move is refused as `stale_offer`, and
-    one that is repeated counts once. Without `ply`, as old clients send it, the offer is for the current position, and
+    `ply` is the position that you see. Without it, as old clients send it, the offer is for the current position, and
     accepts the opponent's offer of the same kind.
 
     If both players offer a draw or a rematch at the same time, they have agreed. A rematch swaps the sides. A take-back
@@ -287,10 +283,7 @@ class OfferRequest(Request, frozen=True, omit_defaults=True):
 
 
 class AgreeRequest(Request, frozen=True):
-    """Accept the opponent's `offer`: the `seq` of `offered`.
-
-    Refused as `stale_offer` if that offer no longer stands. Accepting it again changes nothing.
-    """
+    """Accept the opponent's `offer`: the `seq` of `offered`."""
 
     match: MatchId
     offer: Seq
@@ -299,8 +292,7 @@ class AgreeRequest(Request, frozen=True):
 class DeclineRequest(Request, frozen=True, omit_defaults=True):
     """Decline the opponent's offer, or withdraw your own.
 
-    `offer` is the `seq` of `offered`. The request is refused as `stale_offer` if that offer no longer stands; repeating
-    it changes nothing. Without `offer`, it means any offer of this `kind`.
+    `offer` is the `seq` of `offered`. Without it, any offer of this `kind` is meant.
     """
 
     match: MatchId
@@ -309,10 +301,7 @@ class DeclineRequest(Request, frozen=True, omit_defaults=True):
 
 
 class ClaimRequest(Request, frozen=True):
-    """Claim a win or a draw, or adjourn the match, when the opponent has been away beyond their grace.
-
-    An adjourned match waits, with its clock stopped, until both players are back.
-    """
+    """Claim a win or a draw, or adjourn the match, when the opponent has been away beyond their grace."""
 
     match: MatchId
     kind: ClaimKind
@@ -334,19 +323,13 @@ class WhoRequest(Request, frozen=True):
 
 
 class RenameRequest(Request, frozen=True):
-    """Change your name; `renamed` follows.
-
-    You keep your token, ratings and matches. Others may take the old name.
-    """
+    """Change your name; `renamed` follows."""
 
     name: ShortText
 
 
 class ForgetRequest(Request, frozen=True):
-    """Delete your token, name and ratings, and close the connection. Confirm with your own `name`.
-
-    Your matches stay, with "deleted" in place of your name. Finish or resign the unfinished ones first.
-    """
+    """Delete your token, name and ratings, and close the connection. Confirm with your own `name`."""
 
     name: ShortText
 
@@ -360,7 +343,7 @@ class ProfileRequest(Request, frozen=True, omit_defaults=True):
 class HistoryRequest(Request, frozen=True, omit_defaults=True):
     """Get a page of 20 finished matches of a player, or your own, newest first.
 
-    `game` filters by game. `before`, from the last page, asks for the next one.
+    `before`, from the last page, asks for the next one.
     """
 
     name: ShortText | None = None
@@ -371,7 +354,7 @@ class HistoryRequest(Request, frozen=True, omit_defaults=True):
 class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
     """Get the ratings at a game and speed, best first, 20 a page.
 
-    With `bots` false, bots are left out, and with `people` false, people. One of the two must be true.
+    `bots` and `people` say whose; one of the two must be true.
     """
 
     game: GameName
@@ -405,8 +388,8 @@ class AnalyseRequest(Request, frozen=True, omit_defaults=True):
 
     `ok` comes at once, and soon a first `partial` `analysis` with the lesson that needs no search. The whole one
     follows within half a minute, or later when others wait; it is empty for a match of fewer than three moves. Each
-    player and each address may have one match analysed at a time. With `brief`, only the first one is sent. It is
-    cheap: ask for it after every match.
+    player and each address may have one match analysed at a time. With `brief`, only the first one is sent, which is
+    cheap after every match.
     """
 
     match: MatchId
@@ -428,8 +411,8 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
     """Get the `puzzle` of a day, or answer it with a `move` (feature `puzzle`).
 
     `day` is a date such as `2026-11-22` in UTC, by default today; future days have none. `reveal` asks for the
-    solution, and `ply` for the position after so many moves of its play to the end. The server does not store who
-    solved a puzzle. With `own`, the puzzle is a mistake of the player's own, which the client keeps.
+    solution, and `ply` for the position after so many moves of its play to the end. With `own`, the puzzle is a mistake
+    of the player's own, which the client keeps.
     """
 
     day: ShortText | None = None
@@ -442,15 +425,17 @@ class PuzzleRequest(Request, frozen=True, omit_defaults=True):
 class OrganiseRequest(Request, frozen=True, omit_defaults=True):
     """Create a tournament (feature `tournaments`); the reply is `tournament`, with its code.
 
-    `rounds` is the number of rounds of a `swiss`; for a `round_robin`, it is how often the players meet each other, 1
-    or 2. A player who does not make their first move within `begin_s` forfeits. The next round begins `pause_s` after
-    the last result, or with null at your request. An `arena` and a `king` of the table have no rounds: a player rests
-    for `pause_s` between two matches, 5 s at most. They last for `minutes`. Without these, an arena lasts an hour, and
-    a king of the table until you end it. The tournament begins at your request, with `full` players, or
-    `starts_in_s` from now. A `private` tournament is not listed. Without `chat`, only phrases are
-    said in its matches. With 2 `legs`, a pairing is two matches with sides swapped, and their sum is its result; with
-    null, only in games in which one side is better off. In an `anonymous` tournament all players are guests, and only
-    phrases are said.
+    `rounds` is the number of rounds of a `swiss`, or how often the players of a `round_robin` meet each other (1 or 2).
+    A player who does not make their first move within `begin_s` forfeits. The next round begins `pause_s` after the
+    last result, or with null at your request.
+
+    An `arena` and a `king` of the table have no rounds: a player rests for `pause_s` between two matches, 5 s at most.
+    They last for `minutes`; by default an arena lasts an hour, and a king of the table until you end it.
+
+    The tournament begins at your request, with `full` players, or `starts_in_s` from now. A `private` tournament is not
+    listed. Without `chat`, only phrases can be sent in its matches. With 2 `legs`, a pairing is two matches with sides
+    swapped, and their sum is its result; null means so only in games in which one side is better off. In an `anonymous`
+    tournament all players are guests, and only phrases can be sent.
     """
 
     name: ShortText
@@ -473,17 +458,16 @@ class OrganiseRequest(Request, frozen=True, omit_defaults=True):
 class TournamentsRequest(Request, frozen=True, omit_defaults=True):
     """Get the open, running and recently ended tournaments as `tournaments`.
 
-    With `on` you get it now and again when it changes, at most every 2 s, until off or the connection ends.
+    With `on` you also get it when it changes, at most every 2 s.
     """
 
     on: bool | None = None
 
 
 class AttendRequest(Request, frozen=True, omit_defaults=True):
-    """Subscribe to a tournament: receive `tournament` now and after changes.
+    """Subscribe to a tournament: receive `tournament` now and after changes, at most once a second.
 
-    `on` false ends the subscription, as does the end of the connection. The message is sent at most once a second, and
-    complete: a page has 100 rows of the standings and 100 boards.
+    A page has 100 rows of the standings and 100 boards. `on` false ends the subscription.
     """
 
     tournament: TournamentCode
@@ -492,10 +476,10 @@ class AttendRequest(Request, frozen=True, omit_defaults=True):
 
 
 class EnterRequest(Request, frozen=True):
-    """Enter a tournament by its code, or return to it.
+    """Enter a tournament by its code, or return to it; `join` does the same.
 
-    `join` with such a code does the same, and after its `ok` you get the `tournament`, which tells whose code it was.
-    When a round begins, you are seated immediately and receive the `snapshot` of your match.
+    After its `ok` you get the `tournament`. When a round begins, you are seated immediately and receive the `snapshot`
+    of your match.
     """
 
     tournament: TournamentCode
@@ -511,7 +495,7 @@ class DirectRequest(Request, frozen=True, omit_defaults=True):
     """Direct your tournament: start it, pause and resume it, begin the `next` round, or end it.
 
     `add` and `remove` take the `name` of a player. `correct` replaces the `result` of a `board` in a `round`, with a
-    `note`; the match itself stays unchanged.
+    `note`.
     """
 
     tournament: TournamentCode

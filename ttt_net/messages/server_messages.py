@@ -48,10 +48,10 @@ from ttt_net.messages.types import (
 
 
 class Started(ServerMessage, frozen=True, omit_defaults=True):
-    """Event: the match began. `start` is its first position (ply 0), if not the usual one.
+    """Event: the match began. The fields are those of `snapshot`.
 
-    `previous` is the match of which this is the rematch, and `score` that of the series so far. `rules` is the version
-    of the rules, which games of other packages may raise. `tournament` is the match's place in a tournament.
+    `previous` is the match of which this is the rematch. `rules` is the version of the rules, which games of other
+    packages may raise.
     """
 
     match: str
@@ -73,7 +73,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
 class Played(ServerMessage, frozen=True, omit_defaults=True):
     """Event: `side` made `move`, number `ply` of the match. `position` is the new one and always sent.
 
-    `refunded_ms` of the player's time were refunded for the move's time on the network.
+    `refunded_ms` of the player's time were refunded for time on the network.
     """
 
     match: str
@@ -175,9 +175,9 @@ class Refused(ServerMessage, frozen=True, omit_defaults=True):
 class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Your player on this server, and your unfinished matches. New players get their `token` only here: keep it.
 
-    `seek` is your seek that has survived a dropped connection and stands again. `nodes` are the addresses of a cluster,
-    if the server is one: if this node is gone, try another, but never go from an encrypted node to an unencrypted one.
-    `games` are games added to this server by other packages. `features` lists what not every server has:
+    `seek` is your seek that has survived a dropped connection and stands again. `nodes` are the addresses of a cluster:
+    if this node is gone, try another, but never go from an encrypted node to an unencrypted one. `games` are games of
+    other packages. `features` lists what not every server has:
 
     - `guests`, `analyse`, `hint`, `puzzle`, `blocks`, `tournaments`: these requests, and guests
     - `organise`: players may make tournaments
@@ -201,10 +201,10 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     """A whole match as it stands after event number `seq`. `you` is your side, absent if you watch.
 
-    `players`, `present` (who is connected) and `score` are by side. `score` is that of the series before this match: 1
-    for a win, 0.5 for a draw. `moves` are all moves so far, and `last` is the latest. `previous` and `next` are the
-    neighbouring matches of the series. `code`, sent only to players, lets others watch a private match. `start` is the
-    first position, if not the usual one. A match with a `tournament` has no take-backs, aborts or rematches.
+    `present` says who is connected. `score` is that of the series before this match, by side: 1 for a win, 0.5 for a
+    draw. `last` is the latest move. `previous` and `next` are the neighbouring matches of the series. `code`, sent only
+    to players, lets others watch a private match. `start` is the first position, if not the usual one. A match with a
+    `tournament` has no take-backs, aborts or rematches.
     """
 
     match: str
@@ -234,7 +234,7 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Presence(ServerMessage, frozen=True, omit_defaults=True):
-    """The player of `side` came or left; `away` says how. It is not numbered."""
+    """The player of `side` came or left; `away` says how."""
 
     match: str
     side: int
@@ -243,10 +243,7 @@ class Presence(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class PlayerRenamed(ServerMessage, frozen=True):
-    """The player of `side` is now called `name`. It is not numbered.
-
-    Chat and lists show the new name too, and somebody else may take the old one. After `forget` the name is "deleted".
-    """
+    """The player of `side` is now called `name`, "deleted" after `forget`."""
 
     match: str
     side: int
@@ -254,7 +251,7 @@ class PlayerRenamed(ServerMessage, frozen=True):
 
 
 class Watching(ServerMessage, frozen=True):
-    """The number of watchers of the match. It is not numbered."""
+    """The number of watchers of the match."""
 
     match: str
     watchers: int
@@ -271,10 +268,7 @@ class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
 
 
 class Challenged(ServerMessage, frozen=True, omit_defaults=True):
-    """A player challenges you: send `answer` before it expires. The challenger receives it too.
-
-    `level` is the one asked of the bot, and `start` the first position, if not the usual one.
-    """
+    """A player challenges you: send `answer` before it expires. The challenger receives it too."""
 
     challenge: int
     by: PlayerInfo
@@ -326,8 +320,8 @@ class LiveList(ServerMessage, frozen=True, tag="live"):
 class PlayerList(ServerMessage, frozen=True, tag="players"):
     """Up to 100 of the `online` connected players, by name.
 
-    If there are more, people who are not playing come first, the latest to come or to end a match in front; then bots;
-    then people who play. You can challenge any connected player, listed or not.
+    If there are more, people who are not playing come first, the latest in front; then bots; then people who play. You
+    can challenge any connected player, listed or not.
     """
 
     online: int
@@ -335,7 +329,7 @@ class PlayerList(ServerMessage, frozen=True, tag="players"):
 
 
 class Rated(ServerMessage, frozen=True):
-    """The changes of both ratings after a rated match, by side. It is not numbered."""
+    """The changes of both ratings after a rated match, by side."""
 
     match: str
     ratings: tuple[RatingChange, RatingChange]
@@ -351,7 +345,7 @@ class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     """A player: first seen, results, most played ratings, and public live matches.
 
     `against` is your record against them, null in your own profile. `blocked`: you have blocked them. `tournaments` are
-    the latest 10 in which they played a match; private ones only in your own profile.
+    the latest 10; private ones only in your own profile.
     """
 
     player: PlayerInfo
@@ -387,10 +381,7 @@ class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
 
 
 class RulesReply(ServerMessage, frozen=True, tag="rules"):
-    """The rules of a game for people: `rule` in half a sentence, the rest in whole ones.
-
-    `goal` says how to win, `special` what is peculiar to the game, and `tips` what to look out for.
-    """
+    """The rules of a game for people: the `goal`, its peculiarities (`special`) and advice (`tips`)."""
 
     game: str
     title: str
@@ -417,8 +408,8 @@ class ReplayReply(ServerMessage, frozen=True, tag="replay", omit_defaults=True):
 class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=True):
     """A finished match, move by move. It has fewer moves than the match if time was up. `exact`: nothing is estimated.
 
-    `lesson` is the move that decided it, if found in time. A `partial` analysis has only a lesson, found without a
-    search; the whole analysis follows.
+    `lesson` is the move that decided it, if found in time. A `partial` analysis has only a lesson; the whole one
+    follows.
     """
 
     match: str
@@ -429,10 +420,9 @@ class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=Tr
 
 
 class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
-    """A hint for the position with `ply` moves made: the `moves` it is about, and a sentence.
+    """A hint for the position with `ply` moves made, and a sentence.
 
-    With kind `move` these are good moves for you, best first. With kind `warning` they are moves of the opponent
-    to look out for.
+    With kind `move`, `moves` are good moves for you, best first; with kind `warning`, moves of the opponent.
     """
 
     match: str
@@ -446,11 +436,11 @@ class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
 class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     """The puzzle of a `day`: find the one move that wins (`win`), or the only one that does not lose (`save`).
 
-    It is the same for everybody. The win is complete after `plies`, or the loss after any other move. `grade` is the
-    difficulty from 1 to 5. `start` is the position in the form that `challenge` accepts. After a `move`, `right` says
-    whether it is the solution. `solution` and the reason in `text` are sent once it was found or revealed. Kind `own`
-    is a mistake of the player's own, as requested: any of its better moves is right. `ply` is as requested, at most
-    the length of the play: `position` is then the one after so many moves, of which `last` is the latest.
+    The win is complete after `plies`, or the loss after any other move. `grade` is the difficulty from 1 to 5. `start`
+    is the position in the form that `challenge` accepts. After a `move`, `right` says whether it is the solution.
+    `solution` and the reason in `text` are sent once it was found or revealed. Kind `own` is a mistake of the player's
+    own: any of its better moves is right. `ply` is as requested, at most the length of the play: `position` is then the
+    one after so many moves, of which `last` is the latest.
     """
 
     day: str
@@ -478,10 +468,7 @@ class RecordReply(ServerMessage, frozen=True, tag="record"):
 
 
 class BlockList(ServerMessage, frozen=True, tag="blocks", omit_defaults=True):
-    """The players whom you have blocked, and those only muted, by current name, oldest first.
-
-    `everybody`: you have muted everybody.
-    """
+    """The players whom you have blocked, and those only muted, oldest first; `everybody`: all are muted."""
 
     blocked: list[str]
     muted: list[str]
@@ -498,10 +485,9 @@ class TournamentList(ServerMessage, frozen=True, tag="tournaments"):
 class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_defaults=True):
     """The state of a tournament: a page of its standings, and of the boards of the current round.
 
-    `seq` counts changes, so a larger one is newer. `ended` is the reason of the end. `tie_breaks` names the `breaks` of
-    the standings. `open_boards` counts the boards without a result, on all pages. `next_in_ms` is the time until the
-    next round begins by itself. `organiser` is null for the host. It starts by itself with `full` players. Only guests
-    enter an `anonymous` one.
+    `seq` counts changes, so a larger one is newer. `tie_breaks` names the `breaks` of the standings. `open_boards`
+    counts the boards without a result, on all pages. `next_in_ms` is the time until the next round begins by itself.
+    `organiser` is null for the host. The tournament starts by itself with `full` players.
 
     An `arena` and a `king` have no rounds: `boards` are the open ones, then the latest results, and a point of an arena
     is two half points. `ends_in_ms` is the time that they still last. `waiting` is the queue of a `king`, where the
@@ -539,7 +525,7 @@ class TournamentReply(ServerMessage, frozen=True, tag="tournament", omit_default
 class Suggestion(ServerMessage, frozen=True):
     """You have waited alone for some seconds: bots that would play your game, nearest in strength first.
 
-    Send `challenge` to one if you like. Your seek still stands. It is sent once for each seek.
+    Send `challenge` to one if you like. Your seek still stands.
     """
 
     bots: list[ListedPlayer]
@@ -554,8 +540,8 @@ class Restarting(ServerMessage, frozen=True):
 class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
     """The host has muted you (nobody receives your messages) or banned you (this connection ends).
 
-    It is sent when that happens, after each `welcome` while you are muted, and before a `hello` is refused as `banned`.
-    Without `ends_in_ms` it has no end. `lifted`: it was ended early; expiry is not announced.
+    It is also sent after each `welcome` while you are muted, and before a `hello` is refused as `banned`. Without
+    `ends_in_ms` it has no end. `lifted`: it was ended early; expiry is not announced.
     """
 
     act: SanctionAct

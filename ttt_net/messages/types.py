@@ -80,8 +80,8 @@ class PlayerInfo(Struct, frozen=True, omit_defaults=True):
 class AddedGame(Struct, frozen=True, omit_defaults=True):
     """A game added to a server by another package. `title` and `rule` are for people.
 
-    With `swap`, it can also be played with the pie rule, under its name with `+swap`. With `rated`, the
-    host allows rated matches.
+    With `swap`, it can also be played under its name with `+swap` (the pie rule). With `rated`, the host allows rated
+    matches.
     """
 
     name: str
@@ -119,9 +119,8 @@ class PieceInfo(Struct, frozen=True):
 class GameInfo(Struct, frozen=True, omit_defaults=True):
     """Everything a client needs to draw an unknown game and to enter moves in it.
 
-    `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top. Move n
-    marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of the small
-    boards that make up a flat board, if any.
+    `shape` is [height, width] or [layers, height, width]. Move n marks cell `move_cells[n]` (-1: no cell) and is
+    written `move_names[n]`. `block` is the [height, width] of the small boards that make up a flat board, if any.
 
     Games of other packages may add three fields. `geometry` places the cells if `shape` does not, and `pieces` names
     the marks. `endings` has a sentence for each reason of the game's own: replace `{winner}`, `{loser}` and `{losers}`
@@ -172,14 +171,12 @@ class TargetInfo(Struct, frozen=True):
 class Position(Struct, frozen=True, omit_defaults=True):
     """A position: one character per cell (`X`, `O`, `.`), the side to move, legal moves, completed line.
 
-    When the match is over, `to_move` is null and `legal` is empty. `marks` is the mark that each side places. `blocks`,
-    on boards made of small ones, says who won each: `=` if nobody can, `.` while it is open.
+    When the match is over, `to_move` is null and `legal` is empty. `blocks`, on boards made of small ones, says who won
+    each: `=` if nobody can, `.` while it is open. `notes` and `counters` occur in a few games.
 
     Four fields help to show the position, each only where it applies. `line_by` is the side that completed the line (in
     misère it has lost). `vanishing` is the cell whose mark the next move removes. `target` is the small board for the
     next move. `takeover` is the legal move that takes over the first move.
-
-    `notes` and `counters` occur in a few games, most of them of other packages.
     """
 
     ply: int
@@ -242,10 +239,7 @@ class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
 
 
 class SeekInfo(Struct, frozen=True, omit_defaults=True):
-    """An open seek: send `accept` with its number. No `games` means any that your own seek names.
-
-    With `rated` and `or_casual` the match is rated if the opponent may play one, and otherwise casual.
-    """
+    """An open seek: send `accept` with its number. No `games` means any that your own seek names."""
 
     seek: int
     by: PlayerInfo
@@ -285,7 +279,7 @@ class ListedTournament(Struct, frozen=True, omit_defaults=True):
 
 
 class PlayedTournament(Struct, frozen=True, omit_defaults=True):
-    """A tournament in a profile: the player's `place` among `players`, so far if it is not `over`.
+    """A tournament in a profile: the player's `place`, so far if it is not `over`.
 
     `at_ms` is when it was over, or else created.
     """
@@ -304,8 +298,7 @@ class PlayedTournament(Struct, frozen=True, omit_defaults=True):
 class TournamentStanding(Struct, frozen=True, omit_defaults=True):
     """One row of the standings: `score` in half points; `breaks`, the tie-breaks in their order, in points.
 
-    Players who are equal in everything share a place. `gone`: they are not paired any more. `streak`: without rounds,
-    how many matches they have won in a row.
+    `gone`: they are not paired any more. `streak`: without rounds, how many matches they have won in a row.
     """
 
     place: int
@@ -319,9 +312,8 @@ class TournamentStanding(Struct, frozen=True, omit_defaults=True):
 class TournamentBoard(Struct, frozen=True, omit_defaults=True):
     """One board of a round: `first` moved first. Without a `second` it is a bye; without a `match`, nobody played.
 
-    `result` is null while the board is open. `corrected`: the organiser has set it. `void`: it does not count, because
-    an error ended the match, or the arena was over before it. If a pairing has two matches, `legs` has the half points
-    of `first` and `second` from the finished ones.
+    `result` is null while the board is open. `corrected`: the organiser has set it. `void`: it does not count. If a
+    pairing has two matches, `legs` has the half points of both players from the finished ones.
     """
 
     board: int
@@ -351,8 +343,7 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
 class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     """A row of the list of players; `seeking` names the games of an open seek.
 
-    A bot plays `places` matches at once, of which `free` are open to a person now. With `any_level` it plays at any
-    requested level. `about` is a line on how it plays. `rating` is the highest settled one, if any.
+    A bot plays `places` matches at once, of which `free` are open to a person now. `rating` is the highest settled one.
     """
 
     name: str
@@ -421,8 +412,7 @@ class Leader(Struct, frozen=True):
 class RuleExample(Struct, frozen=True, omit_defaults=True):
     """A short game that ends with a win: its moves as written, the final board, and a sentence.
 
-    `rows` are lines of text for a fixed-width font, with the completed line in brackets. `game` and `position` are the
-    same board for clients that draw it.
+    `rows` are for a fixed-width font; `game` and `position` are the same board for clients that draw it.
     """
 
     moves: list[str]
@@ -433,10 +423,7 @@ class RuleExample(Struct, frozen=True, omit_defaults=True):
 
 
 class ThreatRow(Struct, frozen=True, omit_defaults=True):
-    """Marks in a line that a side could complete.
-
-    They `run` if they are adjacent. The line is `open` if it continues at both ends. `cells` are where they are.
-    """
+    """Marks in a line that a side could complete: adjacent ones `run`, and an `open` line continues at both ends."""
 
     marks: int
     run: bool = False
@@ -447,9 +434,9 @@ class ThreatRow(Struct, frozen=True, omit_defaults=True):
 class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
     """The meaning of the `text` beside it, for clients that use their own words.
 
-    `kind` names the sentence; show the text if you do not know the kind. `moves` are moves of the addressed player (to
-    make, to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's moves.
-    Both lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks in the line that
+    `kind` names the sentence; show the text if you do not know it. `moves` are moves of the addressed player (to make,
+    to avoid, or that were better; empty for "another move"). `theirs` are the cells of the other side's moves. Both
+    lists have at most four entries; `more` and `more_theirs` count the rest. `row` is the marks in the line that
     decides: theirs, or those of the addressed player who can complete it. The game ends after `plies` plies (`at_most`:
     or fewer), the move in question included; otherwise it would end after `instead`. Sentences name the moves of the
     winner: half of the plies, rounded up.
@@ -471,7 +458,7 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
 
     `value` is 1 for a won game, -1 for a lost one, and 0 for a drawn or unknown one; then `score` is an estimate from
     -1 to 1. `turning` marks a move that gave away a win or a draw. `more` counts the best moves that are not listed.
-    `sign` is the grade of the move (`!`, `?!`, `?`, `??` or empty). `text` names the mistake, and `why` explains it.
+    `sign` is the grade (`!`, `?!`, `?`, `??` or empty).
     """
 
     ply: int
@@ -488,10 +475,9 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
 
 
 class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson", omit_defaults=True):
-    """The move that decided a match: its ply from 1, its side, and the moves that were best.
+    """The move that decided a match: its ply from 1, its side (both null: no move), and the moves that were best.
 
-    `text` says in plain words what was wrong with it and what follows; `why` and `follows` have the parts. `ply` and
-    `side` are null if no move decided it.
+    `text` says what was wrong with it and what follows; `why` and `follows` have the parts.
     """
 
     ply: int | None
