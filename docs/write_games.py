@@ -95,16 +95,16 @@ def catalogue() -> str:
 
 
 def mnk_values() -> str:
-    """Return the sizes whose value is known, as a table."""
-    rows = ["| game | value | source |", "|---|---|---|"]
+    """Return the sizes whose value is known, by value and source, as a list."""
+    found: dict[str, list[str]] = {}
     for width in SIDES:
         for height in range(1, width + 1):
             for k in range(1, width + 1):
                 name = f"mnk:{width}x{height},{k}"
                 value, source = known_value(name)
                 if value != UNKNOWN:
-                    rows.append(f"| `{name}` | {value} | {source} |")
-    return "\n".join(rows)
+                    found.setdefault(f"{value} ({source})", []).append(f"`{name}`")
+    return "\n".join(f"- {title}: {', '.join(names)}" for title, names in found.items())
 
 
 def connect_values() -> str:
