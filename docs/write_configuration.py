@@ -3,15 +3,16 @@
 from pathlib import Path
 
 from ttt_net.server.settings.configuration import SETTINGS
-from ttt_net.server.settings.setting import METAVARS, Setting, as_toml
+from ttt_net.server.settings.setting import Setting, as_toml
 
 PAGE = Path(__file__).parent / "configuration.md"
 START = """# Configuration
 
 A server for a local network needs no settings. Configure it with command-line flags, environment variables, or a TOML
-file (`python server.py --config FILE`). Flags win over the environment, and the environment wins over the file. The
-variable of a flag has its name in capitals: `--public-url` is `TTT_NET_PUBLIC_URL`. Unknown keys and invalid values are
-rejected at the start, in one line that names the place.
+file (`python server.py --config FILE`). Flags win over the environment, and the environment wins over the file.
+
+The setting `public_url` is also the flag `--public-url` and the variable `TTT_NET_PUBLIC_URL`. `max_connections` of
+`[limits]` is `--limits-max-connections`. Turn a setting off with a flag such as `--no-announce`.
 
 ```
 python server.py --print-config > server.toml   # a commented file with every setting
@@ -20,17 +21,15 @@ python server.py --help                         # common settings; --help-all ha
 ```
 
 `check` exits with 0 if all is well, 1 for risky settings, and 2 for wrong ones. A server does not start with wrong
-settings, such as `--public` without encryption.
+settings, such as unknown keys, values out of range, or `--public` without encryption.
 
 ## Changing settings at run time
 
-SIGHUP (`systemctl reload ttt_net`) reads the file and the certificate again.
+SIGHUP (`systemctl reload ttt_net`) reads the file and the certificate again. The log says what changed.
 
-- Settings marked *yes* take effect immediately, for existing connections too. Connections keep `limits.messages` and
-  the kernel's buffers. Changed rates start from zero.
-- Settings marked *restart* wait for the next start.
-- The log says what changed and what waits. A broken file changes nothing, and the log says why.
-- Flags and variables win, as at the start.
+- Changes take effect immediately, for existing connections too, which keep only `limits.messages` and the kernel's
+  buffers. Settings marked *restart* wait for the next start. Changed rates start from zero.
+- Flags and variables win, as at the start. A broken file changes nothing.
 - Without a file and a certificate, SIGHUP ends the server. So does closing its terminal, always.
 """
 HEADINGS = {"": "The server", "tls": "Encryption", "limits": "Limits"}
@@ -47,8 +46,8 @@ def page() -> str:
             lines += [
                 f"## {HEADINGS.get(table, table.capitalize())}{where}",
                 "",
-                "| key | flag | default | SIGHUP | |",
-                "|---|---|---|---|---|",
+                "| key | default | |",
+                "|---|---|---|",
             ]
         lines.append(_row(each))
         if each is SETTINGS[-1] or SETTINGS[SETTINGS.index(each) + 1].table != table:
@@ -58,15 +57,15 @@ def page() -> str:
 
 def _row(one: Setting) -> str:
     key = one.key.rpartition(".")[2]
-    values = "\\|".join(one.choices) or METAVARS[one.kind]
     bounds = ""
-    if one.kind in (int, float) and one.most < 10**9:
+    if one.choices:
+        bounds = f" ({', '.join(one.choices)})"
+    elif one.kind in (int, float) and one.most < 10**9:
         bounds = f" ({one.least:,} to {one.most:,})"
     elif one.least:
         bounds = f" ({one.least:,} or more)"
-    flag = f"`{one.flag} {values}`" if values else f"`{one.flag}`"
-    changes = "yes" if one.is_live else "restart"
-    return f"| `{key}` | {flag} | `{as_toml(one.default)}` | {changes} | {one.help}{bounds} |"
+    changes = "" if one.is_live else "; *restart*"
+    return f"| `{key}` | `{as_toml(one.default)}` | {one.help}{bounds}{changes} |"
 
 
 if __name__ == "__main__":
